@@ -1,0 +1,40 @@
+# Every target sets up .venv by itself; all that is needed is Python 3.11 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+TEST_STAMP := $(VENV)/.stamp-test
+BENCH_STAMP := $(VENV)/.stamp-bench
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+
+.PHONY: demo test lint bench soak clean
+
+demo: $(TEST_STAMP)
+	$(BIN)/kinegraph demo
+
+test: lint
+	$(BIN)/python -m pytest -q -n auto
+
+lint: $(TEST_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict src
+
+bench: $(BENCH_STAMP)
+	$(BIN)/kinegraph bench
+
+# The same tests with many more random cases than `make test` has time for.
+soak: $(TEST_STAMP)
+	KINEGRAPH_SOAK=1 $(BIN)/python -m pytest -q -n auto
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(TEST_STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Kinegraph needs Python 3.11 or newer: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) -e '.[test]'
+	@touch $@
+
+$(BENCH_STAMP): $(TEST_STAMP)
+	$(PIP_INSTALL) -e '.[test,bench]'
+	@touch $@

@@ -1,0 +1,337 @@
+"""The one door into the graph: a builder that folds exactly and gives equal expressions the same node.
+
+Sums and products are not flattened: `(a + b) + c` refers to the node of `a + b`, so that what is computed twice is
+found by its id alone. Only static ones, which cost nothing, are multiplied out. Signs and common coefficients travel
+outwards: no node is the negative of another, and `2 x + 2 y` is twice the node of `x + y` (but `2 x + 4 y` is a sum of
+its own, for taking out a factor gains nothing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import isqrt
+
+from kinegraph.errors import GraphError
+from kinegraph.graph.angle import PI, RATIONAL_SINES, LinearForm, linear_form, quarter_turns, shifted
+from kinegraph.graph.functions import FUNCTIONS
+from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
+
+
+def exact(value: Coefficient) -> Coefficient:
+    """An integer where possible: integers are compared and hashed several times faster than fractions."""
+    return value.numerator if value.denominator == 1 else value
+
+
+#: Static products are multiplied out up to this many terms.
+STATIC_TERMS = 64
+
+
+class Builder:
+    """Grows a list of distinct nodes. Methods take and return node ids."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.static: list[bool] = []
+        self._ids: dict[Node, int] = {}
+        self._angles: dict[tuple[tuple[tuple[Factor, ...], Coefficient], ...], int] = {}
+        self.zero = self.intern(Polynomial(()))
+        self.one = self.intern(Polynomial(((1, ()),)))
+
+    def intern(self, node: Node) -> int:
+        """The id of this very node, new or known; the caller guarantees it is in canonical form."""
+        known = self._ids.get(node)
+        if known is not None:
+            return known
+        index = len(self.nodes)
+        self._ids[node] = index
+        self.nodes.append(node)
+        self.static.append(self._is_static(node))
+        return index
+
+    def _is_static(self, node: Node) -> bool:
+        if isinstance(node, Symbol):
+            return node.kind.static
+        if isinstance(node, Function):
+            return all(self.static[argument] for argument in node.arguments)
+        return all(self.static[child] for _, factors in node.terms for child, _ in factors)
+
+    # leaves
+
+    def symbol(self, kind: Kind, name: str) -> int:
+        """The symbol of this kind and name."""
+        return self.intern(Symbol(kind, name))
+
+    def number(self, value: Coefficient) -> int:
+        """An exact rational number."""
+        return self.intern(Polynomial(((exact(value), ()),) if value else ()))
+
+    def pi(self) -> int:
+        """The constant pi."""
+        return self.intern(PI)
+
+    def value_of(self, index: int) -> Coefficient | None:
+        """The number a node is, or None."""
+        node = self.nodes[index]
+        if not isinstance(node, Polynomial):
+            return None
+        if not node.terms:
+            return 0
+        coefficient, factors = node.terms[0]
+        return coefficient if not factors and len(node.terms) == 1 else None
+
+    # sums and products
+
+    def split(self, index: int) -> tuple[Coefficient, tuple[Factor, ...]]:
+        """A node as coefficient times factors: c*x is opened, anything else is itself to the first power."""
+        node = self.nodes[index]
+        if isinstance(node, Polynomial):
+            if not node.terms:
+                return 0, ()
+            if len(node.terms) == 1:
+                coefficient, factors = node.terms[0]
+                if not factors or (len(factors) == 1 and factors[0][1] == 1):
+                    return coefficient, factors
+        return 1, ((index, 1),)
+
+    def polynomial(self, terms: Iterable[Term]) -> int:
+        """The sum of the given terms in canonical form: like terms joined, coefficients and signs moved outwards."""
+        collected: LinearForm = {}
+        for coefficient, factors in terms:
+            scale, monomial = self._monomial(coefficient, factors)
+            if scale:
+                collected[monomial] = collected.get(monomial, 0) + scale
+        if collected and self._all_static(collected):
+            collected = self._multiplied_out(collected)
+        joined = sorted((factors, exact(c)) for factors, c in collected.items() if c)
+        if not joined:
+            return self.number(0)
+        if len(joined) == 1:
+            return self._scaled(joined[0][1], self._product(joined[0][0]))
+        return self._normalised([(c, factors) for factors, c in joined])
+
+    def _all_static(self, monomials: Iterable[tuple[Factor, ...]]) -> bool:
+        return all(self.static[child] for factors in monomials for child, _ in factors)
+
+    def _multiplied_out(self, form: LinearForm) -> LinearForm:
+        """Static expressions are free, so nothing is lost by multiplying them out, and what cancels is seen to."""
+        result: LinearForm = {}
+        for factors, scale in form.items():
+            for monomial, coefficient in self._expanded(factors).items():
+                result[monomial] = result.get(monomial, 0) + scale * coefficient
+        return result
+
+    def _expanded(self, factors: tuple[Factor, ...]) -> LinearForm:
+        """A product of static nodes as a sum of products; as it stands where that would be long."""
+        product: LinearForm = {(): 1}
+        for child, exponent in self._cancelled(dict(factors)):
+            node = self.nodes[child]
+            # A high power is not multiplied out either, be it of a single term: the exponent is the user's.
+            terms = node.terms if isinstance(node, Polynomial) and exponent <= STATIC_TERMS else ()
+            if terms and len(terms) ** exponent * len(product) <= STATIC_TERMS:
+                for _ in range(exponent):
+                    product = self._times(product, terms)
+            else:
+                product = self._times(product, ((1, ((child, exponent),)),))
+        return product
+
+    def _times(self, form: LinearForm, terms: Sequence[Term]) -> LinearForm:
+        result: LinearForm = {}
+        for left, scale in form.items():
+            for coefficient, right in terms:
+                exponents = dict(left)
+                for child, exponent in right:
+                    exponents[child] = exponents.get(child, 0) + exponent
+                monomial = self._cancelled(exponents)
+                result[monomial] = result.get(monomial, 0) + scale * coefficient
+        return {monomial: c for monomial, c in result.items() if c}
+
+    def _cancelled(self, exponents: dict[int, int]) -> tuple[Factor, ...]:
+        """x times its reciprocal is one."""
+        for child in list(exponents):
+            node = self.nodes[child]
+            if isinstance(node, Function) and node.name == "reciprocal" and node.arguments[0] in exponents:
+                common = min(exponents[child], exponents[node.arguments[0]])
+                exponents[child] -= common
+                exponents[node.arguments[0]] -= common
+        return tuple(sorted((child, exponent) for child, exponent in exponents.items() if exponent))
+
+    def _monomial(self, coefficient: Coefficient, factors: Sequence[Factor]) -> tuple[Coefficient, tuple[Factor, ...]]:
+        if len(factors) == 1 and factors[0][1] == 1:
+            scale, rest = self.split(factors[0][0])
+            return coefficient * scale, rest
+        exponents: dict[int, int] = {}
+        for child, exponent in factors:
+            if exponent < 1:
+                raise GraphError(f"a factor has the exponent {exponent}: use power or reciprocal")
+            scale, rest = self.split(child)
+            coefficient = coefficient * scale**exponent
+            for base, power in rest:
+                exponents[base] = exponents.get(base, 0) + power * exponent
+        return coefficient, tuple(sorted(exponents.items()))
+
+    def _product(self, factors: tuple[Factor, ...]) -> int:
+        if len(factors) == 1 and factors[0][1] == 1:
+            return factors[0][0]
+        return self.intern(Polynomial(((1, factors),)))
+
+    def _scaled(self, coefficient: Coefficient, index: int) -> int:
+        if coefficient == 1:
+            return index
+        if self.value_of(index) == 1:
+            return self.number(coefficient)
+        return self.intern(Polynomial(((exact(coefficient), ((index, 1),)),)))
+
+    def _normalised(self, terms: list[Term]) -> int:
+        """Make the first coefficient positive; take out the size of the coefficients where all share it."""
+        sizes: set[Coefficient] = {c if c > 0 else -c for c, _ in terms}
+        content: Coefficient = sizes.pop() if len(sizes) == 1 else 1
+        if terms[0][0] < 0:
+            content = -content
+        if content != 1:
+            terms = [(exact(Fraction(c) / content), factors) for c, factors in terms]
+        return self._scaled(content, self.intern(Polynomial(tuple(terms))))
+
+    def add(self, *summands: int) -> int:
+        """The sum of nodes."""
+        return self.polynomial((1, ((index, 1),)) for index in summands)
+
+    def scale(self, coefficient: Coefficient, index: int) -> int:
+        """A number times a node."""
+        return self.polynomial(((coefficient, ((index, 1),)),))
+
+    def multiply(self, *factors: int) -> int:
+        """The product of nodes; what is static is multiplied first, for it costs nothing when code runs."""
+        static = [index for index in factors if self.static[index]]
+        if len(static) > 1 and len(static) < len(factors):
+            rest = [index for index in factors if not self.static[index]]
+            return self.multiply(self.multiply(*static), *rest)
+        return self.polynomial(((1, tuple((index, 1) for index in factors)),))
+
+    def power(self, index: int, exponent: int) -> int:
+        """An integer power; negative powers go through the reciprocal."""
+        if exponent < 0:
+            return self.power(self.reciprocal(index), -exponent)
+        if exponent == 0:
+            return self.number(1)
+        return self.polynomial(((1, ((index, exponent),)),))
+
+    def reciprocal(self, index: int) -> int:
+        """One over a node."""
+        return self.apply("reciprocal", index)
+
+    # functions
+
+    def apply(self, name: str, *arguments: int) -> int:
+        """A function of nodes, folded where the result is known exactly."""
+        if name not in FUNCTIONS:
+            raise GraphError(f"unknown function {name!r}; known are {', '.join(sorted(FUNCTIONS))}")
+        if len(arguments) != FUNCTIONS[name].arity:
+            raise GraphError(f"{name} takes {FUNCTIONS[name].arity} arguments, {len(arguments)} were given")
+        if name in ("sin", "cos"):
+            return self._trigonometric(name, arguments[0])
+        folded = self._fold(name, arguments)
+        return self.intern(Function(name, arguments)) if folded is None else folded
+
+    def _fold(self, name: str, arguments: tuple[int, ...]) -> int | None:
+        first = self.value_of(arguments[0])
+        if name == "reciprocal":
+            return self._reciprocal(arguments[0])
+        if name == "select":
+            if first is not None:
+                return arguments[1] if first >= 0 else arguments[2]
+            return arguments[1] if arguments[1] == arguments[2] else None
+        if first is None:
+            return None
+        if name == "sqrt" and first >= 0:
+            root = Fraction(isqrt(first.numerator), isqrt(first.denominator))
+            return self.number(root) if root * root == first else None
+        if name == "abs":
+            return self.number(first if first >= 0 else -first)
+        if name == "sign":
+            return self.number((first > 0) - (first < 0))
+        if first == 0 and name in ("asin", "atan", "sinh", "tanh"):
+            return self.number(0)
+        if (first == 0 and name in ("exp", "cosh")) or (first == 1 and name == "log"):
+            return self.number(1 if first == 0 else 0)
+        return None
+
+    def _reciprocal(self, index: int) -> int | None:
+        coefficient, factors = self.split(index)
+        if not coefficient:
+            raise GraphError("division by an expression that is exactly zero")
+        if not factors:
+            return self.number(Fraction(1) / coefficient)
+        base = factors[0][0]
+        node = self.nodes[base]
+        if isinstance(node, Function) and node.name == "reciprocal":
+            return self.scale(Fraction(1) / coefficient, node.arguments[0])
+        return None if coefficient == 1 else self.scale(Fraction(1) / coefficient, self.reciprocal(base))
+
+    def _trigonometric(self, name: str, argument: int) -> int:
+        form = linear_form(self.nodes, argument)
+        pi = ((self.pi(), 1),)
+        pi_multiple = form.pop(pi, 0)
+        if not form:
+            return self._fixed_angle(name, pi_multiple)
+        sign = 1
+        if min(form.items())[1] < 0:  # sin(-x) = -sin x, cos(-x) = cos x: one node for both
+            form = {monomial: -c for monomial, c in form.items()}
+            pi_multiple = -pi_multiple
+            sign = -1 if name == "sin" else 1
+            argument = self.scale(-1, argument)
+        quarters, rest = quarter_turns(pi_multiple)
+        turned, name = shifted(name, quarters)
+        if rest:
+            form[pi] = rest
+        angle = self._angle(tuple(sorted(form.items())), argument if rest == pi_multiple else None)
+        return self.scale(sign * turned, self.intern(Function(name, (angle,))))
+
+    def _fixed_angle(self, name: str, pi_multiple: Coefficient) -> int:
+        """sin or cos of a multiple of pi: a number where it is rational, else one node between zero and pi/4."""
+        quarters, rest = quarter_turns(pi_multiple)
+        sign, name = shifted(name, quarters)
+        if name == "sin" and rest in RATIONAL_SINES:
+            return self.number(sign * RATIONAL_SINES[rest])
+        if not rest:
+            return self.number(sign)
+        if rest < 0 and name == "sin":
+            sign = -sign
+        rest = rest if rest > 0 else -rest
+        if rest == Fraction(1, 4):
+            name = "sin"
+        return self.scale(sign, self.intern(Function(name, (self.scale(rest, self.pi()),))))
+
+    def _angle(self, form: tuple[tuple[tuple[Factor, ...], Coefficient], ...], argument: int | None) -> int:
+        """One node for one linear form, however it was summed up: the first way seen serves all."""
+        if form not in self._angles:
+            if argument is None or len(form) == 1:  # (x + y) - y is x itself
+                argument = self.polynomial((c, factors) for factors, c in form)
+            self._angles[form] = argument
+        return self._angles[form]
+
+    # finishing
+
+    def graph(self, outputs: Iterable[Output]) -> Graph:
+        """The finished graph; nodes no output needs are left out."""
+        outputs = tuple(outputs)
+        whole = Graph(tuple(self.nodes), outputs)
+        keep = [index for index, live in enumerate(whole.live) if live]
+        return renumber(whole, keep)
+
+
+def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
+    """The same graph with only the nodes of `keep`, in that order (children first)."""
+    new = {old: index for index, old in enumerate(keep)}
+    nodes = tuple(_mapped(graph.nodes[old], new) for old in keep)
+    outputs = tuple(output._replace(nodes=tuple(new[index] for index in output.nodes)) for output in graph.outputs)
+    return Graph(nodes, outputs)
+
+
+def _mapped(node: Node, new: dict[int, int]) -> Node:
+    if isinstance(node, Polynomial):
+        terms = ((c, tuple(sorted((new[child], e) for child, e in factors))) for c, factors in node.terms)
+        return Polynomial(tuple(terms))
+    if isinstance(node, Function):
+        return Function(node.name, tuple(new[argument] for argument in node.arguments))
+    return node

@@ -1,0 +1,70 @@
+"""Counting operations by the rule of the literature.
+
+Every binary multiplication and every addition or subtraction counts once; x^n counts n-1 multiplications; signs are
+free; what depends on constants and parameters only is computed beforehand and is free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from kinegraph.graph.node import Function, Graph, Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Numbers of operations of each sort; `other` counts the remaining functions."""
+
+    mul: int = 0
+    add: int = 0
+    div: int = 0
+    sqrt: int = 0
+    sin: int = 0
+    cos: int = 0
+    other: int = 0
+
+    def __add__(self, more: Operations) -> Operations:
+        return Operations(*(getattr(self, f.name) + getattr(more, f.name) for f in fields(self)))
+
+    @property
+    def total(self) -> int:
+        """Multiplications and additions."""
+        return self.mul + self.add
+
+    def __str__(self) -> str:
+        shown = [f"{getattr(self, f.name)} {f.name}" for f in fields(self)]
+        return ", ".join(shown[:2] + [text for text in shown[2:] if not text.startswith("0 ")])
+
+
+_FUNCTION_COLUMNS = {"reciprocal": "div", "sqrt": "sqrt", "sin": "sin", "cos": "cos"}
+
+
+def count(graph: Graph) -> Operations:
+    """The operations of all live, non-static nodes."""
+    total = dict.fromkeys((f.name for f in fields(Operations)), 0)
+    for index, node in enumerate(graph.nodes):
+        if not graph.live[index] or graph.static[index]:
+            continue
+        if isinstance(node, Function):
+            total[_FUNCTION_COLUMNS.get(node.name, "other")] += 1
+        elif isinstance(node, Polynomial):
+            mul, add = polynomial_cost(node, graph)
+            total["mul"] += mul
+            total["add"] += add
+    return Operations(**total)
+
+
+def polynomial_cost(node: Polynomial, graph: Graph) -> tuple[int, int]:
+    """Multiplications and additions of one node; static factors of a term are one constant."""
+    mul = terms = 0
+    static_term = 0
+    for coefficient, factors in node.terms:
+        degree = sum(exponent for child, exponent in factors if not graph.static[child])
+        if not degree:
+            static_term = 1
+            continue
+        terms += 1
+        mul += degree - 1
+        if abs(coefficient) != 1 or any(graph.static[child] for child, _ in factors):
+            mul += 1
+    return mul, max(terms + static_term - 1, 0)

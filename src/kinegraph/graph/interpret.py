@@ -1,0 +1,189 @@
+"""What a graph means: a slow, obvious evaluator, generic in what a number is.
+
+Every backend and every pass is tested against it. The arithmetics here are doubles (scalars or NumPy arrays) and
+balls of extended precision; `field` adds a prime field for proofs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from math import isfinite
+from typing import Any, Generic, Protocol, TypeVar
+
+import flint
+import numpy as np
+
+from kinegraph.errors import GraphError
+from kinegraph.graph.angle import PI, linear_form
+from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol
+
+T = TypeVar("T")
+
+
+class Arithmetic(Protocol[T]):
+    """The operations an evaluation needs."""
+
+    def symbol(self, symbol: Symbol) -> T: ...
+    def number(self, value: Coefficient) -> T: ...
+    def add(self, left: T, right: T) -> T: ...
+    def multiply(self, left: T, right: T) -> T: ...
+    def power(self, base: T, exponent: int) -> T: ...
+    def function(self, name: str, arguments: Sequence[T], angle: Callable[[], Sequence[tuple[Coefficient, T]]]) -> T:
+        """Apply a function; `angle()` is the first argument as a linear form, for sin and cos."""
+        ...
+
+
+class Evaluation(Generic[T]):
+    """The values of a graph's nodes in one arithmetic, children first."""
+
+    def __init__(self, graph: Graph, arithmetic: Arithmetic[T], only: Sequence[bool] | None = None) -> None:
+        self.graph = graph
+        self.arithmetic = arithmetic
+        self.values: list[T | None] = []
+        wanted = graph.live if only is None else only
+        for node, want in zip(graph.nodes, wanted, strict=True):
+            self.values.append(self._node(node) if want else None)
+
+    def __getitem__(self, index: int) -> T:
+        value = self.values[index]
+        assert value is not None, f"node {index} was not evaluated"
+        return value
+
+    def _node(self, node: Node) -> T:
+        if isinstance(node, Symbol):
+            return self.arithmetic.symbol(node)
+        if isinstance(node, Function):
+            arguments = [self[argument] for argument in node.arguments]
+            return self.arithmetic.function(node.name, arguments, lambda: self._linear_form(node.arguments[0]))
+        return self._polynomial(node)
+
+    def _polynomial(self, node: Polynomial) -> T:
+        arithmetic = self.arithmetic
+        total: T | None = None
+        for coefficient, factors in node.terms:
+            term = arithmetic.number(coefficient) if coefficient != 1 or not factors else None
+            for child, exponent in factors:
+                value = self[child] if exponent == 1 else arithmetic.power(self[child], exponent)
+                term = value if term is None else arithmetic.multiply(term, value)
+            assert term is not None
+            total = term if total is None else arithmetic.add(total, term)
+        return arithmetic.number(0) if total is None else total
+
+    def _linear_form(self, index: int) -> list[tuple[Coefficient, T]]:
+        form = linear_form(self.graph.nodes, index)
+        return [(c, self._polynomial(Polynomial(((1, monomial),)))) for monomial, c in sorted(form.items())]
+
+
+class FloatArithmetic:
+    """Doubles, or NumPy arrays of doubles broadcast against each other."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    def symbol(self, symbol: Symbol) -> Any:
+        if symbol == PI:
+            return np.float64(np.pi)
+        if symbol.name not in self.values:
+            raise GraphError(f"no value for {symbol.kind.value} {symbol.name!r}: give one")
+        return np.asarray(self.values[symbol.name], dtype=np.float64)
+
+    def number(self, value: Coefficient) -> Any:
+        return np.float64(value)
+
+    def add(self, left: Any, right: Any) -> Any:
+        return left + right
+
+    def multiply(self, left: Any, right: Any) -> Any:
+        return left * right
+
+    def power(self, base: Any, exponent: int) -> Any:
+        return base**exponent
+
+    def function(self, name: str, arguments: Sequence[Any], angle: Callable[[], Any]) -> Any:
+        return _FLOAT_FUNCTIONS[name](*arguments)
+
+
+def _select(condition: Any, chosen: Any, other: Any) -> Any:
+    # A condition that is not a number selects nothing: the answer is not a number either.
+    return np.where(condition >= 0, chosen, np.where(condition < 0, other, np.nan))
+
+
+_FLOAT_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "exp": np.exp, "log": np.log,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "abs": np.abs, "sign": np.sign,
+    "reciprocal": lambda x: np.float64(1) / x, "select": _select,
+}  # fmt: skip
+
+
+class BallArithmetic:
+    """Real balls of extended precision (Arb): the error bound is carried along."""
+
+    def __init__(self, values: Mapping[str, Coefficient | float]) -> None:
+        self.values = values
+
+    def symbol(self, symbol: Symbol) -> flint.arb:
+        if symbol == PI:
+            return flint.arb.pi()
+        if symbol.name not in self.values:
+            raise GraphError(f"no value for {symbol.kind.value} {symbol.name!r}: give one")
+        value = self.values[symbol.name]
+        return self.number(Fraction(value)) if isfinite(value) else flint.arb.nan()
+
+    def number(self, value: Coefficient) -> flint.arb:
+        return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+    def add(self, left: flint.arb, right: flint.arb) -> flint.arb:
+        return left + right
+
+    def multiply(self, left: flint.arb, right: flint.arb) -> flint.arb:
+        return left * right
+
+    def power(self, base: flint.arb, exponent: int) -> flint.arb:
+        return base**exponent
+
+    def function(self, name: str, arguments: Sequence[flint.arb], angle: Callable[[], Any]) -> flint.arb:
+        first = arguments[0]
+        if name == "reciprocal":
+            return 1 / first
+        if name == "select":
+            return arguments[2] if first < 0 else arguments[1]  # a ball around zero is zero
+        if name == "sqrt" and first.contains(0):  # the error bound may reach below zero, the value does not
+            return first.nonnegative_part().sqrt()
+        if name == "atan2":
+            return flint.arb.atan2(first, arguments[1])
+        if name == "sign":
+            return flint.arb(first.sgn())
+        return abs(first) if name == "abs" else getattr(first, name)()
+
+
+EXTENDED_PRECISION = 256
+
+
+def static_values(graph: Graph, parameters: Mapping[str, Coefficient | float]) -> dict[int, float]:
+    """Every live static node, evaluated once in extended precision and rounded to the nearest double."""
+    only = [live and static for live, static in zip(graph.live, graph.static, strict=True)]
+    before = flint.ctx.prec
+    flint.ctx.prec = EXTENDED_PRECISION
+    try:
+        evaluation = Evaluation(graph, BallArithmetic(parameters), only)
+        return {index: float(evaluation[index].mid()) for index, want in enumerate(only) if want}
+    finally:
+        flint.ctx.prec = before
+
+
+def interpret(graph: Graph, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """All outputs for the given values of the symbols, by name.
+
+    Values may be arrays of one common shape; it then leads the shape of every output.
+    """
+    with np.errstate(all="ignore"):
+        evaluation = Evaluation(graph, FloatArithmetic(values))
+    batch = np.broadcast_shapes(*(np.shape(v) for v in values.values())) if values else ()
+    results: dict[str, np.ndarray] = {}
+    for output in graph.outputs:
+        entries = [np.broadcast_to(evaluation[index], batch) for index in output.nodes]
+        stacked = np.stack(entries, axis=-1) if entries else np.empty((*batch, 0))
+        results[output.name] = stacked.reshape((*batch, *output.shape))
+    return results

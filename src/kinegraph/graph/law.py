@@ -1,0 +1,65 @@
+"""The law: what every graph satisfies, whoever made it. Checked after each pass in the tests and by `--check`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from kinegraph.errors import GraphError
+from kinegraph.graph.functions import FUNCTIONS
+from kinegraph.graph.node import Function, Graph, Node, Polynomial, Symbol
+
+
+def check(graph: Graph) -> None:
+    """Raise GraphError naming the first node that breaks the law."""
+    seen: dict[Node, int] = {}
+    for index, node in enumerate(graph.nodes):
+        if node in seen:
+            raise GraphError(f"node {index} repeats node {seen[node]}")
+        seen[node] = index
+        if isinstance(node, Polynomial):
+            _check_polynomial(index, node)
+        elif isinstance(node, Function):
+            _check_function(index, node)
+        elif not isinstance(node, Symbol) or not node.name:
+            raise GraphError(f"node {index} is no symbol, polynomial or function with a name")
+    _check_outputs(graph)
+
+
+def _check_polynomial(index: int, node: Polynomial) -> None:
+    if len({factors for _, factors in node.terms}) != len(node.terms):
+        raise GraphError(f"node {index} has two terms with the same factors")
+    for coefficient, factors in node.terms:
+        if type(coefficient) not in (int, Fraction) or coefficient == 0:
+            raise GraphError(f"node {index} has the coefficient {coefficient!r}: it must be exact and not zero")
+        if isinstance(coefficient, Fraction) and coefficient.denominator == 1:
+            raise GraphError(f"node {index} has a whole coefficient written as a fraction")
+        if list(factors) != sorted(factors) or len({child for child, _ in factors}) != len(factors):
+            raise GraphError(f"node {index} has factors out of order or repeated")
+        for child, exponent in factors:
+            _check_child(index, child)
+            if type(exponent) is not int or exponent < 1:
+                raise GraphError(f"node {index} has the exponent {exponent}: use reciprocal")
+    if len(node.terms) == 1 and node.terms[0][0] == 1 and len(node.terms[0][1]) == 1 and node.terms[0][1][0][1] == 1:
+        raise GraphError(f"node {index} is another name for node {node.terms[0][1][0][0]}")
+
+
+def _check_function(index: int, node: Function) -> None:
+    if node.name not in FUNCTIONS or len(node.arguments) != FUNCTIONS[node.name].arity:
+        raise GraphError(f"node {index} applies {node.name!r} to {len(node.arguments)} arguments")
+    for argument in node.arguments:
+        _check_child(index, argument)
+
+
+def _check_child(index: int, child: int) -> None:
+    if not 0 <= child < index:
+        raise GraphError(f"node {index} refers to node {child}: children come first")
+
+
+def _check_outputs(graph: Graph) -> None:
+    names = [output.name for output in graph.outputs]
+    if len(set(names)) != len(names):
+        raise GraphError("two outputs have the same name")
+    for output in graph.outputs:
+        for node in output.nodes:
+            if not 0 <= node < len(graph.nodes):
+                raise GraphError(f"output {output.name} refers to node {node}, which does not exist")

@@ -1,0 +1,154 @@
+"""The graph: symbols, sums of products with exact coefficients, and functions, in one flat list, children first.
+
+A node is the database's *variable*; a polynomial node holds its *terms* and their *factors*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from kinegraph.errors import GraphError
+
+Coefficient: TypeAlias = int | Fraction
+Factor: TypeAlias = tuple[int, int]
+Term: TypeAlias = tuple[Coefficient, tuple[Factor, ...]]
+
+
+class Kind(Enum):
+    """What a symbol stands for."""
+
+    CONSTANT = "constant"
+    PARAMETER = "parameter"
+    COORDINATE = "coordinate"
+    VELOCITY = "velocity"
+    ACCELERATION = "acceleration"
+    TIME = "time"
+    INPUT = "input"
+
+    @property
+    def static(self) -> bool:
+        """True if the value does not change while a mechanism moves."""
+        return self in (Kind.CONSTANT, Kind.PARAMETER)
+
+
+class Symbol(NamedTuple):
+    """A quantity known by its name alone."""
+
+    kind: Kind
+    name: str
+
+
+class Polynomial(NamedTuple):
+    """A sum of terms (coefficient, ((node, exponent), ...)); no terms is zero, a term without factors a number."""
+
+    terms: tuple[Term, ...]
+
+
+class Function(NamedTuple):
+    """A function of `functions.FUNCTIONS` applied to nodes."""
+
+    name: str
+    arguments: tuple[int, ...]
+
+
+Node: TypeAlias = Symbol | Polynomial | Function
+
+
+class Output(NamedTuple):
+    """A named array of nodes in row-major order; shape () is a scalar."""
+
+    name: str
+    shape: tuple[int, ...]
+    nodes: tuple[int, ...]
+
+
+def children(node: Node) -> Iterator[int]:
+    """The nodes a node is computed from, repeated as often as they occur."""
+    if isinstance(node, Polynomial):
+        for _, factors in node.terms:
+            for child, _ in factors:
+                yield child
+    elif isinstance(node, Function):
+        yield from node.arguments
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An immutable computation graph. `law.check` says what makes it well formed."""
+
+    nodes: tuple[Node, ...]
+    outputs: tuple[Output, ...]
+
+    def __post_init__(self) -> None:
+        for output in self.outputs:
+            if prod(output.shape) != len(output.nodes):
+                raise GraphError(f"output {output.name}: shape {output.shape} does not hold {len(output.nodes)} nodes")
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def output(self, name: str) -> Output:
+        """The output of this name."""
+        for output in self.outputs:
+            if output.name == name:
+                return output
+        raise KeyError(name)
+
+    @cached_property
+    def static(self) -> tuple[bool, ...]:
+        """For every node: does it depend on constants and parameters only?"""
+        flags: list[bool] = []
+        for node in self.nodes:
+            if isinstance(node, Symbol):
+                flags.append(node.kind.static)
+            else:
+                flags.append(all(flags[child] for child in children(node)))
+        return tuple(flags)
+
+    @cached_property
+    def levels(self) -> tuple[int, ...]:
+        """For every node: how many steps after the symbols it can be computed."""
+        levels: list[int] = []
+        for node in self.nodes:
+            levels.append(max((levels[child] + 1 for child in children(node)), default=0))
+        return tuple(levels)
+
+    @cached_property
+    def live(self) -> tuple[bool, ...]:
+        """For every node: does any output need it?"""
+        flags = [False] * len(self.nodes)
+        for output in self.outputs:
+            for node in output.nodes:
+                flags[node] = True
+        for index in range(len(self.nodes) - 1, -1, -1):
+            if flags[index]:
+                for child in children(self.nodes[index]):
+                    flags[child] = True
+        return tuple(flags)
+
+    @cached_property
+    def use_counts(self) -> tuple[int, ...]:
+        """For every node: in how many terms, arguments and outputs it stands, counting live users only."""
+        counts = [0] * len(self.nodes)
+        for index, node in enumerate(self.nodes):
+            if self.live[index]:
+                for child in children(node):
+                    counts[child] += 1
+        for output in self.outputs:
+            for index in output.nodes:
+                counts[index] += 1
+        return tuple(counts)
+
+    def symbols(self, *kinds: Kind) -> tuple[Symbol, ...]:
+        """The live symbols of the given kinds (all kinds if none is given), in order of appearance."""
+        return tuple(
+            node
+            for node, live in zip(self.nodes, self.live, strict=True)
+            if live and isinstance(node, Symbol) and (not kinds or node.kind in kinds)
+        )

@@ -1,0 +1,55 @@
+"""Carrying nodes from one graph into a builder, with symbols replaced on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kinegraph.graph.angle import PI
+from kinegraph.graph.build import Builder
+from kinegraph.graph.node import Coefficient, Function, Graph, Node, Output, Symbol
+
+
+def transfer(
+    graph: Graph, builder: Builder, symbol: Callable[[Symbol], int] | None = None, only: Sequence[bool] | None = None
+) -> dict[int, int]:
+    """Rebuild the wanted (by default: live) nodes in a builder; returns where each old node went.
+
+    Rebuilding folds and merges whatever the builder can see, so replaced symbols propagate.
+    """
+    place: dict[int, int] = {}
+    wanted = graph.live if only is None else only
+    for index, node in enumerate(graph.nodes):
+        if wanted[index]:
+            place[index] = _rebuilt(node, builder, place, symbol)
+    return place
+
+
+def _rebuilt(node: Node, builder: Builder, place: Mapping[int, int], symbol: Callable[[Symbol], int] | None) -> int:
+    if isinstance(node, Symbol):
+        return symbol(node) if symbol else builder.symbol(node.kind, node.name)
+    if isinstance(node, Function):
+        return builder.apply(node.name, *(place[argument] for argument in node.arguments))
+    return builder.polynomial((c, tuple((place[child], e) for child, e in factors)) for c, factors in node.terms)
+
+
+def moved(outputs: Sequence[Output], place: Mapping[int, int]) -> tuple[Output, ...]:
+    """Outputs pointing at where their nodes went."""
+    return tuple(output._replace(nodes=tuple(place[index] for index in output.nodes)) for output in outputs)
+
+
+def bind(graph: Graph, values: Mapping[str, Coefficient]) -> Graph:
+    """The graph with symbols replaced by exact numbers: numeric-symbolic where some symbols remain."""
+    builder = Builder()
+
+    def symbol(node: Symbol) -> int:
+        bound = node.name in values and node != PI
+        return builder.number(values[node.name]) if bound else builder.symbol(node.kind, node.name)
+
+    return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
+
+
+def join(graphs: Sequence[Graph]) -> Graph:
+    """One graph with the outputs of several, common nodes shared."""
+    builder = Builder()
+    outputs = [output for graph in graphs for output in moved(graph.outputs, transfer(graph, builder))]
+    return builder.graph(outputs)
