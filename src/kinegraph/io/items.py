@@ -1,0 +1,96 @@
+"""The second and third sections of a record: transforms, and inertia after its own transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.expression import Expression, Name
+from kinegraph.model.mechanism import Axis, Inertia, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.names import did_you_mean
+from kinegraph.model.places import Places
+
+_TRANSFORMS = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Q")
+_INERTIA = {"m": "mass", "Jx": "Jx", "Jy": "Jy", "Jz": "Jz", "Jxy": "Jxy", "Jyz": "Jyz", "Jxz": "Jxz"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`word(arguments)` of a record, or a bare word (no arguments)."""
+
+    word: str
+    arguments: tuple[Expression, ...] | None
+    place: Place
+
+
+def read_transforms(items: Sequence[Item], places: Places) -> tuple[Transform, ...]:
+    """The second section of a record."""
+    for item in items:
+        if item.word in _INERTIA:
+            remedy = "inertia stands in the third section: `Name | transforms | m(..), Jx(..);`"
+            raise ModelError(f"found {item.word} among the transforms", item.place, remedy)
+        if item.word not in _TRANSFORMS:
+            raise ModelError(f"{item.word} is no transform", item.place, did_you_mean(item.word, _TRANSFORMS))
+    return tuple(_transform(item, places) for item in items)
+
+
+def read_inertia(items: Sequence[Item], places: Places) -> tuple[Inertia, dict[str, Place]]:
+    """The third section of a record, and the place of each mass and moment by its field in `Inertia`."""
+    central: list[Transform] = []
+    stated: dict[str, Any] = {}
+    where: dict[str, Place] = {}
+    for item in items:
+        if item.word in _TRANSFORMS and item.arguments is not None:
+            if stated:
+                remedy = "transforms to the central frame come first, then m and J"
+                raise ModelError(f"found {item.word} after the inertia", item.place, remedy)
+            central.append(_transform(item, places))
+            continue
+        field = _field(item)
+        if field in stated:
+            raise ModelError(f"{item.word} states {field} a second time", item.place, "keep one of the two")
+        stated[field] = _amount(item, places)
+        where[field] = item.place
+    return Inertia(**stated, central=tuple(central)), where
+
+
+def _field(item: Item) -> str:
+    """Which entry of Inertia an item states; a bare `m2` means m(m2), a bare `J2x` means Jx(J2x)."""
+    if item.arguments is not None and item.word in _INERTIA:
+        return _INERTIA[item.word]
+    if item.arguments is None and item.word.startswith("m"):
+        return "mass"
+    if item.arguments is None and item.word.startswith("J"):
+        for ending in ("xy", "yz", "xz", "x", "y", "z"):
+            if item.word.endswith(ending):
+                return "J" + ending
+    remedy = did_you_mean(item.word, (*_TRANSFORMS, *_INERTIA))
+    raise ModelError(f"{item.word} is neither a transform nor an inertia", item.place, remedy)
+
+
+def _amount(item: Item, places: Places) -> Expression:
+    if item.arguments is None:
+        return places.mark(Name(item.word), item.place)
+    return _arguments(item, 1)[0]
+
+
+def _transform(item: Item, places: Places) -> Transform:
+    transform: Transform
+    if item.word == "Q":
+        e0, e1, e2, e3 = _arguments(item, 4)
+        transform = Quaternion((e0, e1, e2, e3))
+    else:
+        axis, (amount,) = Axis[item.word[1].upper()], _arguments(item, 1)
+        transform = Rotation(axis, amount) if item.word[0] == "R" else Shift(axis, amount)
+    return places.mark(transform, item.place)
+
+
+def _arguments(item: Item, count: int) -> tuple[Expression, ...]:
+    found = item.arguments or ()
+    if len(found) != count:
+        example = "Q(e0, e1, e2, e3)" if count == 4 else f"{item.word}(expression)"
+        message = f"{item.word} takes {count} argument{'s' * (count > 1)}, found {len(found)}"
+        raise ModelError(message, item.place, f"write `{example}`")
+    return found

@@ -1,0 +1,69 @@
+"""What the parser could not read, in the user's words."""
+
+from __future__ import annotations
+
+from lark import Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.names import STATEMENTS
+
+_TYPOGRAPHY = {
+    "−": "-", "–": "-", "—": "-", "·": "*", "×": "*", "⋅": "*", "÷": "/", "′": "'", "’": "'",
+    "，": ",", "；": ";", "（": "(", "）": ")", "[": "(", "]": ")", "{": "(", "}": ")",
+}  # fmt: skip
+_WORDS = {
+    "NAME": "a name", "NUMBER": "a number", "SEMICOLON": "`;`", "VBAR": "`|`", "EQUAL": "`=`", "COMMA": "`,`",
+    "LPAR": "`(`", "RPAR": "`)`", "TILDE": "`~`", "MODEL_NAME": "a model name", "VELOCITY": "`velocity (wx, wy, wz)`",
+    "INERTIA": "`inertia`",
+}  # fmt: skip
+_OPERATORS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
+
+
+def at_character(text: str, error: UnexpectedCharacters, source: str) -> ModelError:
+    """The error for a character that begins no token."""
+    place = Place(error.line, error.column, source)
+    position = error.pos_in_stream or 0
+    if text.startswith("/*", position):
+        return _open_comment(place)
+    character = text[position : position + 1]
+    shown = character if character.isprintable() else f"character U+{ord(character):04X}"
+    if character in _TYPOGRAPHY:
+        return ModelError(f"found `{shown}`", place, f"write `{_TYPOGRAPHY[character]}`")
+    return ModelError(f"found `{shown}`, which means nothing here", place, "remove it, or put it in a comment: # ...")
+
+
+def at_token(text: str, error: UnexpectedInput, last: Token | None, source: str) -> ModelError:
+    """The error for a token that does not fit; `last` came before it."""
+    found = getattr(error, "token", None)
+    if not isinstance(found, Token) or found.type == "$END":
+        place = Place(last.end_line or 1, last.end_column or 1, source) if last else Place(1, 1, source)
+        return ModelError("the text ends inside a statement", place, "end every statement with `;`")
+    if text.startswith("/*", found.start_pos or 0):
+        return _open_comment(Place(found.line or 1, found.column or 1, source))
+    expected: set[str] = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+    place = Place(found.line or 1, found.column or 1, source)
+    after = f" after `{_short(last)}`" if last is not None and last.type != "SEMICOLON" else ""
+    return ModelError(f"found `{_short(found)}`{after}", place, _remedy(found, last, expected))
+
+
+def _open_comment(place: Place) -> ModelError:
+    return ModelError("the comment that begins here has no end", place, "close it with `*/`")
+
+
+def _remedy(found: Token, last: Token | None, expected: set[str]) -> str:
+    before = str(last) if last is not None else ""
+    if before in STATEMENTS and found.type in ("TILDE", "VBAR"):
+        return f"`{before}` begins a statement, so no body can be called that; rename it, e.g. `{before}_1`"
+    if last is not None and last.type == "NUMBER" and found.type == "NAME":
+        return f"write the multiplication: `{_short(last)}*{_short(found)}`"
+    wanted = sorted(_WORDS[name] for name in expected if name in _WORDS)
+    if expected & _OPERATORS:
+        wanted.append("an operator")
+    if last is None or last.type == "SEMICOLON":
+        return "a statement or a record `Name~Base | transforms | inertia;` begins here"
+    return f"expected {' or '.join(wanted)}" if wanted else "see docs/model-language.md"
+
+
+def _short(token: Token) -> str:
+    return str(token) if len(token) <= 40 else token[:37] + "..."

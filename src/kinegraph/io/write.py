@@ -1,0 +1,101 @@
+"""Mechanisms back into the model language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kinegraph.model.expression import Expression, text
+from kinegraph.model.mechanism import (
+    ONE,
+    ZERO,
+    Body,
+    Coordinate,
+    Inertia,
+    Mechanism,
+    Parameter,
+    Point,
+    QuaternionCoordinates,
+    Rotation,
+    Shift,
+    Transform,
+)
+
+_MOMENTS = (("m", "mass"), *((name, name) for name in ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")))
+
+
+def write(mechanism: Mechanism) -> str:
+    """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism."""
+    return "\n".join(_lines(mechanism)) + "\n"
+
+
+def _lines(mechanism: Mechanism) -> Iterator[str]:
+    yield f"model {mechanism.name};"
+    if mechanism.parameters:
+        yield f"parameters {_indented(_parameter(parameter) for parameter in mechanism.parameters)};"
+    yield from (_coordinate(coordinate) for coordinate in mechanism.coordinates)
+    if mechanism.gravity != (ZERO, ZERO, ZERO):
+        yield f"gravity {_listed(mechanism.gravity)};"
+    velocities = list(_velocities(mechanism.coordinates))
+    if velocities:
+        yield f"initial {_indented(velocities)};"
+    yield from (_body(body) for body in mechanism.bodies)
+    yield from (f"accept inertia {body.name};" for body in mechanism.bodies if body.inertia.accepted)
+    yield from (_point(point) for point in mechanism.points)
+
+
+def _listed(expressions: Iterable[Expression]) -> str:
+    return ", ".join(text(expression) for expression in expressions)
+
+
+def _indented(entries: Iterable[str]) -> str:
+    return ",\n    ".join(entries)
+
+
+def _parameter(parameter: Parameter) -> str:
+    return parameter.name if parameter.value is None else f"{parameter.name} = {text(parameter.value)}"
+
+
+def _coordinate(coordinate: Coordinate | QuaternionCoordinates) -> str:
+    if isinstance(coordinate, Coordinate):
+        start = "" if coordinate.position == ZERO else f" = {text(coordinate.position)}"
+        return f"coordinates {coordinate.name}{start};"
+    head = f"quaternion ({', '.join(coordinate.names)}) velocity ({', '.join(coordinate.velocities)})"
+    unit = coordinate.position == (ONE, ZERO, ZERO, ZERO)
+    return f"{head};" if unit else f"{head} = ({_listed(coordinate.position)});"
+
+
+def _velocities(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> Iterator[str]:
+    for coordinate in coordinates:
+        if isinstance(coordinate, Coordinate):
+            pairs = [(coordinate.name + "'", coordinate.velocity)]
+        else:
+            pairs = list(zip(coordinate.velocities, coordinate.velocity, strict=True))
+        yield from (f"{name} = {text(velocity)}" for name, velocity in pairs if velocity != ZERO)
+
+
+def _body(body: Body) -> str:
+    name = body.name if body.base is None else f"{body.name}~{body.base}"
+    sections = [name, ", ".join(_transform(transform) for transform in body.transforms)]
+    if inertia := ", ".join(_inertia(body.inertia)):
+        sections.append(inertia)
+    return " | ".join(sections) + ";"
+
+
+def _transform(transform: Transform) -> str:
+    if isinstance(transform, Rotation):
+        return f"R{transform.axis.name.lower()}({text(transform.angle)})"
+    if isinstance(transform, Shift):
+        return f"S{transform.axis.name.lower()}({text(transform.distance)})"
+    return f"Q({_listed(transform.components)})"
+
+
+def _inertia(inertia: Inertia) -> Iterator[str]:
+    yield from (_transform(transform) for transform in inertia.central)
+    for word, field in _MOMENTS:
+        stated: Expression = getattr(inertia, field)
+        if stated != ZERO:
+            yield f"{word}({text(stated)})"
+
+
+def _point(point: Point) -> str:
+    return f"output {point.name} = {point.body + ' ' if point.body else ''}({_listed(point.position)});"

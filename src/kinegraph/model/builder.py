@@ -1,0 +1,167 @@
+"""Mechanisms written in Python, with the same power as the model language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from kinegraph.errors import ModelError
+from kinegraph.model.expression import Expression, Name, Scalar, expression
+from kinegraph.model.mechanism import (
+    Axis,
+    Body,
+    Coordinate,
+    Inertia,
+    Mechanism,
+    Parameter,
+    Point,
+    Quaternion,
+    QuaternionCoordinates,
+    Rotation,
+    Shift,
+    Transform,
+)
+from kinegraph.model.validate import validate
+
+T = TypeVar("T")
+
+
+def Rx(angle: Scalar) -> Rotation:
+    """Turn about the current x axis."""
+    return Rotation(Axis.X, expression(angle))
+
+
+def Ry(angle: Scalar) -> Rotation:
+    """Turn about the current y axis."""
+    return Rotation(Axis.Y, expression(angle))
+
+
+def Rz(angle: Scalar) -> Rotation:
+    """Turn about the current z axis."""
+    return Rotation(Axis.Z, expression(angle))
+
+
+def Sx(distance: Scalar) -> Shift:
+    """Move along the current x axis."""
+    return Shift(Axis.X, expression(distance))
+
+
+def Sy(distance: Scalar) -> Shift:
+    """Move along the current y axis."""
+    return Shift(Axis.Y, expression(distance))
+
+
+def Sz(distance: Scalar) -> Shift:
+    """Move along the current z axis."""
+    return Shift(Axis.Z, expression(distance))
+
+
+def Q(e0: Scalar, e1: Scalar, e2: Scalar, e3: Scalar) -> Quaternion:
+    """Turn by a quaternion, scalar part first: four constants, or the four names of one declared quaternion."""
+    return Quaternion((expression(e0), expression(e1), expression(e2), expression(e3)))
+
+
+def inertia(
+    mass: Scalar = 0,
+    Jx: Scalar = 0,
+    Jy: Scalar = 0,
+    Jz: Scalar = 0,
+    Jxy: Scalar = 0,
+    Jyz: Scalar = 0,
+    Jxz: Scalar = 0,
+    at: Iterable[Transform] = (),
+    accepted: bool = False,
+) -> Inertia:
+    """Mass and central moments; `at` leads from the link frame to the central frame.
+
+    `accepted=True` takes moments that break the triangle inequality as they are stated.
+    """
+    return Inertia(
+        expression(mass),
+        *(expression(Jx), expression(Jy), expression(Jz)),
+        *(expression(Jxy), expression(Jyz), expression(Jxz)),
+        central=tuple(at),
+        accepted=accepted,
+    )
+
+
+class Builder:
+    """Collects the pieces of a mechanism; `build` checks them and returns it."""
+
+    def __init__(self, name: str = "mechanism", gravity: Sequence[Scalar] = (0, 0, 0)) -> None:
+        self.name = name
+        self._gravity = _expressions(gravity, 3, "gravity")
+        self._parameters: list[Parameter] = []
+        self._coordinates: list[Coordinate | QuaternionCoordinates] = []
+        self._bodies: list[Body] = []
+        self._points: list[Point] = []
+
+    def parameter(self, name: str, value: Scalar | None = None) -> Name:
+        """Declare a parameter; without a value, one must be given before numbers are asked."""
+        self._parameters.append(Parameter(name, None if value is None else expression(value)))
+        return Name(name)
+
+    def coordinate(self, name: str, position: Scalar = 0, velocity: Scalar = 0) -> Name:
+        """Declare a generalized coordinate with its initial position and velocity."""
+        self._coordinates.append(Coordinate(name, expression(position), expression(velocity)))
+        return Name(name)
+
+    def quaternion(
+        self,
+        names: Sequence[str],
+        velocities: Sequence[str],
+        position: Sequence[Scalar] = (1, 0, 0, 0),
+        velocity: Sequence[Scalar] = (0, 0, 0),
+    ) -> Quaternion:
+        """Declare four coordinates of unit norm with three angular velocities; returns the transform Q of it."""
+        e0, e1, e2, e3 = _expect(tuple(names), 4, "the names of a quaternion")
+        wx, wy, wz = _expect(tuple(velocities), 3, "the velocities of a quaternion")
+        p0, p1, p2, p3 = _expressions(position, 4, "the initial position of a quaternion")
+        start = _expressions(velocity, 3, "the initial velocity of a quaternion")
+        self._coordinates.append(
+            QuaternionCoordinates((e0, e1, e2, e3), (wx, wy, wz), (p0, p1, p2, p3), (start[0], start[1], start[2]))
+        )
+        return Q(e0, e1, e2, e3)
+
+    def body(
+        self,
+        name: str,
+        base: Body | str | None = None,
+        transforms: Iterable[Transform] = (),
+        inertia: Inertia | None = None,
+    ) -> Body:
+        """Add a body; no base means the fixed frame, no inertia a massless body."""
+        body = Body(name, base.name if isinstance(base, Body) else base, tuple(transforms), inertia or Inertia())
+        self._bodies.append(body)
+        return body
+
+    def point(self, name: str, body: Body | str | None, position: Sequence[Scalar] = (0, 0, 0)) -> Point:
+        """Add a point of interest, fixed in the body's link frame (the fixed frame if body is None)."""
+        x, y, z = _expressions(position, 3, f"the position of {name}")
+        point = Point(name, body.name if isinstance(body, Body) else body, (x, y, z))
+        self._points.append(point)
+        return point
+
+    def build(self) -> Mechanism:
+        """The mechanism, validated."""
+        x, y, z = self._gravity
+        mechanism = Mechanism(
+            self.name,
+            tuple(self._bodies),
+            tuple(self._coordinates),
+            tuple(self._parameters),
+            (x, y, z),
+            tuple(self._points),
+        )
+        validate(mechanism)
+        return mechanism
+
+
+def _expressions(values: Sequence[Scalar], count: int, what: str) -> tuple[Expression, ...]:
+    return _expect(tuple(expression(value) for value in values), count, what)
+
+
+def _expect(values: tuple[T, ...], count: int, what: str) -> tuple[T, ...]:
+    if len(values) != count:
+        raise ModelError(f"{what} takes {count} entries, found {len(values)}")
+    return values

@@ -1,0 +1,205 @@
+"""Values of model expressions: exact where only + - * / and whole powers are used, floating point otherwise.
+
+For checks, initial values and parameters. The numbers of mechanics come from compiled kernels, never from here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from graphlib import CycleError, TopologicalSorter
+from typing import TypeAlias
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.expression import (
+    PI,
+    Call,
+    Compound,
+    Expression,
+    Name,
+    Number,
+    Operation,
+    Scalar,
+    expression,
+    names,
+    postorder,
+    text,
+)
+from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.names import did_you_mean
+from kinegraph.model.places import Places
+
+Value: TypeAlias = Fraction | float
+_Formulas: TypeAlias = Mapping[str, Expression | None]
+
+_EXACT_BITS = 4096  # larger rationals become floating point, so that no power tower can fill the memory
+
+
+def value(root: Expression, values: Mapping[str, Value]) -> Value:
+    """The value of an expression, its names given; a Fraction if the value is known exactly."""
+    results: list[Value] = []
+    for here in postorder(root):
+        if isinstance(here, Number):
+            results.append(here.value)
+        elif isinstance(here, Name):
+            results.append(_named(here.text, values))
+        elif isinstance(here, Compound):
+            count = len(here.parts)
+            parts = results[len(results) - count :]
+            del results[len(results) - count :]
+            results.append(_apply(here, parts))
+    return results[0]
+
+
+def number(root: Expression, values: Mapping[str, Value]) -> float:
+    """The value of an expression as a float."""
+    try:
+        result = float(value(root, values))
+    except OverflowError:
+        raise _no_value(root, "it is too large") from None
+    if not math.isfinite(result):
+        raise _no_value(root, "it is not finite")
+    return result
+
+
+def parameter_values(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None) -> dict[str, Value]:
+    """Values of all parameters, in the order of the mechanism; `overrides` replace what the model says.
+
+    An override may be a number or an expression in other parameters.
+    """
+    formulas = _formulas(mechanism, overrides or {})
+    for name, formula in formulas.items():
+        if formula is None:
+            remedy = f"write `parameters {name} = ...;` in the model, or give it where numbers are asked for"
+            raise ModelError(f"the parameter {name} has no value", remedy=remedy)
+    return _evaluated(formulas)
+
+
+def known_parameter_values(mechanism: Mechanism, places: Places | None = None) -> dict[str, Value]:
+    """Values of those parameters that have one, directly or through others; errors carry the parameter's place."""
+    where = {parameter.name: places.of(parameter) for parameter in mechanism.parameters} if places else {}
+    return _evaluated(_formulas(mechanism, {}), where)
+
+
+def initial_positions(mechanism: Mechanism, parameters: Mapping[str, Value]) -> tuple[float, ...]:
+    """Initial q in the order of `position_names`; quaternions are normalised."""
+    found: list[float] = []
+    for coordinate in mechanism.coordinates:
+        if isinstance(coordinate, Coordinate):
+            found.append(number(coordinate.position, parameters))
+        else:
+            components = [number(component, parameters) for component in coordinate.position]
+            norm = math.hypot(*components)
+            if norm == 0:
+                raise ModelError(f"the initial quaternion ({', '.join(coordinate.names)}) is zero")
+            found.extend(component / norm for component in components)
+    return tuple(found)
+
+
+def initial_velocities(mechanism: Mechanism, parameters: Mapping[str, Value]) -> tuple[float, ...]:
+    """Initial v in the order of `velocity_names`."""
+    written = (
+        (c.velocity,) if isinstance(c, Coordinate) else c.velocity for c in mechanism.coordinates
+    )  # one expression per coordinate, three per quaternion
+    return tuple(number(velocity, parameters) for group in written for velocity in group)
+
+
+def _formulas(mechanism: Mechanism, overrides: Mapping[str, Scalar]) -> dict[str, Expression | None]:
+    formulas = {parameter.name: parameter.value for parameter in mechanism.parameters}
+    for name, given in overrides.items():
+        if name not in formulas:
+            raise ModelError(f"there is no parameter {name}", remedy=did_you_mean(name, formulas))
+        formulas[name] = expression(given)
+    return formulas
+
+
+def _evaluated(formulas: _Formulas, where: Mapping[str, Place | None] | None = None) -> dict[str, Value]:
+    where = where or {}
+    values: dict[str, Value] = {}
+    used = {name: names(formula) if formula else frozenset() for name, formula in formulas.items()}
+    for name in _order(used, where):
+        formula = formulas.get(name)
+        if formula is not None and used[name] <= values.keys() | {PI}:
+            try:
+                values[name] = value(formula, values)
+            except ModelError as error:
+                raise ModelError(f"the parameter {name} cannot be computed: {error}", where.get(name)) from None
+    return {name: values[name] for name in formulas if name in values}
+
+
+def _order(used: Mapping[str, frozenset[str]], where: Mapping[str, Place | None]) -> list[str]:
+    try:
+        return [name for name in TopologicalSorter(used).static_order() if name in used]
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1]))
+        remedy = "give one of them a value that does not lead back to itself"
+        place = where.get(error.args[1][0])
+        raise ModelError(f"parameters define each other in a circle: {circle}", place, remedy) from None
+
+
+def _named(name: str, values: Mapping[str, Value]) -> Value:
+    if name in values:
+        return values[name]
+    if name == PI:
+        return math.pi
+    raise ModelError(f"{name} has no value", remedy=did_you_mean(name, values))
+
+
+def _apply(here: Compound, parts: list[Value]) -> Value:
+    try:
+        match here:
+            case Operation(operator, _) if operator in _OPERATORS:
+                return _moderate(_OPERATORS[operator](*parts))
+            case Call(function, _) if function in _FUNCTIONS:
+                return _FUNCTIONS[function](*parts)
+    except ZeroDivisionError:
+        raise _no_value(here, "it divides by zero") from None
+    except OverflowError:
+        raise _no_value(here, "it is too large") from None
+    except (ValueError, TypeError):
+        raise _no_value(here, f"{here.head} is not defined there") from None
+    raise _no_value(here, f"{here.head} is unknown")
+
+
+def _no_value(root: Expression, why: str) -> ModelError:
+    written = text(root)
+    shown = written if len(written) <= 60 else written[:57] + "..."
+    return ModelError(f"`{shown}` has no value: {why}")
+
+
+def _moderate(result: Value) -> Value:
+    if isinstance(result, Fraction) and result.numerator.bit_length() + result.denominator.bit_length() > _EXACT_BITS:
+        return float(result)
+    return result
+
+
+def _power(base: Value, exponent: Value) -> Value:
+    if not isinstance(base, Fraction) or not isinstance(exponent, Fraction) or exponent.denominator != 1:
+        return math.pow(base, exponent)
+    bits = abs(exponent) * (base.numerator.bit_length() + base.denominator.bit_length())
+    return Fraction(base ** int(exponent)) if bits <= _EXACT_BITS else math.pow(base, exponent)
+
+
+def _sign(argument: Value) -> Value:
+    return Fraction((argument > 0) - (argument < 0))
+
+
+_OPERATORS: dict[str, Callable[..., Value]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "^": _power,
+    "neg": lambda a: -a,
+}
+
+_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    **{name: getattr(math, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
+    **{name: getattr(math, name) for name in ("sinh", "cosh", "tanh", "sqrt", "exp", "log")},
+    "abs": abs,
+    "sign": _sign,
+    "min": min,
+    "max": max,
+    "select": lambda condition, chosen, other: chosen if condition >= 0 else other,
+}

@@ -1,0 +1,316 @@
+"""Expressions as they stand in a model file: a small immutable tree, exact numbers, no evaluation of Python.
+
+The tree only says what was written. Meaning (folding, sharing, derivatives) begins in `graph`; `derive` carries
+expressions over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias
+
+from kinegraph.errors import ModelError
+
+#: Functions a model may call, with the number of arguments each takes.
+FUNCTIONS: dict[str, int] = {
+    "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2,
+    "sinh": 1, "cosh": 1, "tanh": 1, "sqrt": 1, "exp": 1, "log": 1, "abs": 1, "sign": 1,
+    "min": 2, "max": 2, "select": 3,
+}  # fmt: skip
+
+#: Names with a fixed meaning in every model.
+TIME = "t"
+PI = "pi"
+RESERVED = frozenset({TIME, PI, *FUNCTIONS})
+
+Scalar: TypeAlias = "Expression | int | float | Fraction | Decimal | str"
+
+
+class Expression:
+    """Base of the four kinds of expression; carries the arithmetic operators of the Python builder."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Scalar) -> Expression:
+        return Operation("+", (self, expression(other)))
+
+    def __radd__(self, other: Scalar) -> Expression:
+        return Operation("+", (expression(other), self))
+
+    def __sub__(self, other: Scalar) -> Expression:
+        return Operation("-", (self, expression(other)))
+
+    def __rsub__(self, other: Scalar) -> Expression:
+        return Operation("-", (expression(other), self))
+
+    def __mul__(self, other: Scalar) -> Expression:
+        return Operation("*", (self, expression(other)))
+
+    def __rmul__(self, other: Scalar) -> Expression:
+        return Operation("*", (expression(other), self))
+
+    def __truediv__(self, other: Scalar) -> Expression:
+        return Operation("/", (self, expression(other)))
+
+    def __rtruediv__(self, other: Scalar) -> Expression:
+        return Operation("/", (expression(other), self))
+
+    def __pow__(self, other: Scalar) -> Expression:
+        return Operation("^", (self, expression(other)))
+
+    def __rpow__(self, other: Scalar) -> Expression:
+        return Operation("^", (expression(other), self))
+
+    def __neg__(self) -> Expression:
+        return Operation("neg", (self,))
+
+    def __pos__(self) -> Expression:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Expression):
+    """An exact rational: 0.1 is one tenth, not the nearest double."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Expression):
+    """A parameter, a coordinate, the time `t` or `pi`."""
+
+    text: str
+
+
+class Compound(Expression):
+    """An expression with parts. Nothing here recurses: a sum of 50,000 terms is 50,000 levels deep."""
+
+    __slots__ = ()
+    _hash: int
+    _size: int
+
+    @property
+    def head(self) -> str:
+        """The operator or function."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        """The operands or arguments."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((type(self), self.head, self.parts)))
+        object.__setattr__(self, "_size", 1 + sum(size(part) for part in self.parts))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other) if isinstance(other, Expression) else NotImplemented
+
+    def __reduce__(self) -> tuple[type[Compound], tuple[str, tuple[Expression, ...]]]:
+        return type(self), (self.head, self.parts)  # another process hashes strings differently
+
+    def __repr__(self) -> str:
+        return f"<{text(self)}>" if self._size <= 1000 else f"<expression of {self._size} parts>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Operation(Compound):
+    """One of + - * / ^ with two operands, or neg with one."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+    _hash: int = field(init=False)
+    _size: int = field(init=False)
+
+    @property
+    def head(self) -> str:
+        return self.operator
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.operands
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Call(Compound):
+    """A function of FUNCTIONS applied to its arguments."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    _hash: int = field(init=False)
+    _size: int = field(init=False)
+
+    @property
+    def head(self) -> str:
+        return self.function
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+
+def size(root: Expression) -> int:
+    """How many numbers, names, operators and calls it takes to write the expression out."""
+    return root._size if isinstance(root, Compound) else 1
+
+
+def _equal(left: Expression, right: Expression) -> bool:
+    stack = [(left, right)]
+    while stack:
+        a, b = stack.pop()
+        if a is b:
+            continue
+        if isinstance(a, Compound) and isinstance(b, Compound):
+            same = type(a) is type(b) and a.head == b.head and len(a.parts) == len(b.parts)
+            if not same or a._hash != b._hash:
+                return False
+            stack.extend(zip(a.parts, b.parts, strict=True))
+        elif isinstance(a, Compound) or isinstance(b, Compound) or a != b:
+            return False
+    return True
+
+
+def postorder(root: Expression) -> Iterator[Expression]:
+    """Every sub-expression after its parts, without recursion: fold any depth with a stack of results."""
+    stack: list[tuple[Expression, bool]] = [(root, False)]
+    while stack:
+        here, parts_done = stack.pop()
+        if parts_done or not isinstance(here, Compound):
+            yield here
+        else:
+            stack.append((here, True))
+            stack.extend((part, False) for part in reversed(here.parts))
+
+
+def expression(value: Scalar) -> Expression:
+    """An expression from what a Python user writes: a number, or a name as a string."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, str):
+        return Name(value)
+    try:
+        if isinstance(value, (int, Fraction, Decimal)):
+            return Number(Fraction(value))
+        # repr is the shortest decimal that reads back as this double: the number as it was written.
+        return Number(Fraction(float.__repr__(float(value))))
+    except (ValueError, OverflowError, TypeError):
+        message = f"{value!r} is not a finite number"
+        raise ModelError(message, remedy="write a number, a name as a string, or an expression") from None
+
+
+def names(root: Expression) -> frozenset[str]:
+    """All names an expression mentions."""
+    return frozenset(part.text for part in postorder(root) if isinstance(part, Name))
+
+
+# Binding strength of what is written, weakest first; an operand weaker than its place asks for is put in parentheses.
+_SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
+_BINARY = {  # operator -> its own strength, the least of its left and of its right operand
+    "+": (_SUM, _SUM, _PRODUCT), "-": (_SUM, _SUM, _PRODUCT),
+    "*": (_PRODUCT, _PRODUCT, _SIGN), "/": (_PRODUCT, _PRODUCT, _SIGN),
+    "^": (_POWER, _ATOM, _SIGN),
+}  # fmt: skip
+
+
+def text(root: Expression) -> str:
+    """The expression in the model language; reading it back gives an equal expression."""
+    return "".join(_pieces(root))
+
+
+def nesting(root: Expression) -> int:
+    """How deep the parentheses of `text(root)` nest."""
+    depth = deepest = 0
+    for piece in _pieces(root):
+        depth += piece.count("(") - piece.count(")")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _pieces(root: Expression) -> Iterator[str]:
+    stack: list[str | tuple[Expression, int]] = [(root, _SUM)]
+    while stack:
+        entry = stack.pop()
+        if isinstance(entry, str):
+            yield entry
+            continue
+        here, least = entry
+        content = _layout(here)
+        stack.extend(reversed(content if _strength(here) >= least else ["(", *content, ")"]))
+
+
+def _layout(here: Expression) -> list[str | tuple[Expression, int]]:
+    """The pieces of one node: strings as they stand, parts with the strength their place asks for."""
+    match here:
+        case Number(value):
+            return [_number_text(value)]
+        case Name(name):
+            return [name]
+        case Operation("neg", (operand,)):
+            return ["-", (operand, _ATOM + 1 if _is_literal(operand) else _SIGN)]
+        case Operation(operator, (left, right)) if operator in _BINARY:
+            _, least_left, least_right = _BINARY[operator]
+            if operator == "/" and _is_literal(left, signed=True) and _is_literal(right):
+                least_left = _ATOM + 1
+            return [(left, least_left), f" {operator} " if operator in "+-" else operator, (right, least_right)]
+        case Call(function, arguments):
+            inner: list[str | tuple[Expression, int]] = [", "] * (2 * len(arguments) - 1)
+            inner[::2] = [(argument, _SUM) for argument in arguments]
+            return [f"{function}(", *inner, ")"]
+    raise ModelError(f"{type(here).__name__} is not an expression the model language can say")
+
+
+def _strength(here: Expression) -> int:
+    match here:
+        case Number(value) if not is_decimal(value):
+            return _PRODUCT
+        case Number(value) if value < 0:
+            return _SIGN
+        case Operation("neg", _):
+            return _SIGN
+        case Operation(operator, _):
+            return _BINARY[operator][0]
+    return _ATOM
+
+
+def _is_literal(here: Expression, signed: bool = False) -> bool:
+    """Written as one literal. `-2` and `1/3` are read as numbers, so operations on literals are `-(2)` and `(1)/3`."""
+    return isinstance(here, Number) and is_decimal(here.value) and (signed or here.value >= 0)
+
+
+def is_decimal(value: Fraction) -> bool:
+    """Whether the value is written as one decimal literal; otherwise it is written as a quotient of two integers."""
+    return _decimal_places(value) is not None
+
+
+def _decimal_places(value: Fraction) -> int | None:
+    rest, twos = _divide_out(value.denominator, 2)
+    rest, fives = _divide_out(rest, 5)
+    return max(twos, fives) if rest == 1 else None
+
+
+def _divide_out(rest: int, prime: int) -> tuple[int, int]:
+    times = 0
+    while rest % prime == 0 and times < _MOST_PLACES:
+        rest, times = rest // prime, times + 1
+    return rest, times
+
+
+_MOST_PLACES = 400  # enough for the shortest decimal of every double
+
+
+def _number_text(value: Fraction) -> str:
+    places = _decimal_places(value)
+    if places is None:
+        return f"{value.numerator}/{value.denominator}"
+    sign, digits, exponent = "-" * (value < 0), str(abs(value.numerator) * 10**places // value.denominator), -places
+    padded = digits.rjust(places + 1, "0")
+    plain = f"{padded[:-places]}.{padded[-places:]}" if places else digits
+    stripped = digits.rstrip("0")
+    scientific = f"{stripped}e{exponent + len(digits) - len(stripped)}"
+    return sign + (plain if len(plain) <= max(12, len(scientific)) else scientific)

@@ -1,0 +1,124 @@
+"""Whether one expression of a mechanism is well formed and uses only names that may stand there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.expression import (
+    FUNCTIONS,
+    Call,
+    Compound,
+    Expression,
+    Name,
+    Number,
+    Operation,
+    expression,
+    nesting,
+    postorder,
+    size,
+)
+from kinegraph.model.names import did_you_mean
+from kinegraph.model.places import Places
+
+#: Limits that no honest model meets; beyond them a clear error is better than a long wait.
+MAX_NESTING = 200
+MAX_SIZE = 150_000
+MAX_DIGITS = 1000
+
+_BOUND = 10**MAX_DIGITS
+_ZERO = expression(0)
+_OPERATORS = {"+": 2, "-": 2, "*": 2, "/": 2, "^": 2, "neg": 1}
+_KIND_WORDS = {
+    "coordinate": "the coordinate",
+    "quaternion coordinate": "the quaternion coordinate",
+    "velocity": "the velocity",
+    "time": "the time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The kind of every name that is declared or has a fixed meaning."""
+
+    kinds: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An expression in its place: what it is in words, and the kinds of names it may use."""
+
+    root: Expression
+    what: str
+    allowed: frozenset[str]
+    place: Place | None
+
+
+def check_expression(site: Site, scope: Scope, places: Places) -> None:
+    """Raise a ModelError unless the expression is well formed and uses names of the allowed kinds."""
+    _check_extent(site)
+    for here in postorder(site.root):
+        match here:
+            case Name():
+                _check_name(here, site, scope, places.of(here) or site.place)
+            case Number():
+                _check_number(here, site)
+            case Call():
+                _check_call(here, places.of(here) or site.place)
+            case Operation():
+                _check_operation(here, site)
+            case _:
+                raise ModelError(f"{site.what} holds {here!r}, which is no expression", site.place)
+
+
+def _check_extent(site: Site) -> None:
+    if size(site.root) > MAX_SIZE:
+        message = f"{site.what} is an expression of {size(site.root)} parts; the limit is {MAX_SIZE}"
+        raise ModelError(message, site.place, "name parts of it as parameters")
+    if isinstance(site.root, Compound) and nesting(site.root) > MAX_NESTING:
+        message = f"{site.what} nests parentheses deeper than {MAX_NESTING}"
+        raise ModelError(message, site.place, "name the inner parts as parameters")
+
+
+def _check_name(name: Name, site: Site, scope: Scope, place: Place | None) -> None:
+    kind = scope.kinds.get(name.text)
+    if kind is None:
+        usable = [known for known, known_kind in scope.kinds.items() if known_kind in site.allowed | {"constant"}]
+        remedy = did_you_mean(name.text, usable)
+        if not remedy.startswith("did"):
+            remedy = f"declare it: `parameters {name.text} = ...;` or `coordinates {name.text};`"
+        raise ModelError(f"{name.text}, used in {site.what}, is not declared", place, remedy)
+    if kind not in site.allowed and kind != "constant":
+        message = f"{site.what} depends on {_KIND_WORDS[kind]} {name.text}"
+        raise ModelError(message, place, _remedy(site.allowed))
+
+
+def _remedy(allowed: frozenset[str]) -> str:
+    if "coordinate" in allowed:
+        return "use parameters, coordinates and time; quaternion coordinates only as `Q(...)` of one quaternion"
+    if "quaternion coordinate" in allowed:
+        return "components of Q are the four names of one quaternion, or constants and parameters"
+    return "use only parameters, numbers and t" if "time" in allowed else "use only parameters and numbers"
+
+
+def _check_number(number: Number, site: Site) -> None:
+    if max(abs(number.value.numerator), number.value.denominator) >= _BOUND:
+        raise ModelError(f"{site.what} holds a number of more than {MAX_DIGITS} digits", site.place, "round it")
+
+
+def _check_call(call: Call, place: Place | None) -> None:
+    wanted = FUNCTIONS.get(call.function)
+    if wanted is None:
+        raise ModelError(f"there is no function {call.function}", place, did_you_mean(call.function, FUNCTIONS))
+    if len(call.arguments) != wanted:
+        example = f"{call.function}({', '.join('abc'[:wanted])})"
+        message = f"{call.function} takes {wanted} argument{'s' * (wanted > 1)}, found {len(call.arguments)}"
+        raise ModelError(message, place, f"write {example}")
+
+
+def _check_operation(operation: Operation, site: Site) -> None:
+    if len(operation.operands) != _OPERATORS.get(operation.operator):
+        message = f"{site.what} holds an operation {operation.operator!r} of {len(operation.operands)} operands"
+        raise ModelError(message, site.place, "operators are + - * / ^ with two operands and neg with one")
+    if operation.operator == "/" and operation.operands[1] == _ZERO:
+        raise ModelError(f"{site.what} divides by zero", site.place, "write a divisor that is not zero")

@@ -1,0 +1,63 @@
+"""Whether a body's mass and moments of inertia can be those of a real body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinegraph.errors import ModelError
+from kinegraph.model.evaluate import Value, number
+from kinegraph.model.expression import PI, Expression, names
+from kinegraph.model.mechanism import ZERO, Body
+from kinegraph.model.places import Places
+
+MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
+
+_ROUNDING = 1e-9  # relative: a thin plate meets Jz = Jx + Jy with equality
+
+
+def check_inertia(body: Body, values: Mapping[str, Value], places: Places) -> None:
+    """Raise a ModelError for a negative mass, a tensor that is not positive semidefinite, or a broken inequality.
+
+    Only what has a value is judged. The triangle inequality is asked only of a body whose three moments are all
+    stated: a wheel that turns about z alone needs no more than Jz. A body with `accepted` inertia may break it.
+    """
+    stated = {letter for letter in ("mass", *MOMENTS) if getattr(body.inertia, letter) != ZERO}
+    found = {}
+    for letter in stated:
+        written = getattr(body.inertia, letter)
+        if names(written) <= values.keys() | {PI}:
+            found[letter] = _amount(body, letter, written, values, places)
+    for letter in ("mass", "Jx", "Jy", "Jz"):
+        if found.get(letter, 0.0) < 0:
+            message = f"{letter} of {body.name} is negative: {found[letter]:g}"
+            raise ModelError(message, places.of(body, letter), "masses and moments of inertia are positive or zero")
+    if found.keys() == stated:
+        _check_tensor(body, {letter: found.get(letter, 0.0) for letter in MOMENTS}, stated, places)
+
+
+def _amount(body: Body, letter: str, written: Expression, values: Mapping[str, Value], places: Places) -> float:
+    try:
+        return number(written, values)
+    except ModelError as error:
+        raise ModelError(f"{letter} of {body.name}: {error}", places.of(body, letter)) from None
+
+
+def _check_tensor(body: Body, J: dict[str, float], stated: set[str], places: Places) -> None:
+    tensor = np.array([
+        [J["Jx"], -J["Jxy"], -J["Jxz"]],
+        [-J["Jxy"], J["Jy"], -J["Jyz"]],
+        [-J["Jxz"], -J["Jyz"], J["Jz"]],
+    ])  # fmt: skip
+    slack = _ROUNDING * float(np.abs(tensor).max())
+    principal = sorted(np.linalg.eigvalsh(tensor)) if any(J[p] for p in MOMENTS[3:]) else sorted(tensor.diagonal())
+    shown = ", ".join(f"{moment:g}" for moment in principal)
+    if principal[0] < -slack:
+        message = f"the inertia of {body.name} is not positive: its principal moments are {shown}"
+        raise ModelError(message, places.of(body, "Jx"), "make the products of inertia Jxy, Jyz, Jxz smaller")
+    broken = principal[2] > principal[0] + principal[1] + slack
+    if broken and {"Jx", "Jy", "Jz"} <= stated and not body.inertia.accepted:
+        message = f"no real body has the inertia of {body.name}: of its principal moments {shown} one exceeds the sum"
+        remedy = f"correct the moments, or write `accept inertia {body.name};` to take them as stated"
+        raise ModelError(f"{message} of the other two", places.of(body, "Jx"), remedy)

@@ -1,0 +1,153 @@
+"""What a mechanism is: frozen records, nothing derived, nothing numeric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kinegraph.model.expression import Expression, expression
+
+ZERO = expression(0)
+ONE = expression(1)
+
+
+class Axis(Enum):
+    """A coordinate axis; the value is its index."""
+
+    X = 0
+    Y = 1
+    Z = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """R_axis(angle): turn about a current axis, radians."""
+
+    axis: Axis
+    angle: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """S_axis(distance): move along a current axis."""
+
+    axis: Axis
+    distance: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Quaternion:
+    """Q(e0,e1,e2,e3): the rotation of a quaternion, scalar part first; normalised when constant.
+
+    The four components are either constants and parameters (a fixed rotation) or exactly the names of one
+    `QuaternionCoordinates` group of the mechanism.
+    """
+
+    components: tuple[Expression, Expression, Expression, Expression]
+
+
+Transform = Rotation | Shift | Quaternion
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """Mass and moments about the mass centre, along the axes of the central frame.
+
+    `Jxy` is the product of inertia (sum of m x y), so it enters the inertia tensor with a minus sign. `central` leads
+    from the link frame to the central frame (K1's new form); it is empty in the old form. `accepted` says that the
+    moments are meant as stated although no real body has them (published tables are not always physical).
+    """
+
+    mass: Expression = ZERO
+    Jx: Expression = ZERO
+    Jy: Expression = ZERO
+    Jz: Expression = ZERO
+    Jxy: Expression = ZERO
+    Jyz: Expression = ZERO
+    Jxz: Expression = ZERO
+    central: tuple[Transform, ...] = ()
+    accepted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """One record `Name~Base | transforms | inertia ;`. No base means the fixed frame."""
+
+    name: str
+    base: str | None = None
+    transforms: tuple[Transform, ...] = ()
+    inertia: Inertia = field(default_factory=Inertia)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A named constant; its value may use other parameters. None: a value must be given before numbers are asked."""
+
+    name: str
+    value: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """A generalized coordinate with its initial position and velocity; its velocity is written name'."""
+
+    name: str
+    position: Expression = ZERO
+    velocity: Expression = ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class QuaternionCoordinates:
+    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes."""
+
+    names: tuple[str, str, str, str]
+    velocities: tuple[str, str, str]
+    position: tuple[Expression, Expression, Expression, Expression] = (ONE, ZERO, ZERO, ZERO)
+    velocity: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of interest: fixed in a body's link frame (the fixed frame if body is None)."""
+
+    name: str
+    body: str | None
+    position: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later."""
+
+    name: str
+    bodies: tuple[Body, ...]
+    coordinates: tuple[Coordinate | QuaternionCoordinates, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    gravity: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+    points: tuple[Point, ...] = ()
+
+    def body(self, name: str) -> Body:
+        """The body of this name."""
+        return self.body_by_name[name]
+
+    @property
+    def body_by_name(self) -> Mapping[str, Body]:
+        return {body.name: body for body in self.bodies}
+
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        """Names of the entries of q."""
+        return tuple(n for c in self.coordinates for n in ((c.name,) if isinstance(c, Coordinate) else c.names))
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        """Names of the entries of v: q' for an ordinary coordinate, the quasi-velocities' own names otherwise."""
+        return tuple(
+            n for c in self.coordinates for n in ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities)
+        )
+
+    @property
+    def acceleration_names(self) -> tuple[str, ...]:
+        """Names of the entries of a, the time derivatives of v."""
+        return tuple(name + "'" for name in self.velocity_names)
