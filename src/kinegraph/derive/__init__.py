@@ -1,0 +1,1 @@
+"""From a mechanism to the exact graph of any of its quantities."""

@@ -1,0 +1,180 @@
+"""Vectors, symmetric and square matrices of scalars, with the cheapest known formulas for turning them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from kinegraph.graph.scalar import Scalar
+
+Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
+Matrix: TypeAlias = tuple[Vector, Vector, Vector]
+
+#: The two axes that follow an axis cyclically: x -> (y, z), y -> (z, x), z -> (x, y).
+FOLLOWING = ((1, 2), (2, 0), (0, 1))
+
+
+def vector(items: Sequence[Scalar]) -> Vector:
+    """A vector from three scalars."""
+    x, y, z = items
+    return x, y, z
+
+
+def zero_vector(like: Scalar) -> Vector:
+    zero = like.number(0)
+    return zero, zero, zero
+
+
+def unit_vector(like: Scalar, axis: int) -> Vector:
+    return vector([like.number(int(axis == i)) for i in range(3)])
+
+
+def identity(like: Scalar) -> Matrix:
+    return unit_vector(like, 0), unit_vector(like, 1), unit_vector(like, 2)
+
+
+def plus(a: Vector, b: Vector) -> Vector:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+def minus(a: Vector, b: Vector) -> Vector:
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def times(scale: Scalar, a: Vector) -> Vector:
+    return scale * a[0], scale * a[1], scale * a[2]
+
+
+def negative(a: Vector) -> Vector:
+    return -a[0], -a[1], -a[2]
+
+
+def dot(a: Vector, b: Vector) -> Scalar:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def transpose(m: Matrix) -> Matrix:
+    return vector([r[0] for r in m]), vector([r[1] for r in m]), vector([r[2] for r in m])
+
+
+def apply(m: Matrix, a: Vector) -> Vector:
+    return dot(m[0], a), dot(m[1], a), dot(m[2], a)
+
+
+def product(a: Matrix, b: Matrix) -> Matrix:
+    columns = transpose(b)
+    return (
+        vector([dot(a[0], c) for c in columns]),
+        vector([dot(a[1], c) for c in columns]),
+        vector([dot(a[2], c) for c in columns]),
+    )
+
+
+def signed_axis(a: Vector) -> tuple[int, int] | None:
+    """(axis, sign) if the vector is exactly plus or minus a unit vector, else None."""
+    values = [item.value for item in a]
+    for axis in range(3):
+        if values[axis] in (1, -1) and all(values[other] == 0 for other in FOLLOWING[axis]):
+            return axis, 1 if values[axis] == 1 else -1
+    return None
+
+
+class Symmetric(NamedTuple):
+    """A symmetric matrix by its six entries."""
+
+    xx: Scalar
+    yy: Scalar
+    zz: Scalar
+    yz: Scalar
+    xz: Scalar
+    xy: Scalar
+
+    def diagonal(self, axis: int) -> Scalar:
+        return self[axis]
+
+    def off(self, i: int, j: int) -> Scalar:
+        """The entry of two different axes."""
+        return self[6 - i - j]
+
+    def entry(self, i: int, j: int) -> Scalar:
+        return self[i] if i == j else self[6 - i - j]
+
+    def column(self, axis: int) -> Vector:
+        return vector([self.entry(i, axis) for i in range(3)])
+
+    def plus(self, other: Symmetric) -> Symmetric:
+        return Symmetric(*(a + b for a, b in zip(self, other, strict=True)))
+
+    def apply(self, a: Vector) -> Vector:
+        return dot(self.column(0), a), dot(self.column(1), a), dot(self.column(2), a)
+
+
+def zero_symmetric(like: Scalar) -> Symmetric:
+    return Symmetric(*([like.number(0)] * 6))
+
+
+def symmetric_product(a: Vector, b: Vector) -> Symmetric:
+    """a b^T + b a^T."""
+    return Symmetric(
+        2 * (a[0] * b[0]),
+        2 * (a[1] * b[1]),
+        2 * (a[2] * b[2]),
+        a[1] * b[2] + a[2] * b[1],
+        a[0] * b[2] + a[2] * b[0],
+        a[0] * b[1] + a[1] * b[0],
+    )
+
+
+def outer_square(a: Vector) -> Symmetric:
+    """a a^T."""
+    return Symmetric(a[0] * a[0], a[1] * a[1], a[2] * a[2], a[1] * a[2], a[0] * a[2], a[0] * a[1])
+
+
+def scaled(scale: Scalar, s: Symmetric) -> Symmetric:
+    return Symmetric(*(scale * item for item in s))
+
+
+def _symmetric_from(axis: int, along: Scalar, jj: Scalar, kk: Scalar, jk: Scalar, aj: Scalar, ak: Scalar) -> Symmetric:
+    j, k = FOLLOWING[axis]
+    entries: list[Scalar] = [along] * 6
+    entries[axis], entries[j], entries[k] = along, jj, kk
+    entries[6 - j - k], entries[6 - axis - j], entries[6 - axis - k] = jk, aj, ak
+    return Symmetric(*entries)
+
+
+def turn_vector(axis: int, sine: Scalar, cosine: Scalar, a: Vector) -> Vector:
+    """R_axis(angle) a."""
+    j, k = FOLLOWING[axis]
+    turned = list(a)
+    turned[j] = cosine * a[j] - sine * a[k]
+    turned[k] = sine * a[j] + cosine * a[k]
+    return vector(turned)
+
+
+def turn_symmetric(axis: int, sine: Scalar, cosine: Scalar, s: Symmetric) -> Symmetric:
+    """R S R^T in 8 multiplications: with t = (Sjj - Skk) cos - 2 Sjk sin, Sjj' = Skk + cos t, Sjk' = Sjk + sin t.
+
+    A matrix symmetric about the axis passes unchanged, for then t is exactly zero.
+    """
+    j, k = FOLLOWING[axis]
+    jj, kk, jk = s[j], s[k], s.off(j, k)
+    t = (jj - kk) * cosine - (2 * jk) * sine
+    new_jj = kk + cosine * t
+    new_kk = jj - cosine * t
+    aj, ak = s.off(axis, j), s.off(axis, k)
+    return _symmetric_from(
+        axis, s[axis], new_jj, new_kk, jk + sine * t, cosine * aj - sine * ak, sine * aj + cosine * ak
+    )
+
+
+def congruence(m: Matrix, s: Symmetric) -> Symmetric:
+    """M S M^T for any matrix."""
+    half = [s.apply(row) for row in m]
+    return Symmetric(
+        dot(m[0], half[0]), dot(m[1], half[1]), dot(m[2], half[2]),
+        dot(m[1], half[2]), dot(m[0], half[2]), dot(m[0], half[1]),
+    )  # fmt: skip

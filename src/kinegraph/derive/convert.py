@@ -1,0 +1,99 @@
+"""Carrying model expressions into the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from kinegraph.errors import DerivationError
+from kinegraph.graph.build import Builder
+from kinegraph.graph.node import Kind
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.expression import PI, TIME, Call, Expression, Name, Number, Operation, postorder
+from kinegraph.model.mechanism import Mechanism
+
+
+class Names:
+    """What every name of a mechanism stands for in one builder.
+
+    `bound` gives the parameters that are not to stay symbols, as exact expressions: a value such as `atan2(1, 3)`
+    stays an exact constant of the graph.
+    """
+
+    def __init__(self, builder: Builder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
+        self.builder = builder
+        self._bound = bound
+        self._scalars: dict[str, Scalar] = {PI: Scalar(builder, builder.pi())}
+        self._scalars[TIME] = Scalar(builder, builder.symbol(Kind.TIME, TIME))
+        for name in mechanism.position_names:
+            self._scalars[name] = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
+        for parameter in mechanism.parameters:
+            if parameter.name not in bound:
+                symbol = builder.symbol(Kind.PARAMETER, parameter.name)
+                self._scalars[parameter.name] = Scalar(builder, symbol)
+
+    def __getitem__(self, name: str) -> Scalar:
+        if name not in self._scalars:
+            if name not in self._bound:
+                raise DerivationError(f"the name {name!r} is not declared: add it to the parameters or coordinates")
+            self._scalars[name] = self.scalar(self._bound[name])
+        return self._scalars[name]
+
+    def number(self, value: Fraction | int) -> Scalar:
+        """A number in this builder."""
+        return Scalar(self.builder, self.builder.number(value))
+
+    def scalar(self, root: Expression) -> Scalar:
+        """The graph of an expression (iterative: a sum of any length or depth is fine)."""
+        done: list[Scalar] = []
+        for node in postorder(root):
+            if isinstance(node, Number):
+                done.append(self.number(node.value))
+            elif isinstance(node, Name):
+                done.append(self[node.text])
+            elif isinstance(node, Operation | Call):
+                operands = done[-len(node.parts) :]
+                del done[-len(node.parts) :]
+                done.append(_operation(node, operands))
+        return done[0]
+
+
+def _operation(node: Operation | Call, values: list[Scalar]) -> Scalar:
+    if isinstance(node, Call):
+        return _call(node.function, values)
+    first = values[0]
+    match node.operator:
+        case "neg":
+            return -first
+        case "+":
+            return first + values[1]
+        case "-":
+            return first - values[1]
+        case "*":
+            return first * values[1]
+        case "/":
+            return first / values[1]
+        case "^":
+            return _power(first, values[1])
+    raise DerivationError(f"unknown operator {node.operator!r}")
+
+
+def _power(base: Scalar, exponent: Scalar) -> Scalar:
+    value = exponent.value
+    if value is not None and value.denominator == 1:
+        return base ** int(value)
+    if value is not None and value.denominator == 2:
+        return base.apply("sqrt") ** value.numerator
+    return (base.apply("log") * exponent).apply("exp")
+
+
+def _call(function: str, values: list[Scalar]) -> Scalar:
+    first = values[0]
+    match function:
+        case "tan":
+            return first.sin() / first.cos()
+        case "min":
+            return (values[1] - first).apply("select", first, values[1])
+        case "max":
+            return (first - values[1]).apply("select", first, values[1])
+    return first.apply(function, *values[1:])

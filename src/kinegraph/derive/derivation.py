@@ -1,0 +1,261 @@
+"""One derivation: a mechanism lowered into one builder by one plan, and the quantities read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from kinegraph.derive import composite_body, energy, forward, kinematics, newton_euler
+from kinegraph.derive.algebra import identity, zero_vector
+from kinegraph.derive.articulated_body import articulated_accelerations, joints_are_independent
+from kinegraph.derive.christoffel import christoffel
+from kinegraph.derive.composite_body import Column
+from kinegraph.derive.convert import Names
+from kinegraph.derive.coordinates import Square, driven_columns, inertia_matrix, three_index
+from kinegraph.derive.coriolis import coriolis_matrix
+from kinegraph.derive.layout import Layout, arrange, parallel_runs
+from kinegraph.derive.links import Placement, Tree, build_tree, position_in
+from kinegraph.derive.motion import Motion, MotionBuilder
+from kinegraph.derive.quantity import Quantity
+from kinegraph.derive.regroup import regrouped
+from kinegraph.derive.slide import Slide, slid
+from kinegraph.errors import DerivationError
+from kinegraph.graph.build import Builder
+from kinegraph.graph.differentiate import ForwardDerivative, jacobian
+from kinegraph.graph.node import Kind, Output
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Mechanism
+
+
+class InertiaMethod(Enum):
+    """Two ways to the entries of H off the diagonal; which is cheaper depends on the mechanism."""
+
+    SCREWS = "screws"
+    WRENCHES = "wrenches"
+
+
+class ForwardMethod(Enum):
+    """Two ways to forward dynamics."""
+
+    FACTORISE = "factorise"
+    ARTICULATED = "articulated"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The choices that change the operation count and nothing else. `kept` None: the runs of parallel axes."""
+
+    kept: frozenset[int] | None = None
+    slides: frozenset[tuple[int, Slide]] = frozenset()
+    #: Links whose moment is formed by Euler's equation instead of U; None: those without products of inertia.
+    euler: frozenset[int] | None = None
+    regroup: bool = True
+    inertia: InertiaMethod = InertiaMethod.SCREWS
+    forward: ForwardMethod = ForwardMethod.FACTORISE
+
+
+def input_names(mechanism: Mechanism) -> tuple[str, ...]:
+    """The generalized forces qdd takes as input: `tau:` and the velocity's name without its prime."""
+    return tuple("tau:" + name.removesuffix("'") for name in mechanism.velocity_names)
+
+
+class Derivation:
+    """Quantities of one mechanism in one builder."""
+
+    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan) -> None:
+        self.mechanism = mechanism
+        self.plan = plan
+        self.builder = Builder()
+        self.names = Names(self.builder, mechanism, bound)
+        self.zero = self.names.number(0)
+        self._motions = MotionBuilder(self.builder, mechanism)
+
+    @cached_property
+    def tree(self) -> Tree:
+        tree = slid(build_tree(self.mechanism, self.names), self.plan.slides)
+        return regrouped(tree) if self.plan.regroup else tree
+
+    @cached_property
+    def layout(self) -> Layout:
+        kept = parallel_runs(self.tree) if self.plan.kept is None else self.plan.kept
+        return arrange(self.tree, kept)
+
+    @cached_property
+    def euler(self) -> frozenset[int]:
+        if self.plan.euler is not None:
+            return self.plan.euler
+        return newton_euler.without_products(self.layout)
+
+    def motion(self, velocities: bool = False, accelerations: bool = False, prescribed: bool = True) -> Motion:
+        return self._motions.motion(self.tree, velocities, accelerations, prescribed)
+
+    @cached_property
+    def at_rest(self) -> Motion:
+        """The motion with all rates zero: its columns say which coordinate moves what."""
+        return self.motion(prescribed=False)
+
+    @cached_property
+    def driven(self) -> frozenset[Column]:
+        return driven_columns(self.at_rest)
+
+    @property
+    def size(self) -> int:
+        return len(self.mechanism.velocity_names)
+
+    def output(self, quantity: Quantity) -> Output:
+        """The graph output of a quantity."""
+        if quantity.by:
+            return self._derivative(quantity)
+        values = _QUANTITIES[quantity.name](self, quantity)
+        return Output(str(quantity), _shape(values), tuple(item.index for item in _flat(values)))
+
+    # the quantities
+
+    def tau(self, quantity: Quantity) -> list[Scalar]:
+        return self._inverse_dynamics(self.motion(velocities=True, accelerations=True))
+
+    def bias(self, quantity: Quantity) -> list[Scalar]:
+        return self._inverse_dynamics(self.motion(velocities=True))
+
+    def _inverse_dynamics(self, motion: Motion) -> list[Scalar]:
+        forces = newton_euler.joint_forces(self.layout, motion, self.euler)
+        return newton_euler.generalized(motion, forces, self.size, self.zero)
+
+    def gravity(self, quantity: Quantity) -> list[Scalar]:
+        forces = composite_body.gravity_forces(self.layout)
+        return newton_euler.generalized(self.at_rest, forces, self.size, self.zero)
+
+    @cached_property
+    def joint_inertia(self) -> dict[tuple[Column, Column], Scalar]:
+        if self.plan.inertia is InertiaMethod.SCREWS:
+            return composite_body.inertia_by_screws(self.layout, self.driven)
+        return composite_body.inertia_by_wrenches(self.layout, self.driven)
+
+    def inertia(self, quantity: Quantity) -> Square:
+        return inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
+
+    def christoffel(self, quantity: Quantity) -> list[Square]:
+        entries = christoffel(self.layout, self.driven)
+        coordinates = self._motions.velocity_of
+        return three_index(self.builder, self.at_rest, entries, self.joint_inertia, coordinates, self.zero)
+
+    def coriolis(self, quantity: Quantity) -> Square:
+        """C v = sum C_kl v_k v_l; of motions prescribed in time only what is quadratic in v belongs here."""
+        motion = self.motion(velocities=True, prescribed=False)
+        entries = coriolis_matrix(self.layout, motion, self.driven)
+        matrix = [[self.zero] * self.size for _ in range(self.size)]
+        for (i, j), value in entries.items():
+            for k, left in motion.columns[i.link][i.component].items():
+                for m, right in motion.columns[j.link][j.component].items():
+                    matrix[k][m] = matrix[k][m] + left * right * value
+        self._add_slope_rates(matrix, motion)
+        return matrix
+
+    def _add_slope_rates(self, matrix: Square, motion: Motion) -> None:
+        """Where dp/dq changes with q, its rate adds sum P_ik h_ij dP_jm/dt."""
+        seeds = {symbol: motion.velocities[index].index for symbol, index in self._motions.velocity_of.items()}
+        rate = ForwardDerivative(self.builder, seeds)
+        for (i, j), value in self.joint_inertia.items():
+            for m, slope in motion.columns[j.link][j.component].items():
+                change = Scalar(self.builder, rate(slope.index))
+                if not change.is_zero:
+                    for k, left in motion.columns[i.link][i.component].items():
+                        matrix[k][m] = matrix[k][m] + left * value * change
+
+    def accelerations(self, quantity: Quantity) -> list[Scalar]:
+        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in input_names(self.mechanism)]
+        motion = self.motion(velocities=True)
+        if self.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
+            return articulated_accelerations(self.layout, motion, symbols)
+        bias = self._inverse_dynamics(motion)
+        right = [force - item for force, item in zip(symbols, bias, strict=True)]
+        return forward.solve(self.inertia(quantity), right, forward.base_to_tip(motion))
+
+    def energy(self, quantity: Quantity) -> list[Scalar]:
+        kinetic = energy.kinetic_energy(self.layout, self.motion(velocities=True))
+        return [kinetic, energy.potential_energy(self.layout)]
+
+    def momentum(self, quantity: Quantity) -> list[Scalar]:
+        linear, angular = energy.total_momentum(self.layout, self.motion(velocities=True))
+        return [*linear, *angular]
+
+    def pose(self, quantity: Quantity) -> Square:
+        return kinematics.pose(self.layout, self._place(quantity))
+
+    def jacobian(self, quantity: Quantity) -> Square:
+        screws = kinematics.point_screws(self.layout, self._place(quantity))
+        return kinematics.jacobian(screws, self.at_rest.columns, self.size, self.zero)
+
+    def _place(self, quantity: Quantity) -> Placement:
+        tree = self.tree
+        if quantity.of in tree.bodies:
+            return tree.bodies[quantity.of]
+        for point in self.mechanism.points:
+            if point.name == quantity.of:
+                where = (
+                    Placement(0, identity(self.zero), zero_vector(self.zero))
+                    if point.body is None
+                    else tree.bodies[point.body]
+                )
+                x, y, z = (self.names.scalar(item) for item in point.position)
+                return Placement(where.link, where.rotation, position_in(where, (x, y, z)))
+        known = ", ".join([*tree.bodies, *(point.name for point in self.mechanism.points)])
+        raise DerivationError(f"{quantity}: no body or output point is called {quantity.of!r}; there are {known}")
+
+    def _derivative(self, quantity: Quantity) -> Output:
+        inner = self.output(Quantity(quantity.name, quantity.of))
+        symbols, scalar = self._symbols(quantity)
+        rows = jacobian(self.builder, inner.nodes, symbols)
+        shape = inner.shape if scalar else (*inner.shape, len(symbols))
+        return Output(str(quantity), shape, tuple(entry for row in rows for entry in row))
+
+    def _symbols(self, quantity: Quantity) -> tuple[list[int], bool]:
+        """The symbols a quantity is differentiated by, and whether it is a single one."""
+        groups: dict[str, tuple[Kind, Sequence[str]]] = {
+            "q": (Kind.COORDINATE, self.mechanism.position_names),
+            "v": (Kind.VELOCITY, self.mechanism.velocity_names),
+            "a": (Kind.ACCELERATION, self.mechanism.acceleration_names),
+            "tau": (Kind.INPUT, input_names(self.mechanism)),
+            "p": (Kind.PARAMETER, [p.name for p in self.mechanism.parameters]),
+        }
+        for kind, names in groups.values():
+            if quantity.by in names:
+                return [self.builder.symbol(kind, quantity.by)], True
+        if quantity.by == "t":
+            return [self.builder.symbol(Kind.TIME, "t")], True
+        if quantity.by not in groups:
+            raise DerivationError(
+                f"{quantity}: cannot differentiate by {quantity.by!r}; "
+                "write q, v, a, tau, p (all parameters), t or the name of one of them"
+            )
+        kind, names = groups[quantity.by]
+        return [self.builder.symbol(kind, name) for name in names], False
+
+
+def _shape(values: object) -> tuple[int, ...]:
+    return (len(values), *(_shape(values[0]) if values else ())) if isinstance(values, list) else ()
+
+
+def _flat(values: object) -> list[Scalar]:
+    if isinstance(values, list):
+        return [item for entry in values for item in _flat(entry)]
+    assert isinstance(values, Scalar)
+    return [values]
+
+
+_QUANTITIES: dict[str, Callable[[Derivation, Quantity], object]] = {
+    "tau": Derivation.tau,
+    "H": Derivation.inertia,
+    "C": Derivation.christoffel,
+    "coriolis": Derivation.coriolis,
+    "gravity": Derivation.gravity,
+    "bias": Derivation.bias,
+    "qdd": Derivation.accelerations,
+    "energy": Derivation.energy,
+    "momentum": Derivation.momentum,
+    "pose": Derivation.pose,
+    "jacobian": Derivation.jacobian,
+}

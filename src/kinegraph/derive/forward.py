@@ -1,0 +1,54 @@
+"""Forward dynamics by the inertia matrix: the factorisation H = L^T D L, which keeps the zeros of a tree's H.
+
+Featherstone's factorisation runs from the tips to the base, so a branch never fills in another; zeros are exact zeros
+of the graph, so no list of branches is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinegraph.derive.coordinates import Square
+from kinegraph.derive.motion import Motion
+from kinegraph.graph.scalar import Scalar
+
+
+def base_to_tip(motion: Motion) -> list[int]:
+    """Velocity indices ordered so that what moves a link comes before what moves its children."""
+    first: dict[int, int] = {}
+    for link, columns in enumerate(motion.columns):
+        for column in columns:
+            for index in column:
+                first.setdefault(index, link)
+    return sorted(range(len(motion.velocities)), key=lambda index: (first.get(index, 0), index))
+
+
+def solve(matrix: Square, right: Sequence[Scalar], order: Sequence[int]) -> list[Scalar]:
+    """x with matrix x = right, for a symmetric positive definite matrix."""
+    lower, inverse = _factorise([list(row) for row in matrix], order)
+    x = list(right)
+    for position in range(len(order) - 1, -1, -1):  # L^T y = right
+        i = order[position]
+        for j in order[:position]:
+            x[j] = x[j] - lower[i][j] * x[i]
+    for i in order:  # D z = y
+        x[i] = inverse[i] * x[i]
+    for position, i in enumerate(order):  # L x = z
+        for j in order[:position]:
+            x[i] = x[i] - lower[i][j] * x[j]
+    return x
+
+
+def _factorise(h: Square, order: Sequence[int]) -> tuple[Square, dict[int, Scalar]]:
+    inverse: dict[int, Scalar] = {}
+    for position in range(len(order) - 1, -1, -1):
+        k = order[position]
+        inverse[k] = h[k][k].reciprocal()
+        below = [i for i in order[:position] if not h[k][i].is_zero]
+        ratios = {i: h[k][i] * inverse[k] for i in below}
+        for place, i in enumerate(below):
+            for j in below[: place + 1]:
+                h[i][j] = h[j][i] = h[i][j] - ratios[i] * h[k][j]
+        for i in below:
+            h[k][i] = ratios[i]
+    return h, inverse

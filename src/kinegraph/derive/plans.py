@@ -1,0 +1,118 @@
+"""Choosing the plan: the same equations are derived in several ways and the cheapest graph is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from kinegraph.derive.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.layout import parallel_runs
+from kinegraph.derive.links import JointKind
+from kinegraph.derive.quantity import Quantity
+from kinegraph.derive.slide import Slide
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.node import Graph
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Mechanism
+
+_NEEDS_INERTIA = {"H", "C", "qdd", "coriolis"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A graph derived by one plan."""
+
+    plan: Plan
+    graph: Graph
+    operations: Operations
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        operations = self.operations
+        functions = operations.div + operations.sqrt + operations.sin + operations.cos + operations.other
+        return operations.total + 4 * functions, operations.mul
+
+
+class PlanSearch:
+    """Derives one list of quantities by different plans."""
+
+    def __init__(self, mechanism: Mechanism, quantities: Sequence[Quantity], bound: Mapping[str, Expression]) -> None:
+        self.mechanism = mechanism
+        self.quantities = quantities
+        self.bound = bound
+        self._seen: dict[Plan, Candidate] = {}
+        self._left = 0
+
+    def candidate(self, plan: Plan) -> Candidate:
+        """The graph of one plan (derived once)."""
+        if plan not in self._seen:
+            derivation = Derivation(self.mechanism, self.bound, plan)
+            graph = derivation.builder.graph([derivation.output(quantity) for quantity in self.quantities])
+            settled = replace(plan, kept=derivation.layout.kept, euler=derivation.euler)
+            self._seen[plan] = Candidate(settled, graph, count(graph))
+            self._left -= len(graph)
+        return self._seen[plan]
+
+    def best(self, budget: int = 0) -> Candidate:
+        """The cheapest of the standard plans; then single choices are changed while `budget` nodes are not derived."""
+        best = min((self.candidate(plan) for plan in self._standard()), key=lambda c: c.cost)
+        self._left = budget
+        return self._improve(best) if budget else best
+
+    def _standard(self) -> Iterator[Plan]:
+        names = {quantity.name for quantity in self.quantities}
+        methods = tuple(InertiaMethod) if names & _NEEDS_INERTIA else (InertiaMethod.SCREWS,)
+        forwards = tuple(ForwardMethod) if "qdd" in names else (ForwardMethod.FACTORISE,)
+        runs = self._runs()
+        for kept, method, forward in product({runs, frozenset()}, methods, forwards):
+            yield Plan(kept=kept, inertia=method, forward=forward)
+
+    def _runs(self) -> frozenset[int]:
+        return parallel_runs(self._tree_probe.tree)
+
+    @property
+    def _tree_probe(self) -> Derivation:
+        return Derivation(self.mechanism, self.bound, Plan())
+
+    def _improve(self, best: Candidate) -> Candidate:
+        """Change one choice of one link at a time while that saves operations."""
+        improved = True
+        while improved:
+            improved = False
+            for index in self._turning_links():
+                for change in _CHANGES:
+                    if self._left < 0:
+                        return best
+                    changed = self.candidate(change(best.plan, index))
+                    if changed.cost < best.cost:
+                        best, improved = changed, True
+        return best
+
+    def _turning_links(self) -> list[int]:
+        links = self._tree_probe.tree.links
+        return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
+
+
+def _flip_frame(plan: Plan, index: int) -> Plan:
+    return replace(plan, kept=(plan.kept or frozenset()) ^ {index})
+
+
+def _flip_moment(plan: Plan, index: int) -> Plan:
+    return replace(plan, euler=(plan.euler or frozenset()) ^ {index})
+
+
+def _flip_slide_to_parent(plan: Plan, index: int) -> Plan:
+    return replace(plan, slides=(plan.slides - {(index, Slide.CHILD)}) ^ {(index, Slide.PARENT)})
+
+
+def _flip_slide_to_child(plan: Plan, index: int) -> Plan:
+    return replace(plan, slides=(plan.slides - {(index, Slide.PARENT)}) ^ {(index, Slide.CHILD)})
+
+
+_CHANGES: tuple[Callable[[Plan, int], Plan], ...] = (
+    _flip_frame,
+    _flip_slide_to_parent,
+    _flip_slide_to_child,
+    _flip_moment,
+)
