@@ -21,7 +21,7 @@ from kinegraph.graph.field import (
     _multiple,
     _rotate,
     _unit_angle,
-    common_denominator,
+    angle_denominator,
     field_prime,
 )
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
@@ -304,8 +304,14 @@ def test_angles_need_a_covering_denominator() -> None:
     assert arithmetic.function("sin", [0], lambda: [(Fraction(1, 2), q)])
     with pytest.raises(ValueError, match="does not cover 1/3"):
         arithmetic.function("sin", [0], lambda: [(Fraction(1, 3), q)])
-    assert common_denominator([Fraction(1, 6), 3, Fraction(1, 4)]) == 12
-    assert common_denominator([]) == 1
+
+
+def test_angle_denominator_covers_all_fractions_of_angles() -> None:
+    builder = Builder()
+    q = Scalar(builder, builder.symbol(Kind.COORDINATE, "q"))
+    sines = [(q * fraction).sin().index for fraction in (Fraction(1, 6), 3, Fraction(1, 4))]
+    assert angle_denominator(builder.graph([Output("s", (3,), tuple(sines))])) == 12
+    assert angle_denominator(builder.graph([Output("q", (), (q.index,))])) == 1
 
 
 def test_division_by_zero_is_unlucky() -> None:

@@ -19,6 +19,7 @@ from kinegraph.derive.layout import Layout, arrange, parallel_runs
 from kinegraph.derive.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.motion import Motion, MotionBuilder
 from kinegraph.derive.quantity import Quantity
+from kinegraph.derive.regressor import BaseRegressor, base_regressor, parametrised
 from kinegraph.derive.regroup import regrouped
 from kinegraph.derive.slide import Slide, slid
 from kinegraph.errors import DerivationError
@@ -174,6 +175,29 @@ class Derivation:
         right = [force - item for force, item in zip(symbols, bias, strict=True)]
         return forward.solve(self.inertia(quantity), right, forward.base_to_tip(motion))
 
+    @cached_property
+    def base_parameters(self) -> BaseRegressor:
+        """The minimal inertial parameters with the regressor they multiply."""
+        tree, parameters = parametrised(self.tree, self._link_names())
+        layout = arrange(tree, self.layout.kept)
+        motion = self.motion(velocities=True, accelerations=True)
+        forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))
+        roots = newton_euler.generalized(motion, forces, self.size, self.zero)
+        return base_regressor(self.builder, roots, parameters)
+
+    def _link_names(self) -> list[str]:
+        """Every link by the first body on it."""
+        names = [f"joint{index}" for index in range(len(self.tree.links))]
+        for name, place in reversed(self.tree.bodies.items()):
+            names[place.link] = name
+        return names
+
+    def regressor(self, quantity: Quantity) -> Square:
+        return self.base_parameters.matrix
+
+    def base_parameter_values(self, quantity: Quantity) -> list[Scalar]:
+        return [parameter.value for parameter in self.base_parameters.parameters]
+
     def energy(self, quantity: Quantity) -> list[Scalar]:
         kinetic = energy.kinetic_energy(self.layout, self.motion(velocities=True))
         return [kinetic, energy.potential_energy(self.layout)]
@@ -254,6 +278,8 @@ _QUANTITIES: dict[str, Callable[[Derivation, Quantity], object]] = {
     "gravity": Derivation.gravity,
     "bias": Derivation.bias,
     "qdd": Derivation.accelerations,
+    "regressor": Derivation.regressor,
+    "base_parameters": Derivation.base_parameter_values,
     "energy": Derivation.energy,
     "momentum": Derivation.momentum,
     "pose": Derivation.pose,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from typing import TypedDict
 
 from kinegraph.derive.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
-from kinegraph.derive.layout import parallel_runs
 from kinegraph.derive.links import JointKind
 from kinegraph.derive.quantity import Quantity
 from kinegraph.derive.slide import Slide
@@ -17,6 +16,15 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 
 _NEEDS_INERTIA = {"H", "C", "qdd", "coriolis"}
+
+
+class _Change(TypedDict, total=False):
+    """New values for fields of a plan."""
+
+    kept: frozenset[int]
+    euler: None
+    inertia: InertiaMethod
+    forward: ForwardMethod
 
 
 @dataclass(frozen=True)
@@ -55,25 +63,22 @@ class PlanSearch:
         return self._seen[plan]
 
     def best(self, budget: int = 0) -> Candidate:
-        """The cheapest of the standard plans; then single choices are changed while `budget` nodes are not derived."""
-        best = min((self.candidate(plan) for plan in self._standard()), key=lambda c: c.cost)
+        """The cheapest plan found; after the main choices single ones are changed until `budget` nodes are derived."""
+        best = self.candidate(Plan())
+        for change in self._main_choices():
+            changed = self.candidate(replace(best.plan, **change))
+            best = min(best, changed, key=lambda candidate: candidate.cost)
         self._left = budget
         return self._improve(best) if budget else best
 
-    def _standard(self) -> Iterator[Plan]:
+    def _main_choices(self) -> Iterator[_Change]:
+        """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""
         names = {quantity.name for quantity in self.quantities}
-        methods = tuple(InertiaMethod) if names & _NEEDS_INERTIA else (InertiaMethod.SCREWS,)
-        forwards = tuple(ForwardMethod) if "qdd" in names else (ForwardMethod.FACTORISE,)
-        runs = self._runs()
-        for kept, method, forward in product({runs, frozenset()}, methods, forwards):
-            yield Plan(kept=kept, inertia=method, forward=forward)
-
-    def _runs(self) -> frozenset[int]:
-        return parallel_runs(self._tree_probe.tree)
-
-    @property
-    def _tree_probe(self) -> Derivation:
-        return Derivation(self.mechanism, self.bound, Plan())
+        if "qdd" in names:
+            yield {"forward": ForwardMethod.ARTICULATED}
+        yield {"kept": frozenset(), "euler": None}
+        if names & _NEEDS_INERTIA:
+            yield {"inertia": InertiaMethod.WRENCHES}
 
     def _improve(self, best: Candidate) -> Candidate:
         """Change one choice of one link at a time while that saves operations."""
@@ -90,7 +95,7 @@ class PlanSearch:
         return best
 
     def _turning_links(self) -> list[int]:
-        links = self._tree_probe.tree.links
+        links = Derivation(self.mechanism, self.bound, Plan()).tree.links
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
 
 

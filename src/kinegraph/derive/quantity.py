@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kinegraph.errors import DerivationError
 
-PLAIN = ("tau", "H", "C", "coriolis", "gravity", "bias", "qdd", "energy", "momentum")
+PLAIN = ("tau", "H", "C", "coriolis", "gravity", "bias", "qdd", "energy", "momentum", "regressor", "base_parameters")
 OF_BODY = ("pose", "jacobian")
 _DERIVATIVE = re.compile(r"d\((.+)\)/d\((.+)\)$")
 

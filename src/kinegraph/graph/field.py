@@ -15,8 +15,8 @@ from math import lcm
 
 import flint
 
-from kinegraph.graph.angle import PI
-from kinegraph.graph.node import Coefficient, Symbol
+from kinegraph.graph.angle import PI, linear_form
+from kinegraph.graph.node import Coefficient, Function, Graph, Symbol
 
 CIRCLE_DIVISOR = 2**8 * 3**4 * 5**3 * 7 * 11 * 13
 
@@ -148,6 +148,14 @@ class FieldArithmetic:
         return _multiple(self._points[value], int(times))
 
 
-def common_denominator(coefficients: Sequence[Coefficient]) -> int:
-    """The least number that turns all given fractions of angles into whole multiples."""
-    return lcm(*(c.denominator for c in coefficients)) if coefficients else 1
+def angle_denominator(*graphs: Graph) -> int:
+    """The least number that turns all fractions of angles in the graphs into whole multiples."""
+    return lcm(
+        *(
+            coefficient.denominator
+            for graph in graphs
+            for node in graph.nodes
+            if isinstance(node, Function) and node.name in ("sin", "cos")
+            for coefficient in linear_form(graph.nodes, node.arguments[0]).values()
+        )
+    )

@@ -11,10 +11,9 @@ import secrets
 from dataclasses import dataclass
 
 from kinegraph.errors import ProofError
-from kinegraph.graph.angle import linear_form
-from kinegraph.graph.field import FieldArithmetic, UnluckyPoint, common_denominator
+from kinegraph.graph.field import FieldArithmetic, UnluckyPoint, angle_denominator
 from kinegraph.graph.interpret import Evaluation
-from kinegraph.graph.node import Coefficient, Function, Graph
+from kinegraph.graph.node import Graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Proof:
 def prove(first: Graph, second: Graph, seed: int | None = None) -> Proof:
     """Compare all outputs of two graphs. The seed is random unless given, so no rewrite can be fitted to it."""
     _require_same_outputs(first, second)
-    denominator = common_denominator(_angle_coefficients(first) + _angle_coefficients(second))
+    denominator = angle_denominator(first, second)
     base = secrets.randbits(128) if seed is None else seed
     for attempt in range(8):
         try:
@@ -62,12 +61,3 @@ def _require_same_outputs(first: Graph, second: Graph) -> None:
     shapes = [{output.name: output.shape for output in graph.outputs} for graph in (first, second)]
     if shapes[0] != shapes[1]:
         raise ProofError(f"the graphs have different outputs: {shapes[0]} and {shapes[1]}")
-
-
-def _angle_coefficients(graph: Graph) -> list[Coefficient]:
-    return [
-        coefficient
-        for node in graph.nodes
-        if isinstance(node, Function) and node.name in ("sin", "cos")
-        for coefficient in linear_form(graph.nodes, node.arguments[0]).values()
-    ]
