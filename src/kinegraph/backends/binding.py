@@ -1,0 +1,133 @@
+"""Which symbols arrive when code runs, and what is known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from numbers import Rational, Real
+from threading import RLock
+from typing import TypeAlias
+
+import flint
+
+from kinegraph.errors import KernelError
+from kinegraph.graph.angle import PI
+from kinegraph.graph.interpret import EXTENDED_PRECISION, BallArithmetic, Evaluation
+from kinegraph.graph.node import Graph, Symbol, children
+
+ParameterValue: TypeAlias = Fraction | int | float
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A run-time argument: a vector with one entry per symbol, in this order."""
+
+    name: str
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A graph with every live symbol either an input or known.
+
+    `inputs` says where in the concatenated arguments a symbol's node is found; `statics` holds every live node that
+    does not depend on an input, in extended precision.
+    """
+
+    graph: Graph
+    arguments: tuple[Argument, ...]
+    parameters: Mapping[str, Fraction]
+    inputs: Mapping[int, int]
+    statics: Mapping[int, flint.arb]
+
+    @property
+    def input_size(self) -> int:
+        return sum(len(argument.symbols) for argument in self.arguments)
+
+    @property
+    def output_size(self) -> int:
+        return sum(len(output.nodes) for output in self.graph.outputs)
+
+
+_precision_lock = RLock()
+
+
+@contextmanager
+def extended_precision() -> Iterator[None]:
+    """Arb works in extended precision inside. Its precision is global, so one thread at a time."""
+    with _precision_lock, flint.ctx.workprec(EXTENDED_PRECISION):
+        yield
+
+
+def bind(graph: Graph, arguments: Sequence[Argument], parameters: Mapping[str, ParameterValue]) -> Binding:
+    """Bind a graph's symbols; a symbol that is both argument and parameter is an argument.
+
+    Raises KernelError naming what is missing, repeated or no number.
+    """
+    arguments = tuple(arguments)
+    positions = _positions(arguments)
+    values = exact_parameters(parameters)
+    inputs = _inputs(graph, positions, values)
+    only = _static_nodes(graph, inputs)
+    with extended_precision():
+        evaluation = Evaluation(graph, BallArithmetic(values), only)
+    statics = {index: evaluation[index] for index, wanted in enumerate(only) if wanted}
+    return Binding(graph, arguments, values, inputs, statics)
+
+
+def _positions(arguments: tuple[Argument, ...]) -> dict[Symbol, int]:
+    names = [argument.name for argument in arguments]
+    positions: dict[Symbol, int] = {}
+    for argument in arguments:
+        if names.count(argument.name) > 1:
+            raise KernelError(f"two arguments are called {argument.name!r}: give each a name of its own")
+        for symbol in argument.symbols:
+            if symbol in positions:
+                raise KernelError(
+                    f"{symbol.kind.value} {symbol.name!r} stands twice among the arguments, again in "
+                    f"{argument.name!r}: list it once"
+                )
+            positions[symbol] = len(positions)
+    return positions
+
+
+def exact_parameters(parameters: Mapping[str, ParameterValue]) -> dict[str, Fraction]:
+    """The values as exact numbers; KernelError for what is no finite number."""
+    values: dict[str, Fraction] = {}
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise KernelError(f"parameter {name!r} is {value!r}: give a number")
+        if not isinstance(value, Rational) and not isfinite(value):
+            raise KernelError(f"parameter {name!r} is {value!r}: give a finite number")
+        values[name] = Fraction(value) if isinstance(value, Rational) else Fraction(float(value))
+    return values
+
+
+def _inputs(graph: Graph, positions: Mapping[Symbol, int], values: Mapping[str, Fraction]) -> dict[int, int]:
+    inputs: dict[int, int] = {}
+    missing: list[Symbol] = []
+    for index, node in enumerate(graph.nodes):
+        if not isinstance(node, Symbol) or not graph.live[index] or node == PI:
+            continue
+        if node in positions:
+            inputs[index] = positions[node]
+        elif node.name not in values:
+            missing.append(node)
+    if missing:
+        named = ", ".join(f"{symbol.kind.value} {symbol.name!r}" for symbol in missing[:5])
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        raise KernelError(
+            f"nothing says what {named}{more} is: put it in an Argument, or give its value in `parameters`"
+        )
+    return inputs
+
+
+def _static_nodes(graph: Graph, inputs: Mapping[int, int]) -> list[bool]:
+    """For every node: is it live and does no input reach it?"""
+    static: list[bool] = []
+    for index, node in enumerate(graph.nodes):
+        static.append(index not in inputs and all(static[child] for child in children(node)))
+    return [known and live for known, live in zip(static, graph.live, strict=True)]

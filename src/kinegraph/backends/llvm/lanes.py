@@ -1,0 +1,50 @@
+"""How many states a value holds side by side, and how LLVM writes values of that width."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The spelling of types and literals for a number of lanes."""
+
+    count: int
+
+    @property
+    def type(self) -> str:
+        return "double" if self.count == 1 else f"<{self.count} x double>"
+
+    @property
+    def integer(self) -> str:
+        return "i64" if self.count == 1 else f"<{self.count} x i64>"
+
+    @property
+    def condition(self) -> str:
+        return "i1" if self.count == 1 else f"<{self.count} x i1>"
+
+    @property
+    def suffix(self) -> str:
+        """The ending of an intrinsic's name."""
+        return "f64" if self.count == 1 else f"v{self.count}f64"
+
+    @property
+    def bytes(self) -> int:
+        return 8 * self.count
+
+    def literal(self, value: float) -> str:
+        """A double in all lanes, exact to the bit."""
+        return self._all(f"double {hexadecimal(value)}")
+
+    def integer_literal(self, value: int) -> str:
+        """An integer in all lanes."""
+        return self._all(f"i64 {value}")
+
+    def _all(self, typed: str) -> str:
+        return typed.split()[1] if self.count == 1 else f"<{', '.join([typed] * self.count)}>"
+
+
+def hexadecimal(value: float) -> str:
+    """A double as LLVM reads it without rounding."""
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"

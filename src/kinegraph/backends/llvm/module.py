@@ -1,0 +1,102 @@
+"""Whole LLVM modules: the scalar kernel with its C interface, and the batch kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinegraph.backends.binding import Binding
+from kinegraph.backends.chunk import cut
+from kinegraph.backends.llvm.batch import batch_function
+from kinegraph.backends.llvm.body import angle_lanes, body_functions
+from kinegraph.backends.llvm.functions import LIBRARY_FUNCTIONS, library_declarations, library_function
+from kinegraph.backends.llvm.lanes import Lanes
+from kinegraph.backends.llvm.scratch import HEAP_DECLARATIONS, Scratch, fill_with_nan
+from kinegraph.backends.llvm.sincos import sincos_function
+from kinegraph.backends.llvm.writer import Writer
+from kinegraph.backends.lower import lower
+from kinegraph.backends.program import Op, Program
+
+#: The names of the functions that modules define.
+SCALAR_ENTRY = "kinegraph_scalar"
+BATCH_ENTRY = "kinegraph_batch"
+
+# Beyond this many, sines are calls: inlined they would be most of the code.
+_INLINED_SINES = 64
+# Angles a scalar kernel computes side by side. Eight would switch x86 processors to 512 bits, where scalar code has
+# one port less.
+_SCALAR_GROUP = 4
+
+# #0: our functions, #1: the way of huge angles, #2: the C library's functions, which touch no memory of ours, #3: the
+# same for all lanes.
+_ATTRIBUTES = """
+attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }
+attributes #1 = { nounwind noinline cold "min-legal-vector-width"="512" "prefer-vector-width"="512" }
+attributes #2 = { nounwind willreturn memory(none) }
+attributes #3 = { nounwind willreturn memory(none) noinline "min-legal-vector-width"="512" "prefer-vector-width"="512" }
+!0 = !{!"branch_weights", i32 1, i32 1048576}
+"""
+
+
+@dataclass(frozen=True)
+class Emission:
+    """How code is written: lanes of the batch, instructions per function, and whether the processor has fused
+    multiply-add."""
+
+    lanes: int
+    chunk: int
+    fused: bool
+
+
+def scalar_module(binding: Binding, emission: Emission) -> str:
+    """`void kinegraph_scalar(const double *x, double *y)`: all arguments to all outputs, each laid end to end."""
+    program = lower(binding, group=_SCALAR_GROUP, fuse=emission.fused)
+    chunks = cut(program, emission.chunk)
+    lanes = Lanes(1)
+    widths = {angle_lanes(len(one.operands)) for one in program.instructions if one.op is Op.SINCOS}
+    return _module(
+        program,
+        emission,
+        widths,
+        body_functions(program, chunks, lanes, inline=True),
+        _scalar_entry(program, Scratch(lanes, chunks.scratch_size)),
+    )
+
+
+def batch_module(binding: Binding, emission: Emission) -> str:
+    """`kinegraph_batch`, which computes many states; see `batch.batch_function`."""
+    program = lower(binding, group=1, fuse=emission.fused)
+    chunks = cut(program, emission.chunk)
+    lanes = Lanes(emission.lanes)
+    inputs = [len(argument.symbols) for argument in binding.arguments]
+    outputs = [len(output.nodes) for output in binding.graph.outputs]
+    return _module(
+        program,
+        emission,
+        {emission.lanes},
+        *_library_functions(program, lanes),
+        body_functions(program, chunks, lanes),
+        batch_function(lanes, inputs, outputs, chunks.scratch_size),
+    )
+
+
+def _module(program: Program, emission: Emission, widths: set[int], *functions: str) -> str:
+    groups = sum(one.op is Op.SINCOS for one in program.instructions)
+    inline = groups <= _INLINED_SINES
+    sines = [sincos_function(Lanes(width), emission.fused, inline) for width in sorted(widths)] if groups else []
+    return "\n".join([library_declarations() + HEAP_DECLARATIONS, *sines, *functions, _ATTRIBUTES])
+
+
+def _library_functions(program: Program, lanes: Lanes) -> list[str]:
+    used = {str(one.detail) for one in program.instructions if one.op is Op.FUNCTION}
+    return [library_function(name, lanes) for name in sorted(used & LIBRARY_FUNCTIONS.keys())]
+
+
+def _scalar_entry(program: Program, scratch: Scratch) -> str:
+    writer = Writer()
+    scratch.around(
+        writer,
+        lambda s: writer.do(f"call void @body(ptr %x, ptr %y, ptr {s})"),
+        lambda: fill_with_nan(writer, "%y", program.output_size),
+    )
+    writer.do("ret void")
+    return writer.function(f"define void @{SCALAR_ENTRY}(ptr noalias readonly %x, ptr noalias %y) #0")

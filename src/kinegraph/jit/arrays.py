@@ -1,0 +1,89 @@
+"""What a caller passes, made into rows of doubles, with an error that says what arrived and what is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.backends.binding import Argument
+from kinegraph.errors import KernelError
+
+Doubles = NDArray[np.float64]
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+class Rows(NamedTuple):
+    """Rows of one argument: each contiguous, `stride` doubles apart; 0 repeats one row for all states."""
+
+    array: Doubles
+    stride: int
+
+
+def vector(argument: Argument, value: Any) -> Doubles:
+    """The value of an argument for one state; a single number serves where one is needed."""
+    array = _numbers(argument, value)
+    size = len(argument.symbols)
+    if array.shape != (size,) and not (size == 1 and array.shape == ()):
+        raise KernelError(
+            f"argument {argument.name!r} needs {_needed(argument)}, but an array of shape {array.shape} arrived"
+            + ("; for many states call kernel.batch" if array.ndim == 2 else "")
+        )
+    return array
+
+
+def batch_rows(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[int, list[Rows]]:
+    """The number of states and the rows of every argument."""
+    arrays = [_row_array(argument, value) for argument, value in zip(arguments, values, strict=True)]
+    sizes = {len(array) for array in arrays if array.ndim == 2 and len(array) != 1}
+    if len(sizes) > 1:
+        shapes = ", ".join(f"{a.name!r} {array.shape}" for a, array in zip(arguments, arrays, strict=True))
+        raise KernelError(f"the arguments have different numbers of states: {shapes}; all need the same")
+    if not sizes and all(array.ndim == 1 for array in arrays):
+        raise KernelError("no argument has many states: give at least one as an array of shape (n, k)")
+    rows = sizes.pop() if sizes else 1
+    return rows, [_rows(array) for array in arrays]
+
+
+def _row_array(argument: Argument, value: Any) -> NDArray[Any]:
+    """Of shape (n, k), or (k,) where one row serves all states."""
+    array = _numbers(argument, value)
+    size = len(argument.symbols)
+    if size == 1 and array.shape != (1,) and array.ndim < 2:
+        array = array.reshape(-1, 1) if array.ndim else array.reshape(1)
+    if array.ndim not in (1, 2) or array.shape[-1] != size:
+        raise KernelError(
+            f"argument {argument.name!r} needs shape (n, {size}), or ({size},) for all states alike, but an array of "
+            f"shape {array.shape} arrived"
+        )
+    return array
+
+
+def _rows(array: NDArray[Any]) -> Rows:
+    aligned = array.dtype == _FLOAT64 and array.flags.aligned and array.dtype.isnative
+    if not (aligned and (array.shape[-1] <= 1 or array.strides[-1] == 8) and array.strides[0] % 8 == 0):
+        array = np.ascontiguousarray(array, dtype=_FLOAT64)
+    repeated = array.ndim == 1 or len(array) == 1
+    return Rows(array, 0 if repeated else array.strides[0] // 8)
+
+
+def _numbers(argument: Argument, value: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as problem:
+        raise KernelError(f"argument {argument.name!r} is no array of numbers: {problem}") from None
+    if array.dtype.kind not in "fiu":
+        raise KernelError(
+            f"argument {argument.name!r} has entries of type {array.dtype}: real numbers are needed, "
+            f"{_needed(argument)}"
+        )
+    return array
+
+
+def _needed(argument: Argument) -> str:
+    names = [symbol.name for symbol in argument.symbols]
+    shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+    return f"{len(names)} number{'' if len(names) == 1 else 's'} ({shown})" if names else "no numbers"

@@ -1,0 +1,89 @@
+"""From a bound graph to loaded machine code, through the cache."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from kinegraph import backends
+from kinegraph.backends.binding import Binding
+from kinegraph.backends.llvm.module import Emission
+from kinegraph.graph import text
+from kinegraph.jit import cache as disk
+from kinegraph.jit.engine import LoadedCode, object_code
+from kinegraph.jit.target import Target, versions
+
+
+@dataclass(frozen=True)
+class BuildReport:
+    """Seconds spent on one function: writing LLVM, compiling it, loading; `cached` if the code came from disk."""
+
+    emit: float
+    compile: float
+    load: float
+    cached: bool
+
+    @property
+    def seconds(self) -> float:
+        return self.emit + self.compile + self.load
+
+
+@dataclass(frozen=True)
+class Source:
+    """Everything the code of a kernel depends on."""
+
+    binding: Binding
+    emission: Emission
+    target: Target
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of it all, for the cache."""
+        binding = self.binding
+        layout = [(argument.name, [tuple(map(str, one)) for one in argument.symbols]) for argument in binding.arguments]
+        parameters = sorted((name, str(value)) for name, value in binding.parameters.items())
+        return disk.digest(
+            (
+                text.dump(binding.graph),
+                repr(layout),
+                repr(parameters),
+                repr(self.emission),
+                repr(self.target),
+                versions(),
+                _emitter_version(),
+            )
+        )
+
+    def build(
+        self, module: Callable[[Binding, Emission], str], entry: str, use_cache: bool
+    ) -> tuple[LoadedCode, BuildReport]:
+        """The loaded function `entry` of a module, from the cache where possible."""
+        started = time.perf_counter()
+        name = f"{entry}-{self.identity}" if use_cache else ""
+        code = disk.load(name) if use_cache else None
+        cached = code is not None
+        emitted = compiled = time.perf_counter()
+        if code is None:
+            written = module(self.binding, self.emission)
+            emitted = time.perf_counter()
+            code = object_code(written, self.target)
+            compiled = time.perf_counter()
+            if use_cache:
+                disk.save(name, code)
+        loaded = LoadedCode(code, entry)
+        done = time.perf_counter()
+        return loaded, BuildReport(emitted - started, compiled - emitted, done - compiled, cached)
+
+
+@cache
+def _emitter_version() -> str:
+    """The package's version and a digest of the code generators."""
+    try:
+        number = version("kinegraph")
+    except PackageNotFoundError:
+        number = "unknown"
+    return f"kinegraph {number} {disk.sources_digest(Path(backends.__file__).parent)}"

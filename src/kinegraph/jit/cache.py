@@ -1,0 +1,153 @@
+"""Object code on disk, by content.
+
+A file's name is the digest of everything the code depends on; its header repeats the digest of the code, so that a
+damaged file is noticed and made anew. Files appear whole or not at all. The directory must belong to the user alone,
+for what lies there is executed. Whatever goes wrong, kernels are compiled as if there were no cache.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+_MAGIC = b"kinegraph object code 1\n"
+_DIGEST_SIZE = sha256().digest_size
+
+#: When there are more files than this the oldest third is removed.
+MOST_FILES = 3000
+
+
+def digest(parts: Iterable[str]) -> str:
+    """The name of code that depends on these texts."""
+    total = sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        total.update(len(data).to_bytes(8, "big"))
+        total.update(data)
+    return total.hexdigest()
+
+
+@cache
+def sources_digest(folder: Path) -> str:
+    """A digest of a folder's Python files, so that work on them never meets stale results."""
+    total = sha256()
+    for path in sorted(folder.rglob("*.py")):
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def directory() -> Path:
+    """`$KINEGRAPH_CACHE`, or a folder in the user's cache directory."""
+    chosen = os.environ.get("KINEGRAPH_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+        return (Path(base) if base else Path.home() / "AppData" / "Local") / "kinegraph" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "kinegraph"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "kinegraph"
+
+
+def load(name: str) -> bytes | None:
+    """The code of this name, or None if there is none that can be trusted."""
+    folder = _usable_folder()
+    if folder is None:
+        return None
+    path = folder / f"{name}.o"
+    try:
+        with path.open("rb") as file:
+            if not _private(os.fstat(file.fileno())):
+                return None
+            data = file.read()
+    except OSError:
+        return None
+    code = _checked(data, name)
+    if code is not None:
+        with suppress(OSError):
+            os.utime(path)  # what is used stays
+    return code
+
+
+def save(name: str, code: bytes) -> None:
+    """Keep code; silently does nothing where it cannot."""
+    folder = _usable_folder()
+    if folder is None:
+        return
+    with suppress(OSError):
+        _write(folder, folder / f"{name}.o", _sealed(code, name))
+        _remove_oldest(folder)
+
+
+def _sealed(code: bytes, name: str) -> bytes:
+    return _MAGIC + sha256(name.encode() + code).digest() + code
+
+
+def _checked(data: bytes, name: str) -> bytes | None:
+    code = data[len(_MAGIC) + _DIGEST_SIZE :]
+    return code if code and data == _sealed(code, name) else None
+
+
+def _write(folder: Path, path: Path, data: bytes) -> None:
+    descriptor, name = tempfile.mkstemp(prefix="new-", dir=folder)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _remove_oldest(folder: Path) -> None:
+    files = [path for path in folder.iterdir() if path.suffix == ".o" or path.name.startswith("new-")]
+    if len(files) <= MOST_FILES:
+        return
+    ages = []
+    for path in files:
+        with suppress(OSError):  # another process may be tidying up too
+            ages.append((path.stat().st_mtime, path))
+    for _, path in sorted(ages)[: len(files) // 3]:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _usable_folder() -> Path | None:
+    try:
+        folder = directory()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except (OSError, RuntimeError):  # RuntimeError: there is no home directory
+        return None
+    if not _private(status):
+        _warn(str(folder))
+        return None
+    return folder
+
+
+def _private(status: os.stat_result) -> bool:
+    """Can nobody but this user write here?"""
+    if not hasattr(os, "getuid"):
+        return True
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+@cache
+def _warn(folder: str) -> None:
+    warnings.warn(
+        f"compiled code is not cached: others could write to {folder}. Run `chmod go-w {folder}` if it is yours, "
+        "or set KINEGRAPH_CACHE to a directory of your own",
+        RuntimeWarning,
+        stacklevel=2,
+    )

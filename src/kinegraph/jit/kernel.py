@@ -1,0 +1,233 @@
+"""Kernels: compiled graphs that are called with arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from kinegraph.backends.binding import Argument, Binding, ParameterValue, bind
+from kinegraph.backends.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, batch_module, scalar_module
+from kinegraph.errors import KernelError
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.node import Graph, Output
+from kinegraph.jit.arrays import Doubles, batch_rows, vector
+from kinegraph.jit.build import BuildReport, Source
+from kinegraph.jit.engine import LoadedCode, assembly
+from kinegraph.jit.parallel import cores, for_blocks
+from kinegraph.jit.target import Target, host
+
+__all__ = ["Argument", "Kernel", "KernelOptions", "compile_graph"]
+
+_SCALAR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+
+_FLOAT64 = np.dtype(np.float64)
+_BLOCK_OPERATIONS = 2_000_000
+_FUNCTION_WEIGHT = 20
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """How a kernel is compiled.
+
+    lanes: states a batch computes side by side, a power of two; None takes what is fastest on this processor.
+    chunk: about how many operations one function of the generated code holds.
+    cache: keep compiled code on disk.
+    threads: how many threads a batch uses; None takes all cores.
+    """
+
+    lanes: int | None = None
+    chunk: int = 1000
+    cache: bool = True
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.lanes not in (None, 2, 4, 8, 16):
+            raise KernelError(f"lanes is {self.lanes!r}: give 2, 4, 8 or 16, or None for this processor's best")
+        if self.chunk < 10:
+            raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, 600 to 2000 are best")
+        if self.threads is not None and self.threads < 1:
+            raise KernelError(f"threads is {self.threads!r}: give at least 1, or None for all cores")
+
+
+def compile_graph(
+    graph: Graph,
+    arguments: Sequence[Argument],
+    parameters: Mapping[str, ParameterValue] | None = None,
+    options: KernelOptions | None = None,
+) -> Kernel:
+    """Compile a graph to machine code.
+
+    Every live symbol must stand in an argument, or have a value in `parameters`; what depends on parameters alone is
+    computed now, in extended precision. Raises KernelError naming what is missing.
+    """
+    return Kernel(bind(graph, arguments, parameters or {}), options or KernelOptions(), host())
+
+
+class Kernel:
+    """A compiled graph.
+
+    `kernel(q, v, a)` takes one state, positionally or by argument name, and returns an array, or a dict of arrays by
+    name if the graph has several outputs. `kernel.batch(q, v, a)` takes many states.
+
+    `address` is a C function `void f(const double *x, double *y)` for compiled callers: x holds all arguments end to
+    end, y receives all outputs; they must not overlap. It may be called from any number of threads: intermediate
+    values are on the stack, or, beyond 64 KiB, in memory taken and given back in each call (if there is none, the
+    outputs are NaN). The address is valid as long as the kernel exists.
+    """
+
+    def __init__(self, binding: Binding, options: KernelOptions, target: Target) -> None:
+        self.binding = binding
+        self.options = options
+        self.graph = binding.graph
+        self.arguments = binding.arguments
+        self.input_size = binding.input_size
+        self.output_size = binding.output_size
+        self.operations: Operations = count(binding.graph)
+        self._source = Source(binding, Emission(options.lanes or target.lanes, options.chunk, target.fused), target)
+        self._code, self.report = self._source.build(scalar_module, SCALAR_ENTRY, options.cache)
+        self.address = self._code.address(SCALAR_ENTRY)
+        self._function = _SCALAR(self.address)
+        self._workspace = _Workspace(binding)
+        self._batch: _BatchFunction | None = None
+        self._batch_lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{one.name}[{len(one.symbols)}]" for one in self.arguments)
+        outputs = ", ".join(f"{one.name}{list(one.shape)}" for one in self.graph.outputs)
+        return f"<Kernel ({arguments}) -> {outputs}: {self.operations}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return compile_graph, (self.graph, self.arguments, dict(self.binding.parameters), self.options)
+
+    # calling
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """The outputs for one state: an array, or a dict of arrays by name if there are several outputs."""
+        if named or len(values) != len(self.arguments):
+            values = self._arranged(values, named)
+        space = self._workspace
+        for number, value in enumerate(values):
+            view = space.views[number]
+            if type(value) is not np.ndarray or value.dtype is not _FLOAT64 or value.shape != view.shape:
+                value = vector(self.arguments[number], value)
+            view[...] = value
+        self._function(space.x_address, space.y_address)
+        y = space.y.copy()
+        outputs = self.graph.outputs
+        if len(outputs) == 1:
+            return y if len(outputs[0].shape) == 1 else y.reshape(outputs[0].shape)
+        parts = zip(outputs, _split(y, outputs), strict=True)
+        return {output.name: part.reshape(output.shape) for output, part in parts}
+
+    def batch(self, *values: Any, **named: Any) -> Any:
+        """The outputs for many states, computed on all cores.
+
+        Each argument has shape (n, k), or (k,) if it is the same for all states; an argument of one symbol may have
+        shape (n,) or be a number. Outputs have shape (n, ...). The first call compiles the batch code.
+        """
+        if named or len(values) != len(self.arguments):
+            values = self._arranged(values, named)
+        rows, inputs = batch_rows(self.arguments, values)
+        results = [np.empty((rows, len(output.nodes))) for output in self.graph.outputs]
+        strides = (ctypes.c_int64 * len(inputs))(*(one.stride for one in inputs))
+        tables = _addresses([one.array for one in inputs]), strides, _addresses(results)
+        function = self._batch_function()
+        for_blocks(lambda first, last: function.call(first, last, *tables), rows, function.block, function.threads)
+        shaped = [array.reshape(rows, *output.shape) for array, output in zip(results, self.graph.outputs, strict=True)]
+        if len(shaped) == 1:
+            return shaped[0]
+        return {output.name: array for output, array in zip(self.graph.outputs, shaped, strict=True)}
+
+    def _arranged(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        names = [argument.name for argument in self.arguments]
+        if len(values) > len(names):
+            raise KernelError(f"{len(values)} arguments were given, the kernel takes {len(names)}: {', '.join(names)}")
+        given = dict(zip(names, values, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise KernelError(f"the kernel has no argument {name!r}; it takes {', '.join(names)}")
+            if name in given:
+                raise KernelError(f"argument {name!r} was given twice, by place and by name: give it once")
+            given[name] = value
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise KernelError(f"argument {missing[0]!r} is missing: the kernel takes {', '.join(names)}")
+        return tuple(given[name] for name in names)
+
+    def _batch_function(self) -> _BatchFunction:
+        with self._batch_lock:
+            if self._batch is None:
+                code, report = self._source.build(batch_module, BATCH_ENTRY, self.options.cache)
+                self._batch = _BatchFunction(code, report, self)
+            return self._batch
+
+    # inspection
+
+    @property
+    def seconds(self) -> float:
+        """How long compiling or loading the scalar code took, and the batch code if it was used."""
+        return self.report.seconds + (self._batch.report.seconds if self._batch else 0.0)
+
+    @property
+    def lanes(self) -> int:
+        """How many states a batch computes side by side."""
+        return self._source.emission.lanes
+
+    @property
+    def ir(self) -> str:
+        """The scalar code as LLVM assembly, as it was written."""
+        return scalar_module(self.binding, self._source.emission)
+
+    @property
+    def batch_ir(self) -> str:
+        """The batch code as LLVM assembly, as it was written."""
+        return batch_module(self.binding, self._source.emission)
+
+    def assembly(self, batch: bool = False) -> str:
+        """The machine code as text."""
+        return assembly(self.batch_ir if batch else self.ir, self._source.target)
+
+
+class _Workspace(threading.local):
+    """Where a thread puts a state and finds the outputs; made once per thread, for allocating takes longer."""
+
+    def __init__(self, binding: Binding) -> None:
+        self.x: Doubles = np.zeros(max(binding.input_size, 1))
+        self.y: Doubles = np.zeros(binding.output_size)
+        self.x_address = self.x.ctypes.data
+        self.y_address = self.y.ctypes.data
+        self.views: list[Doubles] = []
+        start = 0
+        for argument in binding.arguments:
+            self.views.append(self.x[start : start + len(argument.symbols)])
+            start += len(argument.symbols)
+
+
+class _BatchFunction:
+    """The batch code and how its work is shared out."""
+
+    def __init__(self, code: LoadedCode, report: BuildReport, kernel: Kernel) -> None:
+        self.code = code
+        self.report = report
+        self.call = _BATCH(code.address(BATCH_ENTRY))
+        self.threads = kernel.options.threads or cores()
+        operations = kernel.operations
+        functions = operations.sin + operations.cos + operations.div + operations.sqrt + operations.other
+        weight = operations.total + _FUNCTION_WEIGHT * functions + kernel.input_size + kernel.output_size
+        self.block = max(_BLOCK_OPERATIONS // max(weight, 1) // kernel.lanes, 1) * kernel.lanes
+
+
+def _addresses(arrays: Sequence[Doubles]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * len(arrays))(*(array.__array_interface__["data"][0] for array in arrays))
+
+
+def _split(y: Doubles, outputs: Sequence[Output]) -> list[Doubles]:
+    ends = accumulate(len(output.nodes) for output in outputs)
+    return [y[end - len(output.nodes) : end] for output, end in zip(outputs, ends, strict=True)]
