@@ -20,7 +20,7 @@ from kinegraph.derive.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.motion import Motion, MotionBuilder
 from kinegraph.derive.quantity import Quantity
 from kinegraph.derive.regressor import BaseRegressor, base_regressor, parametrised
-from kinegraph.derive.regroup import regrouped
+from kinegraph.derive.regroup import Gauge, regrouped
 from kinegraph.derive.slide import Slide, slid
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Builder
@@ -54,6 +54,7 @@ class Plan:
     #: Links whose moment is formed by Euler's equation instead of U; None: those without products of inertia.
     euler: frozenset[int] | None = None
     regroup: bool = True
+    gauges: frozenset[tuple[int, Gauge]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
     forward: ForwardMethod = ForwardMethod.FACTORISE
 
@@ -77,7 +78,7 @@ class Derivation:
     @cached_property
     def tree(self) -> Tree:
         tree = slid(build_tree(self.mechanism, self.names), self.plan.slides)
-        return regrouped(tree) if self.plan.regroup else tree
+        return regrouped(tree, self.plan.gauges) if self.plan.regroup else tree
 
     @cached_property
     def layout(self) -> Layout:
@@ -178,7 +179,8 @@ class Derivation:
     @cached_property
     def base_parameters(self) -> BaseRegressor:
         """The minimal inertial parameters with the regressor they multiply."""
-        tree, parameters = parametrised(self.tree, self._link_names())
+        plain = regrouped(slid(build_tree(self.mechanism, self.names), self.plan.slides))
+        tree, parameters = parametrised(plain, self._link_names())
         layout = arrange(tree, self.layout.kept)
         motion = self.motion(velocities=True, accelerations=True)
         forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))

@@ -9,6 +9,7 @@ from typing import TypedDict
 from kinegraph.derive.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.links import JointKind
 from kinegraph.derive.quantity import Quantity
+from kinegraph.derive.regroup import Gauge
 from kinegraph.derive.slide import Slide
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
@@ -115,9 +116,23 @@ def _flip_slide_to_child(plan: Plan, index: int) -> Plan:
     return replace(plan, slides=(plan.slides - {(index, Slide.PARENT)}) ^ {(index, Slide.CHILD)})
 
 
+def _euler_with(gauge: Gauge) -> Callable[[Plan, int], Plan]:
+    """Euler's equation with two equal moments; the same change again takes it back."""
+
+    def change(plan: Plan, index: int) -> Plan:
+        others = frozenset(item for item in plan.gauges if item[0] != index)
+        if (index, gauge) in plan.gauges:
+            return replace(plan, gauges=others)
+        return replace(plan, gauges=others | {(index, gauge)}, euler=(plan.euler or frozenset()) | {index})
+
+    return change
+
+
 _CHANGES: tuple[Callable[[Plan, int], Plan], ...] = (
     _flip_frame,
     _flip_slide_to_parent,
     _flip_slide_to_child,
     _flip_moment,
+    _euler_with(Gauge.FIRST),
+    _euler_with(Gauge.SECOND),
 )

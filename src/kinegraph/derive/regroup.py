@@ -10,8 +10,10 @@ joints, and energy and momentum are kept as well, because no mass changes its mo
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import Enum
 
 from kinegraph.derive.algebra import (
+    FOLLOWING,
     Symmetric,
     Vector,
     outer_square,
@@ -27,22 +29,33 @@ from kinegraph.derive.inertia import MassMoments
 from kinegraph.derive.links import JointKind, Link, Placement, Tree
 
 
-def regrouped(tree: Tree) -> Tree:
+class Gauge(Enum):
+    """How much second moment along a turning joint's axis stays on the link: as much as about a cross axis.
+
+    None at all is the rule; a link whose moments about two axes are equal has a shorter Euler equation.
+    """
+
+    FIRST = 1
+    SECOND = 2
+
+
+def regrouped(tree: Tree, gauges: frozenset[tuple[int, Gauge]] = frozenset()) -> Tree:
     """The same tree with the fewest inertial parameters on its links."""
     links = list(tree.links)
+    choice = dict(gauges)
     for index in range(len(links) - 1, 0, -1):
-        kept, moved = _split(links[index])
+        kept, moved = _split(links[index], choice.get(index))
         parent = links[links[index].parent]
         links[index] = replace(links[index], moments=kept)
         links[links[index].parent] = replace(parent, moments=parent.moments.plus(moved))
     return replace(tree, links=tuple(links))
 
 
-def _split(link: Link) -> tuple[MassMoments, MassMoments]:
+def _split(link: Link, gauge: Gauge | None) -> tuple[MassMoments, MassMoments]:
     """What stays on the link, and what goes to the parent (in the parent's frame)."""
     assert link.joint is not None and link.origin is not None
     if link.joint.kind is JointKind.REVOLUTE:
-        return _along_axis(link.moments, link.joint.axis, link.origin)
+        return _along_axis(link.moments, link.joint.axis, link.origin, gauge)
     zero = link.moments.mass.number(0)
     if link.joint.kind is JointKind.PRISMATIC:
         kept = MassMoments(link.moments.mass, link.moments.first, zero_symmetric(zero))
@@ -53,12 +66,15 @@ def _split(link: Link) -> tuple[MassMoments, MassMoments]:
     return kept, point.shifted(link.origin.position)
 
 
-def _along_axis(moments: MassMoments, axis: int, origin: Placement) -> tuple[MassMoments, MassMoments]:
+def _along_axis(
+    moments: MassMoments, axis: int, origin: Placement, gauge: Gauge | None
+) -> tuple[MassMoments, MassMoments]:
     zero = moments.mass.number(0)
     first = list(moments.first)
     second = list(moments.second)
-    along_first, along_second = first[axis], second[axis]
-    first[axis] = second[axis] = zero
+    remaining = second[FOLLOWING[axis][gauge.value - 1]] if gauge else zero
+    along_first, along_second = first[axis], second[axis] - remaining
+    first[axis], second[axis] = zero, remaining
     kept = MassMoments(zero, (first[0], first[1], first[2]), Symmetric(*second))
     direction: Vector = transpose(origin.rotation)[axis]
     r = origin.position
