@@ -7,7 +7,19 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
-from kinegraph.model import Axis, Call, Expression, Mechanism, Name, Operation, Rotation, Shift, expression
+from kinegraph.model import (
+    Anchor,
+    Axes,
+    Axis,
+    Call,
+    Expression,
+    Mechanism,
+    Name,
+    Operation,
+    Rotation,
+    Shift,
+    expression,
+)
 from kinegraph.model.builder import Builder, Q, inertia
 from kinegraph.model.expression import FUNCTIONS
 
@@ -54,7 +66,50 @@ def mechanisms(draw: st.DrawFn) -> Mechanism:
     moments = [draw(unvalued) for _ in range(7)]
     builder.body("C", body, [], inertia(*moments, at=at, accepted=draw(st.booleans())))
     builder.point("P", draw(st.sampled_from(["B", None])), [draw(fixed) for _ in range(3)])
+    add_elements(draw, builder, parameters)
     return builder.build()
+
+
+def add_elements(draw: st.DrawFn, builder: Builder, parameters: list[str]) -> None:
+    """Any number of elements of every kind, with random expressions wherever one may stand."""
+    builder.input("u")
+    builder.input("w", draw(expressions([*parameters, "t"])))
+    given, position = (
+        expressions([*parameters, "t", "w"]),
+        expressions([*parameters, "t", "w", "q1", "e0", "P.x", "B.z"]),
+    )
+    anything = expressions([*parameters, "u", "w", "t", "q1", "q1'", "e0", "wx", "P.x", "C.y'"])
+    unvalued = expressions(parameters).map(lambda e: Name("a0") * e)
+    point = st.one_of(
+        st.sampled_from(["P", "B"]).map(Anchor), st.builds(lambda *p: Anchor("B", p), given, given, given)
+    )
+    fixed_point = st.one_of(st.just(Anchor("P")), st.builds(lambda *p: Anchor(None, p), given, given, given))
+    span = st.tuples(st.builds(lambda *p: Anchor("C", p), given, given, given), st.one_of(point, fixed_point))
+    still = st.one_of(position.map(lambda e: {"on": Name("q1") + e}), span.map(lambda s: {"between": s}))
+    target = st.one_of(still, given.map(lambda e: {"on": e * Name("q1'") - Name("wx")}))
+    vector = st.lists(anything, min_size=3, max_size=3)
+    local = {word: expressions([*parameters, "t", "w", word]) for word in ("stretch", "rate")}
+    makers = (
+        lambda n: builder.spring(
+            n, **draw(still), stiffness=draw(expressions([*parameters, "u", "t"])), rest=draw(given)
+        ),
+        lambda n: builder.spring(n, **draw(still), force=draw(local["stretch"])),
+        lambda n: builder.spring(n, **draw(still), energy=draw(local["stretch"]), rest=draw(given)),
+        lambda n: builder.damper(n, **draw(target), damping=draw(anything)),
+        lambda n: builder.damper(n, **draw(target), force=draw(local["rate"])),
+        lambda n: builder.friction(
+            n, **draw(target), coulomb=draw(anything), viscous=draw(anything), width=draw(unvalued)
+        ),
+        lambda n: builder.friction(n, **draw(target)),
+        lambda n: builder.force(n, draw(anything), **draw(target)),
+        lambda n: builder.point_force(n, "C", draw(vector), draw(st.sampled_from(Axes))),
+        lambda n: builder.moment(n, "C", draw(vector), draw(st.sampled_from(Axes))),
+        lambda n: builder.potential(n, draw(position)),
+        lambda n: builder.limit(n, **draw(still), stiffness=draw(unvalued), lower=draw(given), damping=draw(unvalued)),
+        lambda n: builder.limit(n, **draw(still), stiffness="a0", lower="a0", upper=draw(unvalued)),
+    )
+    for index, make in enumerate(draw(st.lists(st.sampled_from(makers), max_size=5))):
+        make(f"E{index}")
 
 
 @settings(max_examples=60, deadline=None)
@@ -65,6 +120,7 @@ def test_writing_and_reading_gives_the_same_mechanism(mechanism):
 
 WORDS = """
 model parameters coordinates quaternion gravity initial output accept inertia velocity A B q a t pi sin Rx Sz Q m Jx
+inputs spring damper friction force moment potential limit on between at world stiffness . x u
 J1x m1 ~ | | ; ; , ( ) = + - * / ^ ** ' 1 0 2.5 1e9 # // /* */ [ $ θ
 """
 TOKENS = st.sampled_from(WORDS.split())
@@ -93,7 +149,9 @@ def test_random_text(text):
 
 VALID = """model dp; parameters l = 0.4, k = -l^2/3; coordinates q1 = 0.3, q2; gravity 0, 0, -9.81; initial q1' = k;
 quaternion (a, b, c, d) velocity (x, y, z) = (1, 0, 0, 0);
-A | Ry(q1) | Sz(-l), m(1), Jx(sin(l)); B~A | Sz(-l), Ry(q2), Q(a,b,c,d) | m(1); output p = B (0, 0, l);"""
+A | Ry(q1) | Sz(-l), m(1), Jx(sin(l)); B~A | Sz(-l), Ry(q2), Q(a,b,c,d) | m(1); output p = B (0, 0, l);
+inputs u, w = sin(t); spring S | between(p, (0, 0, t)) stiffness(k) rest(l); damper D | on(q1' - x) damping(u);
+limit L | on(p.z) lower(-1) upper(1) stiffness(2); moment M | at(B) body(0, u*q1', p.x'); potential V | p.y^2;"""
 
 
 @settings(max_examples=400, deadline=None)

@@ -14,7 +14,7 @@ from kinegraph.loops.forward import ForwardMethod
 from kinegraph.loops.records import INERTIA, MASS, MOMENT, OFFSET, PARENT, PLACEMENT
 from kinegraph.model.expression import Call, Name, Operation, expression
 from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Shift
-from mechanisms import PLAIN_JOINTS, Joint, chain, random_state, random_tree
+from tests.mechanisms import PLAIN_JOINTS, Joint, chain, random_state, random_tree
 
 q, r, k, t = Name("q"), Name("r"), Name("k"), Name("t")
 UNIT = Inertia(*(expression(1) for _ in range(4)))

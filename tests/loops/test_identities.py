@@ -8,7 +8,7 @@ import pytest
 from kinegraph.loops import looped
 from kinegraph.loops.forward import Dense, ForwardMethod
 from kinegraph.model.mechanism import ZERO, QuaternionCoordinates
-from mechanisms import ALL_JOINTS, PLAIN_JOINTS, Joint, random_state, random_tree
+from tests.mechanisms import ALL_JOINTS, PLAIN_JOINTS, Joint, random_state, random_tree
 
 from .naive import advanced, energy, slope
 

@@ -12,7 +12,7 @@ from kinegraph.loops import looped
 from kinegraph.loops.forward import DENSE_LIMIT
 from kinegraph.model.expression import Call, Name, expression
 from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Rotation, Shift
-from mechanisms import Joint, chain, random_state, random_tree
+from tests.mechanisms import Joint, chain, random_state, random_tree
 
 UNIT = Inertia(*(expression(1) for _ in range(4)))
 

@@ -17,12 +17,12 @@ class Names:
     """What every name of a mechanism stands for in one builder.
 
     `bound` gives the parameters that are not to stay symbols, as exact expressions: a value such as `atan2(1, 3)`
-    stays an exact constant of the graph.
+    stays an exact constant of the graph. Inputs with an expression stand for it.
     """
 
     def __init__(self, builder: Builder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
         self.builder = builder
-        self._bound = bound
+        self._formulas = dict(bound)
         self._scalars: dict[str, Scalar] = {PI: Scalar(builder, builder.pi())}
         self._scalars[TIME] = Scalar(builder, builder.symbol(Kind.TIME, TIME))
         for name in mechanism.position_names:
@@ -31,34 +31,48 @@ class Names:
             if parameter.name not in bound:
                 symbol = builder.symbol(Kind.PARAMETER, parameter.name)
                 self._scalars[parameter.name] = Scalar(builder, symbol)
+        # Velocities and inputs become symbols when they are used: the order of symbols decides the order of sums.
+        self._kinds = dict.fromkeys(mechanism.velocity_names, Kind.VELOCITY)
+        self._kinds |= dict.fromkeys(mechanism.free_inputs, Kind.INPUT)
+        self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
 
     def __getitem__(self, name: str) -> Scalar:
         if name not in self._scalars:
-            if name not in self._bound:
-                raise DerivationError(f"the name {name!r} is not declared: add it to the parameters or coordinates")
-            self._scalars[name] = self.scalar(self._bound[name])
+            self._scalars[name] = self._new(name)
         return self._scalars[name]
+
+    def _new(self, name: str) -> Scalar:
+        if name in self._kinds:
+            return Scalar(self.builder, self.builder.symbol(self._kinds[name], name))
+        if name not in self._formulas:
+            raise DerivationError(f"the name {name!r} is not declared: add it to the parameters or coordinates")
+        return self.scalar(self._formulas[name])
 
     def number(self, value: Fraction | int) -> Scalar:
         """A number in this builder."""
         return Scalar(self.builder, self.builder.number(value))
 
-    def scalar(self, root: Expression) -> Scalar:
-        """The graph of an expression (iterative: a sum of any length or depth is fine)."""
+    def scalar(self, root: Expression, local: Mapping[str, Scalar] | None = None) -> Scalar:
+        """The graph of an expression (iterative: a sum of any length or depth is fine).
+
+        `local` are names that mean something in this expression alone.
+        """
+        local = local or {}
         done: list[Scalar] = []
         for node in postorder(root):
             if isinstance(node, Number):
                 done.append(self.number(node.value))
             elif isinstance(node, Name):
-                done.append(self[node.text])
+                done.append(local[node.text] if node.text in local else self[node.text])
             elif isinstance(node, Operation | Call):
                 operands = done[-len(node.parts) :]
                 del done[-len(node.parts) :]
-                done.append(_operation(node, operands))
+                done.append(operation(node, operands))
         return done[0]
 
 
-def _operation(node: Operation | Call, values: list[Scalar]) -> Scalar:
+def operation(node: Operation | Call, values: list[Scalar]) -> Scalar:
+    """One operator or function applied to scalars."""
     if isinstance(node, Call):
         return _call(node.function, values)
     first = values[0]

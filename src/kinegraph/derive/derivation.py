@@ -15,6 +15,7 @@ from kinegraph.derive.composite_body import Column
 from kinegraph.derive.convert import Names
 from kinegraph.derive.coordinates import Square, driven_columns, inertia_matrix, three_index
 from kinegraph.derive.coriolis import coriolis_matrix
+from kinegraph.derive.elements import Elements
 from kinegraph.derive.layout import Layout, arrange, parallel_runs
 from kinegraph.derive.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.motion import Motion, MotionBuilder
@@ -70,6 +71,7 @@ class Derivation:
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan) -> None:
         self.mechanism = mechanism
         self.plan = plan
+        self.bound = bound
         self.builder = Builder()
         self.names = Names(self.builder, mechanism, bound)
         self.zero = self.names.number(0)
@@ -103,6 +105,16 @@ class Derivation:
     def driven(self) -> frozenset[Column]:
         return driven_columns(self.at_rest)
 
+    @cached_property
+    def elements(self) -> Elements:
+        """Springs, dampers, forces and what else acts beside gravity."""
+        return Elements(self.mechanism, self.bound, self.layout, self.at_rest)
+
+    @cached_property
+    def element_forces(self) -> list[Scalar]:
+        """The generalized forces of the elements."""
+        return self.elements.forces() if self.mechanism.elements else [self.zero] * self.size
+
     @property
     def size(self) -> int:
         return len(self.mechanism.velocity_names)
@@ -124,7 +136,8 @@ class Derivation:
 
     def _inverse_dynamics(self, motion: Motion) -> list[Scalar]:
         forces = newton_euler.joint_forces(self.layout, motion, self.euler)
-        return newton_euler.generalized(motion, forces, self.size, self.zero)
+        needed = newton_euler.generalized(motion, forces, self.size, self.zero)
+        return [force - given for force, given in zip(needed, self.element_forces, strict=True)]
 
     def gravity(self, quantity: Quantity) -> list[Scalar]:
         forces = composite_body.gravity_forces(self.layout)
@@ -171,10 +184,11 @@ class Derivation:
         symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in input_names(self.mechanism)]
         motion = self.motion(velocities=True)
         if self.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
-            return articulated_accelerations(self.layout, motion, symbols)
+            given = [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
+            return articulated_accelerations(self.layout, motion, given)
         bias = self._inverse_dynamics(motion)
         right = [force - item for force, item in zip(symbols, bias, strict=True)]
-        return forward.solve(self.inertia(quantity), right, forward.base_to_tip(motion))
+        return forward.solve(self.inertia(quantity), right, forward.base_to_tip(motion), self.mechanism.velocity_names)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
@@ -202,7 +216,15 @@ class Derivation:
 
     def energy(self, quantity: Quantity) -> list[Scalar]:
         kinetic = energy.kinetic_energy(self.layout, self.motion(velocities=True))
-        return [kinetic, energy.potential_energy(self.layout)]
+        potential = energy.potential_energy(self.layout)
+        return [kinetic, potential + self.elements.potential() if self.mechanism.elements else potential]
+
+    def forces(self, quantity: Quantity) -> list[Scalar]:
+        return self.element_forces
+
+    def power(self, quantity: Quantity) -> list[Scalar]:
+        """Dissipated in dampers and friction, supplied by forces; v . tau comes on top."""
+        return self.elements.power()
 
     def momentum(self, quantity: Quantity) -> list[Scalar]:
         linear, angular = energy.total_momentum(self.layout, self.motion(velocities=True))
@@ -232,6 +254,8 @@ class Derivation:
         raise DerivationError(f"{quantity}: no body or output point is called {quantity.of!r}; there are {known}")
 
     def _derivative(self, quantity: Quantity) -> Output:
+        if (quantity.name, quantity.by) == ("tau", "a"):  # the inertia matrix, which has shorter ways of its own
+            return self.output(Quantity("H"))._replace(name=str(quantity))
         inner = self.output(Quantity(quantity.name, quantity.of))
         symbols, scalar = self._symbols(quantity)
         rows = jacobian(self.builder, inner.nodes, symbols)
@@ -245,6 +269,7 @@ class Derivation:
             "v": (Kind.VELOCITY, self.mechanism.velocity_names),
             "a": (Kind.ACCELERATION, self.mechanism.acceleration_names),
             "tau": (Kind.INPUT, input_names(self.mechanism)),
+            "u": (Kind.INPUT, self.mechanism.free_inputs),
             "p": (Kind.PARAMETER, [p.name for p in self.mechanism.parameters]),
         }
         for kind, names in groups.values():
@@ -255,7 +280,7 @@ class Derivation:
         if quantity.by not in groups:
             raise DerivationError(
                 f"{quantity}: cannot differentiate by {quantity.by!r}; "
-                "write q, v, a, tau, p (all parameters), t or the name of one of them"
+                "write q, v, a, tau, u, p (all parameters), t or the name of one of them"
             )
         kind, names = groups[quantity.by]
         return [self.builder.symbol(kind, name) for name in names], False
@@ -284,6 +309,8 @@ _QUANTITIES: dict[str, Callable[[Derivation, Quantity], object]] = {
     "base_parameters": Derivation.base_parameter_values,
     "energy": Derivation.energy,
     "momentum": Derivation.momentum,
+    "forces": Derivation.forces,
+    "power": Derivation.power,
     "pose": Derivation.pose,
     "jacobian": Derivation.jacobian,
 }

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from kinegraph.derive.coordinates import Square
 from kinegraph.derive.motion import Motion
+from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
 
 
@@ -23,9 +24,9 @@ def base_to_tip(motion: Motion) -> list[int]:
     return sorted(range(len(motion.velocities)), key=lambda index: (first.get(index, 0), index))
 
 
-def solve(matrix: Square, right: Sequence[Scalar], order: Sequence[int]) -> list[Scalar]:
-    """x with matrix x = right, for a symmetric positive definite matrix."""
-    lower, inverse = _factorise([list(row) for row in matrix], order)
+def solve(matrix: Square, right: Sequence[Scalar], order: Sequence[int], names: Sequence[str]) -> list[Scalar]:
+    """x with matrix x = right, for a symmetric positive definite matrix; `names` are of the velocities, for errors."""
+    lower, inverse = _factorise([list(row) for row in matrix], order, names)
     x = list(right)
     for position in range(len(order) - 1, -1, -1):  # L^T y = right
         i = order[position]
@@ -39,10 +40,12 @@ def solve(matrix: Square, right: Sequence[Scalar], order: Sequence[int]) -> list
     return x
 
 
-def _factorise(h: Square, order: Sequence[int]) -> tuple[Square, dict[int, Scalar]]:
+def _factorise(h: Square, order: Sequence[int], names: Sequence[str]) -> tuple[Square, dict[int, Scalar]]:
     inverse: dict[int, Scalar] = {}
     for position in range(len(order) - 1, -1, -1):
         k = order[position]
+        if h[k][k].is_zero:
+            raise DerivationError(f"forward dynamics: nothing massive moves with {names[k]}; give a body mass or inertia")
         inverse[k] = h[k][k].reciprocal()
         below = [i for i in order[:position] if not h[k][i].is_zero]
         ratios = {i: h[k][i] * inverse[k] for i in below}

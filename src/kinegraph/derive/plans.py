@@ -52,16 +52,21 @@ class PlanSearch:
         self.bound = bound
         self._seen: dict[Plan, Candidate] = {}
         self._left = 0
+        # What is cheap to compute is cheap to differentiate, and deriving it takes a tenth of the time.
+        self._judged = tuple(dict.fromkeys(replace(quantity, by="") for quantity in quantities))
 
     def candidate(self, plan: Plan) -> Candidate:
-        """The graph of one plan (derived once)."""
+        """The graph by which one plan is judged (derived once): of the quantities before they are differentiated."""
         if plan not in self._seen:
-            derivation = Derivation(self.mechanism, self.bound, plan)
-            graph = derivation.builder.graph([derivation.output(quantity) for quantity in self.quantities])
-            settled = replace(plan, kept=derivation.layout.kept, euler=derivation.euler)
-            self._seen[plan] = Candidate(settled, graph, count(graph))
-            self._left -= len(graph)
+            self._seen[plan] = self._derived(plan, self._judged)
+            self._left -= len(self._seen[plan].graph)
         return self._seen[plan]
+
+    def _derived(self, plan: Plan, quantities: Sequence[Quantity]) -> Candidate:
+        derivation = Derivation(self.mechanism, self.bound, plan)
+        graph = derivation.builder.graph([derivation.output(quantity) for quantity in quantities])
+        settled = replace(plan, kept=derivation.layout.kept, euler=derivation.euler)
+        return Candidate(settled, graph, count(graph))
 
     def best(self, budget: int = 0) -> Candidate:
         """The cheapest plan found; after the main choices single ones are changed until `budget` nodes are derived."""
@@ -70,7 +75,8 @@ class PlanSearch:
             changed = self.candidate(replace(best.plan, **change))
             best = min(best, changed, key=lambda candidate: candidate.cost)
         self._left = budget
-        return self._improve(best) if budget else best
+        best = self._improve(best) if budget else best
+        return best if self._judged == tuple(self.quantities) else self._derived(best.plan, self.quantities)
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""

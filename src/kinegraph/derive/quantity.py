@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 from kinegraph.errors import DerivationError
 
-PLAIN = ("tau", "H", "C", "coriolis", "gravity", "bias", "qdd", "energy", "momentum", "regressor", "base_parameters")
+PLAIN = (
+    "tau", "H", "C", "coriolis", "gravity", "bias", "qdd", "energy", "momentum", "forces", "power",
+    "regressor", "base_parameters",
+)  # fmt: skip
 OF_BODY = ("pose", "jacobian")
 _DERIVATIVE = re.compile(r"d\((.+)\)/d\((.+)\)$")
 

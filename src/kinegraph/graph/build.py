@@ -188,7 +188,9 @@ class Builder:
         content: Coefficient = sizes.pop() if len(sizes) == 1 else 1
         if terms[0][0] < 0:
             content = -content
-        if content != 1:
+        if content == -1:
+            terms = [(-c, factors) for c, factors in terms]
+        elif content != 1:
             terms = [(exact(Fraction(c) / content), factors) for c, factors in terms]
         return self._scaled(content, self.intern(Polynomial(tuple(terms))))
 

@@ -46,6 +46,13 @@ class ExpressionReader(Transformer_NonRecursive[Token, Any]):
     def name(self, children: list[Any]) -> Name:
         return self.places.mark(Name(str(children[0])), self.place(children[0]))
 
+    def rate(self, children: list[Any]) -> Name:
+        return self.places.mark(Name(f"{children[0]}'"), self.place(children[0]))
+
+    def component(self, children: list[Any]) -> Name:
+        point, axis, prime = children
+        return self.places.mark(Name(f"{point}.{axis}{prime or ''}"), self.place(point))
+
     def call(self, children: list[Any]) -> Call:
         token, arguments = children
         return self.places.mark(Call(str(token), arguments), self.place(token))

@@ -9,8 +9,10 @@ from typing import Any, TypeVar
 from lark import Token
 
 from kinegraph.errors import ModelError
+from kinegraph.io.element_items import Clause, read_element
 from kinegraph.io.expression_reader import ExpressionReader, plain
 from kinegraph.io.items import Item, read_inertia, read_transforms
+from kinegraph.model.elements import Element, Input, Potential
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
@@ -33,6 +35,8 @@ class Reader(ExpressionReader):
         self._points: list[Point] = []
         self._bodies: list[Body] = []
         self._accepted: dict[str, Token] = {}
+        self._elements: list[Element] = []
+        self._inputs: list[Input] = []
 
     def mechanism(self, default_name: str) -> Mechanism:
         """The mechanism as written, not yet validated."""
@@ -49,6 +53,8 @@ class Reader(ExpressionReader):
             tuple(self._parameters),
             gravity,
             tuple(self._points),
+            elements=tuple(self._elements),
+            inputs=tuple(self._inputs),
         )
 
     def model(self, children: list[Any]) -> None:
@@ -114,6 +120,25 @@ class Reader(ExpressionReader):
 
     def accept(self, children: list[Any]) -> None:
         self._accepted.update((str(name), name) for name in children)
+
+    def inputs(self, children: list[Any]) -> None:
+        for name, value in children:
+            self._inputs.append(self.places.mark(Input(str(name), value), self.place(name)))
+
+    def clause(self, children: list[Any]) -> Clause:
+        word, *arguments = children
+        return Clause(str(word), tuple(a if isinstance(a, tuple) else plain(a) for a in arguments), self.place(word))
+
+    def clauses(self, children: list[Any]) -> list[Clause]:
+        return children
+
+    def element(self, children: list[Any]) -> None:
+        keyword, name, clauses = children
+        self._elements.append(read_element(str(keyword), str(name), clauses, self.place(name), self.places))
+
+    def potential(self, children: list[Any]) -> None:
+        name, energy = children
+        self._elements.append(self.places.mark(Potential(str(name), plain(energy)), self.place(name)))
 
     def item(self, children: list[Any]) -> Item:
         word, arguments = children

@@ -17,6 +17,7 @@ _WORDS = {
     "LPAR": "`(`", "RPAR": "`)`", "TILDE": "`~`", "MODEL_NAME": "a model name", "VELOCITY": "`velocity (wx, wy, wz)`",
     "INERTIA": "`inertia`",
 }  # fmt: skip
+_ELEMENTS = frozenset({"spring", "damper", "friction", "force", "moment", "potential", "limit"})
 _OPERATORS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
 
 
@@ -53,6 +54,8 @@ def _open_comment(place: Place) -> ModelError:
 
 def _remedy(found: Token, last: Token | None, expected: set[str]) -> str:
     before = str(last) if last is not None else ""
+    if before in _ELEMENTS and found.type == "VBAR":
+        return f"give it a name: `{before} {before}_1 | ...;`"
     if before in STATEMENTS and found.type in ("TILDE", "VBAR"):
         return f"`{before}` begins a statement, so no body can be called that; rename it, e.g. `{before}_1`"
     if last is not None and last.type == "NUMBER" and found.type == "NAME":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kinegraph.io.write_elements import element_text, input_text
 from kinegraph.model.expression import Expression, text
 from kinegraph.model.mechanism import (
     ONE,
@@ -19,12 +20,16 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
+from kinegraph.model.robot_data import described
 
 _MOMENTS = (("m", "mass"), *((name, name) for name in ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")))
 
 
 def write(mechanism: Mechanism) -> str:
-    """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism."""
+    """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism without extras.
+
+    Extras (limits, friction, shapes of robot files) have no words in the language; they are listed as comments.
+    """
     return "\n".join(_lines(mechanism)) + "\n"
 
 
@@ -41,6 +46,12 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield from (_body(body) for body in mechanism.bodies)
     yield from (f"accept inertia {body.name};" for body in mechanism.bodies if body.inertia.accepted)
     yield from (_point(point) for point in mechanism.points)
+    if mechanism.inputs:
+        yield f"inputs {_indented(input_text(given) for given in mechanism.inputs)};"
+    yield from (element_text(element) for element in mechanism.elements)
+    if mechanism.extras:
+        yield "# The model language has no words for the following; reading this text again leaves it out."
+        yield from (f"# {described(extra)}" for extra in mechanism.extras)
 
 
 def _listed(expressions: Iterable[Expression]) -> str:

@@ -100,6 +100,9 @@ class _RigidBody:
 
 def flatten(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None) -> FlatMechanism:
     """The flat form of a mechanism; `overrides` give or replace values of parameters."""
+    if mechanism.elements:
+        message = f"{mechanism.name} has elements ({mechanism.elements[0].name}, ...), which loops over bodies ignore"
+        raise ModelError(message, remedy="compile it without loops (loops=False), or leave the elements out")
     flattener = _Flattener(mechanism, parameter_values(mechanism, overrides))
     for index, body in _outwards(mechanism):
         flattener.add(index, body)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from kinegraph.errors import ModelError
+from kinegraph.model.element_builder import ElementBuilder
 from kinegraph.model.expression import Expression, Name, Scalar, expression
 from kinegraph.model.mechanism import (
     Axis,
@@ -85,10 +86,11 @@ def inertia(
     )
 
 
-class Builder:
+class Builder(ElementBuilder):
     """Collects the pieces of a mechanism; `build` checks them and returns it."""
 
     def __init__(self, name: str = "mechanism", gravity: Sequence[Scalar] = (0, 0, 0)) -> None:
+        super().__init__()
         self.name = name
         self._gravity = _expressions(gravity, 3, "gravity")
         self._parameters: list[Parameter] = []
@@ -152,6 +154,8 @@ class Builder:
             tuple(self._parameters),
             (x, y, z),
             tuple(self._points),
+            elements=tuple(self._elements),
+            inputs=tuple(self._inputs),
         )
         validate(mechanism)
         return mechanism

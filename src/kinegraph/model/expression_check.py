@@ -18,7 +18,7 @@ from kinegraph.model.expression import (
     postorder,
     size,
 )
-from kinegraph.model.names import did_you_mean
+from kinegraph.model.names import component, did_you_mean
 from kinegraph.model.places import Places
 
 #: Limits that no honest model meets; beyond them a clear error is better than a long wait.
@@ -34,24 +34,38 @@ _KIND_WORDS = {
     "quaternion coordinate": "the quaternion coordinate",
     "velocity": "the velocity",
     "time": "the time",
+    "input": "the input",
+    "prescribed input": "the input",
+    "point": "the position",
+    "point velocity": "the velocity",
 }
+_AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The kind of every name that is declared or has a fixed meaning."""
+    """The kind of every name that is declared or has a fixed meaning, and the points whose coordinates have names."""
 
     kinds: dict[str, str]
+    points: frozenset[str] = frozenset()
+
+    def kind(self, name: str) -> str | None:
+        """What a name is; None if nothing is known of it."""
+        found = component(name)
+        if found is None or found.point not in self.points or found.axis not in _AXES:
+            return self.kinds.get(name)
+        return "point velocity" if found.rate else "point"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An expression in its place: what it is in words, and the kinds of names it may use."""
+    """An expression in its place: what it is in words, the kinds of names it may use, and a name of its own if any."""
 
     root: Expression
     what: str
     allowed: frozenset[str]
     place: Place | None
+    local: str = ""
 
 
 def check_expression(site: Site, scope: Scope, places: Places) -> None:
@@ -81,23 +95,53 @@ def _check_extent(site: Site) -> None:
 
 
 def _check_name(name: Name, site: Site, scope: Scope, place: Place | None) -> None:
-    kind = scope.kinds.get(name.text)
-    if kind is None:
-        usable = [known for known, known_kind in scope.kinds.items() if known_kind in site.allowed | {"constant"}]
-        remedy = did_you_mean(name.text, usable)
-        if not remedy.startswith("did"):
-            remedy = f"declare it: `parameters {name.text} = ...;` or `coordinates {name.text};`"
-        raise ModelError(f"{name.text}, used in {site.what}, is not declared", place, remedy)
-    if kind not in site.allowed and kind != "constant":
+    kind = scope.kind(name.text)
+    if name.text == site.local:
+        if kind is not None:
+            message = f"in {site.what} {name.text} has a meaning of its own, but the model declares it as {kind}"
+            raise ModelError(message, place, f"rename the {kind} {name.text}")
+    elif kind is None:
+        raise _unknown(name.text, site, scope, place)
+    elif kind not in site.allowed and kind != "constant":
         message = f"{site.what} depends on {_KIND_WORDS[kind]} {name.text}"
         raise ModelError(message, place, _remedy(site.allowed))
 
 
+def _unknown(name: str, site: Site, scope: Scope, place: Place | None) -> ModelError:
+    found = component(name)
+    if found is not None:
+        return _unknown_component(found.point, name, site, scope, place)
+    usable = [known for known, known_kind in scope.kinds.items() if known_kind in site.allowed | {"constant"}]
+    remedy = did_you_mean(name, [*usable, *([site.local] if site.local else [])])
+    if not remedy.startswith("did"):
+        declared = name.removesuffix("'")
+        remedy = f"declare it: `coordinates {declared};`"
+        if declared == name:
+            remedy = f"declare it: `parameters {name} = ...;` or `coordinates {name};`"
+    return ModelError(f"{name}, used in {site.what}, is not declared", place, remedy)
+
+
+def _unknown_component(point: str, name: str, site: Site, scope: Scope, place: Place | None) -> ModelError:
+    if point not in scope.points:
+        message = f"{site.what} uses {name}, but there is no output or body called {point}"
+        return ModelError(message, place, did_you_mean(point, scope.points))
+    message = f"{site.what} uses {name}, but a point has no such component"
+    return ModelError(message, place, f"write {point}.x, {point}.y or {point}.z")
+
+
 def _remedy(allowed: frozenset[str]) -> str:
+    if "velocity" in allowed:
+        return "use parameters, coordinates, velocities, points, inputs with an expression, and time"
+    if "point" in allowed:
+        return "use parameters, coordinates, points, inputs with an expression, and time"
     if "coordinate" in allowed:
         return "use parameters, coordinates and time; quaternion coordinates only as `Q(...)` of one quaternion"
     if "quaternion coordinate" in allowed:
         return "components of Q are the four names of one quaternion, or constants and parameters"
+    if "input" in allowed:
+        return "use only parameters, inputs, numbers and t"
+    if "prescribed input" in allowed:
+        return "use only parameters, numbers, t and inputs with an expression"
     return "use only parameters, numbers and t" if "time" in allowed else "use only parameters and numbers"
 
 

@@ -21,7 +21,8 @@ def check_inertia(body: Body, values: Mapping[str, Value], places: Places) -> No
     """Raise a ModelError for a negative mass, a tensor that is not positive semidefinite, or a broken inequality.
 
     Only what has a value is judged. The triangle inequality is asked only of a body whose three moments are all
-    stated: a wheel that turns about z alone needs no more than Jz. A body with `accepted` inertia may break it.
+    stated: a wheel that turns about z alone needs no more than Jz. Of a body with `accepted` inertia only the
+    mass is judged.
     """
     stated = {letter for letter in ("mass", *MOMENTS) if getattr(body.inertia, letter) != ZERO}
     found = {}
@@ -29,11 +30,11 @@ def check_inertia(body: Body, values: Mapping[str, Value], places: Places) -> No
         written = getattr(body.inertia, letter)
         if names(written) <= values.keys() | {PI}:
             found[letter] = _amount(body, letter, written, values, places)
-    for letter in ("mass", "Jx", "Jy", "Jz"):
+    for letter in ("mass",) if body.inertia.accepted else ("mass", "Jx", "Jy", "Jz"):
         if found.get(letter, 0.0) < 0:
             message = f"{letter} of {body.name} is negative: {found[letter]:g}"
             raise ModelError(message, places.of(body, letter), "masses and moments of inertia are positive or zero")
-    if found.keys() == stated:
+    if found.keys() == stated and not body.inertia.accepted:
         _check_tensor(body, {letter: found.get(letter, 0.0) for letter in MOMENTS}, stated, places)
 
 
@@ -55,9 +56,10 @@ def _check_tensor(body: Body, J: dict[str, float], stated: set[str], places: Pla
     shown = ", ".join(f"{moment:g}" for moment in principal)
     if principal[0] < -slack:
         message = f"the inertia of {body.name} is not positive: its principal moments are {shown}"
-        raise ModelError(message, places.of(body, "Jx"), "make the products of inertia Jxy, Jyz, Jxz smaller")
+        remedy = f"make the products of inertia smaller, or write `accept inertia {body.name};` to take them as stated"
+        raise ModelError(message, places.of(body, "Jx"), remedy)
     broken = principal[2] > principal[0] + principal[1] + slack
-    if broken and {"Jx", "Jy", "Jz"} <= stated and not body.inertia.accepted:
+    if broken and {"Jx", "Jy", "Jz"} <= stated:
         message = f"no real body has the inertia of {body.name}: of its principal moments {shown} one exceeds the sum"
         remedy = f"correct the moments, or write `accept inertia {body.name};` to take them as stated"
         raise ModelError(f"{message} of the other two", places.of(body, "Jx"), remedy)

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from kinegraph.model.expression import Expression, expression
+
+if TYPE_CHECKING:
+    from kinegraph.model.elements import Element, Input
+    from kinegraph.model.robot_data import Extra
 
 ZERO = expression(0)
 ONE = expression(1)
@@ -118,7 +123,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later."""
+    """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
+
+    `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does
+    not cover them. `elements` act on the bodies, `inputs` are the signals they may use.
+    """
 
     name: str
     bodies: tuple[Body, ...]
@@ -126,6 +135,9 @@ class Mechanism:
     parameters: tuple[Parameter, ...] = ()
     gravity: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
     points: tuple[Point, ...] = ()
+    extras: tuple[Extra, ...] = ()
+    elements: tuple[Element, ...] = ()
+    inputs: tuple[Input, ...] = ()
 
     def body(self, name: str) -> Body:
         """The body of this name."""
@@ -151,3 +163,8 @@ class Mechanism:
     def acceleration_names(self) -> tuple[str, ...]:
         """Names of the entries of a, the time derivatives of v."""
         return tuple(name + "'" for name in self.velocity_names)
+
+    @property
+    def free_inputs(self) -> tuple[str, ...]:
+        """Names of the entries of u: the inputs without an expression."""
+        return tuple(given.name for given in self.inputs if given.value is None)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from kinegraph.model.expression import RESERVED
 
 #: Words that begin a statement of the model language; no body may be called so.
-STATEMENTS = ("model", "parameters", "coordinates", "quaternion", "gravity", "initial", "output", "accept")
+STATEMENTS = (
+    "model", "parameters", "coordinates", "quaternion", "gravity", "initial", "output", "accept", "inputs",
+    "spring", "damper", "friction", "force", "moment", "potential", "limit",
+)  # fmt: skip
 
 #: Longest name of anything.
 MAX_NAME = 200
 
 _NAME = re.compile(r"[^\W\d_][\w$]*")
+_COMPONENT = re.compile(r"([^.']*)\.([^.']*)('?)")
 _MODEL_NAME = re.compile(r"[\w$.-]+")
 
 
@@ -25,6 +30,20 @@ def name_fault(name: str) -> str | None:
     if not _NAME.fullmatch(name):
         return "is not a name: a letter comes first, then letters, digits, _ and $"
     return "has a fixed meaning in every model" if name in RESERVED else None
+
+
+class Component(NamedTuple):
+    """A coordinate of a point in the fixed frame, or its rate: `tip.x`, `tip.x'`."""
+
+    point: str
+    axis: str
+    rate: bool
+
+
+def component(name: str) -> Component | None:
+    """A name with a dot taken apart; None if it is an ordinary name."""
+    found = _COMPONENT.fullmatch(name)
+    return Component(found[1], found[2], bool(found[3])) if found else None
 
 
 def model_name_fault(name: str) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.model.element_check import check_elements, element_sites
 from kinegraph.model.evaluate import Value, known_parameter_values, number
 from kinegraph.model.expression import PI, TIME, Expression, Name, names, text
 from kinegraph.model.expression_check import Scope, Site, check_expression
@@ -47,6 +48,7 @@ def validate(mechanism: Mechanism, places: Places | None = None) -> None:
     _check_quaternions(mechanism, scope, where)
     _check_coordinates_used(mechanism, where)
     _check_numbers(mechanism, where)
+    check_elements(mechanism, scope, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ def _declarations(mechanism: Mechanism, places: Places) -> Iterator[_Declared]:
                 yield _Declared(name, "quaternion coordinate", places.of(coordinate, name))
             for name in coordinate.velocities:
                 yield _Declared(name, "velocity", places.of(coordinate, name))
+    for given in mechanism.inputs:
+        yield _Declared(given.name, "input" if given.value is None else "prescribed input", places.of(given))
 
 
 def _declare(mechanism: Mechanism, places: Places) -> Scope:
@@ -76,10 +80,12 @@ def _declare(mechanism: Mechanism, places: Places) -> Scope:
         _check_name(declared.name, f"the {declared.kind}", declared.place)
         if declared.name in kinds:
             message = f"{declared.name} is declared twice: as {kinds[declared.name]} and as {declared.kind}"
-            remedy = "parameters, coordinates and quasi-velocities share one set of names; rename or remove one"
+            remedy = "parameters, coordinates, quasi-velocities and inputs share one set of names; rename or remove one"
             raise ModelError(message, declared.place, remedy)
         kinds[declared.name] = declared.kind
-    return Scope(kinds)
+    kinds |= dict.fromkeys(mechanism.velocity_names, "velocity")
+    points = {point.name for point in mechanism.points} | {body.name for body in mechanism.bodies}
+    return Scope(kinds, frozenset(points))
 
 
 def _check_name(name: str, what: str, place: Place | None) -> None:
@@ -154,6 +160,10 @@ def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
             yield Site(component, f"the position of the output {point.name}", _NUMBERS_ONLY, places.of(point))
     for body in mechanism.bodies:
         yield from _body_sites(body, places)
+    for given in mechanism.inputs:
+        if given.value is not None:
+            yield Site(given.value, f"the input {given.name}", _AND_TIME, places.of(given))
+    yield from element_sites(mechanism, places)
 
 
 def _initial_values(coordinate: Coordinate | QuaternionCoordinates) -> Iterable[tuple[str, Expression]]:

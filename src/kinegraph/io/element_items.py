@@ -1,0 +1,230 @@
+"""The statements of elements: `spring S | on(q1) stiffness(k) rest(l);` and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.elements import (
+    DEFAULT_WIDTH,
+    Anchor,
+    Axes,
+    Damper,
+    Element,
+    EnergyLaw,
+    Force,
+    ForceLaw,
+    Friction,
+    Limit,
+    Linear,
+    Moment,
+    PointForce,
+    Span,
+    Spring,
+    Target,
+    Triple,
+)
+from kinegraph.model.expression import Call, Expression, Name
+from kinegraph.model.mechanism import ZERO
+from kinegraph.model.names import did_you_mean
+from kinegraph.model.places import Places
+
+Argument = Expression | tuple[Expression, ...]  # a vector is a point of the fixed frame
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """`word(arguments)` of an element."""
+
+    word: str
+    arguments: tuple[Argument, ...]
+    place: Place
+
+
+def read_element(keyword: str, name: str, clauses: Sequence[Clause], place: Place, places: Places) -> Element:
+    """The element of one statement, with the places of its clauses."""
+    reading = _Clauses(keyword, name, place, places)
+    for clause in clauses:
+        reading.add(clause)
+    element = _READERS[keyword][0](reading)
+    reading.check_used()
+    places.mark(element, place)
+    for clause in clauses:
+        places.mark(element, clause.place, clause.word)
+    return element
+
+
+class _Clauses:
+    """The clauses of one element by their words."""
+
+    def __init__(self, keyword: str, name: str, place: Place, places: Places) -> None:
+        self.what = f"the {keyword} {name}"
+        self.name = name
+        self.keyword = keyword
+        self.place = place
+        self.places = places
+        self._found: dict[str, Clause] = {}
+        self._used: set[str] = set()
+
+    def add(self, clause: Clause) -> None:
+        allowed = _READERS[self.keyword][1]
+        if clause.word not in allowed:
+            message = f"{self.what} takes no `{clause.word}`"
+            raise ModelError(message, clause.place, did_you_mean(clause.word, allowed))
+        if clause.word in self._found:
+            raise ModelError(f"{self.what} has `{clause.word}` a second time", clause.place, "keep one of the two")
+        self._found[clause.word] = clause
+
+    def check_used(self) -> None:
+        """Clauses that are fine by themselves but do not go together."""
+        for word, clause in self._found.items():
+            if word not in self._used:
+                message = f"`{word}` does not go with the other clauses of {self.what}"
+                raise ModelError(message, clause.place, f"write {_EXAMPLES[self.keyword]}")
+
+    def has(self, word: str) -> bool:
+        return word in self._found
+
+    def chosen(self, *words: str) -> str:
+        """Which one of several clauses is there; exactly one must be."""
+        found = [word for word in words if word in self._found]
+        options = " or ".join(f"`{word}(...)`" for word in words)
+        if not found:
+            raise ModelError(f"{self.what} lacks {options}", self.place, f"write {_EXAMPLES[self.keyword]}")
+        if len(found) > 1:
+            message = f"{self.what} has both `{found[0]}` and `{found[1]}`"
+            raise ModelError(message, self._found[found[1]].place, "keep one of the two")
+        return found[0]
+
+    def one(self, word: str) -> Expression:
+        """The expression of a clause that must be there."""
+        self.chosen(word)
+        return self.several(word, 1)[0]
+
+    def optional(self, word: str, default: Expression) -> Expression:
+        return self.one(word) if self.has(word) else default
+
+    def maybe(self, word: str) -> Expression | None:
+        return self.one(word) if self.has(word) else None
+
+    def several(self, word: str, count: int) -> tuple[Expression, ...]:
+        """The arguments of a clause, all of them expressions."""
+        clause = self._counted(word, count)
+        found = tuple(item for item in clause.arguments if isinstance(item, Expression))
+        if len(found) != count:
+            message = f"`{word}` of {self.what} holds a point where an expression belongs"
+            raise ModelError(message, clause.place, f"write {_EXAMPLES[self.keyword]}")
+        return found
+
+    def triple(self, word: str) -> Triple:
+        x, y, z = self.several(word, 3)
+        return x, y, z
+
+    def target(self) -> Target:
+        if self.chosen("on", "between") == "on":
+            return self.one("on")
+        clause = self._counted("between", 2)
+        first, second = (self._anchor(argument, clause) for argument in clause.arguments)
+        return Span(first, second)
+
+    def anchor(self, word: str) -> Anchor:
+        self.chosen(word)
+        clause = self._counted(word, 1)
+        return self._anchor(clause.arguments[0], clause)
+
+    def axes(self) -> Axes:
+        return Axes(self.chosen("world", "body"))
+
+    def place_of(self, word: str) -> Place:
+        return self._found[word].place
+
+    def _counted(self, word: str, count: int) -> Clause:
+        clause = self._found[word]
+        self._used.add(word)
+        if len(clause.arguments) != count:
+            message = f"`{word}` of {self.what} takes {count} argument{'s' * (count > 1)}, found"
+            remedy = f"write {_EXAMPLES[self.keyword]}"
+            raise ModelError(f"{message} {len(clause.arguments)}", clause.place, remedy)
+        return clause
+
+    def _anchor(self, argument: Argument, clause: Clause) -> Anchor:
+        """`tip`, `Arm(x, y, z)` or `(x, y, z)`."""
+        position: tuple[Expression, ...] = (ZERO, ZERO, ZERO)
+        match argument:
+            case Name(name):
+                of: str | None = name
+            case Call(function, arguments):
+                of, position = function, arguments
+            case tuple():
+                of, position = None, argument
+            case _:
+                message = f"`{clause.word}` of {self.what} holds an expression where a point belongs"
+                raise ModelError(message, clause.place, "write an output, a body, `Body(x, y, z)` or `(x, y, z)`")
+        place = self.places.of(argument) or clause.place
+        if len(position) != 3:
+            raise ModelError(f"a point has 3 coordinates, found {len(position)}", place, "write all of them")
+        return self.places.mark(Anchor(of, (position[0], position[1], position[2])), place)
+
+
+def _spring(c: _Clauses) -> Spring:
+    law: Linear | ForceLaw | EnergyLaw
+    match c.chosen("stiffness", "force", "energy"):
+        case "stiffness":
+            law = Linear(c.one("stiffness"))
+        case "force":
+            law = ForceLaw(c.one("force"))
+        case _:
+            law = EnergyLaw(c.one("energy"))
+    return Spring(c.name, c.target(), law, c.optional("rest", ZERO))
+
+
+def _damper(c: _Clauses) -> Damper:
+    word = c.chosen("damping", "force")
+    return Damper(c.name, c.target(), Linear(c.one(word)) if word == "damping" else ForceLaw(c.one(word)))
+
+
+def _friction(c: _Clauses) -> Friction:
+    if not c.has("viscous"):
+        c.chosen("coulomb")
+    coulomb, viscous = c.optional("coulomb", ZERO), c.optional("viscous", ZERO)
+    return Friction(c.name, c.target(), coulomb, viscous, c.optional("width", DEFAULT_WIDTH))
+
+
+def _force(c: _Clauses) -> Force | PointForce:
+    if c.chosen("value", "world", "body") == "value":
+        return Force(c.name, c.one("value"), c.target())
+    axes = c.axes()
+    return PointForce(c.name, c.anchor("at"), c.triple(axes.value), axes)
+
+
+def _moment(c: _Clauses) -> Moment:
+    axes = c.axes()
+    anchor = c.anchor("at")
+    if anchor.of is None or anchor.position != (ZERO, ZERO, ZERO):
+        raise ModelError(f"{c.what} acts on a body, not on a point", c.place_of("at"), "write `at(Body)`")
+    return Moment(c.name, anchor.of, c.triple(axes.value), axes)
+
+
+def _limit(c: _Clauses) -> Limit:
+    bounds = c.maybe("lower"), c.maybe("upper")
+    return Limit(c.name, c.target(), c.one("stiffness"), *bounds, c.optional("damping", ZERO))
+
+
+_READERS: dict[str, tuple[Callable[[_Clauses], Element], tuple[str, ...]]] = {
+    "spring": (_spring, ("on", "between", "stiffness", "force", "energy", "rest")),
+    "damper": (_damper, ("on", "between", "damping", "force")),
+    "friction": (_friction, ("on", "between", "coulomb", "viscous", "width")),
+    "force": (_force, ("value", "on", "between", "at", "world", "body")),
+    "moment": (_moment, ("at", "world", "body")),
+    "limit": (_limit, ("on", "between", "lower", "upper", "stiffness", "damping")),
+}
+
+_EXAMPLES = {
+    "spring": "`spring S | on(q) stiffness(k);` or `spring S | between(tip, (0, 0, 0)) stiffness(k) rest(l);`",
+    "damper": "`damper D | on(q) damping(c);` or `damper D | between(tip, (0, 0, 0)) damping(c);`",
+    "friction": "`friction F | on(q) coulomb(f) viscous(c) width(0.01);`",
+    "force": "`force P | value(f) on(tip.x);` or `force P | at(tip) world(fx, fy, fz);`",
+    "moment": "`moment M | at(Body) world(mx, my, mz);`",
+    "limit": "`limit L | on(q) lower(a) upper(b) stiffness(k);`",
+}

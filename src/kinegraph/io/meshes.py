@@ -1,0 +1,52 @@
+"""Where the meshes a model refers to lie: looked for below given folders only, never read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+
+@dataclass(frozen=True)
+class MeshFinder:
+    """Resolves references of a model in `folder`; `package://NAME/...` is looked for in `roots`."""
+
+    folder: Path | None
+    roots: tuple[Path, ...] = ()
+
+    def file(self, reference: str) -> str | None:
+        """The file a reference means, or None if there is no such file below the folders allowed."""
+        scheme, separator, rest = reference.partition("://")
+        if separator and scheme in ("package", "model"):
+            return self._in_package(rest)
+        if separator and scheme == "file":
+            return self._inside(Path(unquote(rest)), (*self.roots, *self._own()))
+        if separator:
+            return None
+        return next((found for root in self._own() if (found := self._inside(root / reference, (root,)))), None)
+
+    def searches(self, reference: str) -> bool:
+        """Whether there is a folder in which this reference would be looked for."""
+        return bool(self.roots) if "://" in reference else self.folder is not None
+
+    def _own(self) -> tuple[Path, ...]:
+        return () if self.folder is None else (self.folder,)
+
+    def _in_package(self, rest: str) -> str | None:
+        package, _, inner = rest.partition("/")
+        for root in self.roots:
+            below = root / inner if root.name == package else root / package / inner
+            if found := self._inside(below, (root,)):
+                return found
+        return None
+
+    @staticmethod
+    def _inside(path: Path, folders: tuple[Path, ...]) -> str | None:
+        """The path if it is a file inside one of the folders, links and `..` followed; None otherwise."""
+        try:
+            real = path.resolve()
+            if real.is_file() and any(real.is_relative_to(folder.resolve()) for folder in folders):
+                return str(real)
+        except (OSError, ValueError):  # a name no file system takes
+            return None
+        return None

@@ -1,0 +1,49 @@
+"""<default> classes: the attributes elements have when they do not say otherwise."""
+
+from __future__ import annotations
+
+from kinegraph.errors import ModelError
+from kinegraph.io.xml import Element
+from kinegraph.model.names import did_you_mean
+
+_MAIN = "main"
+#: Ways to state an orientation: one in the element replaces any other in its class.
+ORIENTATIONS = frozenset({"quat", "axisangle", "xyaxes", "zaxis", "euler"})
+
+_Attributes = dict[str, dict[str, str]]
+
+
+class Defaults:
+    """The classes of a model, each complete with what it inherits."""
+
+    def __init__(self, root: Element) -> None:
+        self._classes: dict[str, _Attributes] = {_MAIN: {}}
+        for element in root.all("default"):
+            self._enter(element)
+
+    def _enter(self, top: Element) -> None:
+        pending: list[tuple[Element, str, str]] = [(top, top.get("class") or _MAIN, _MAIN)]
+        while pending:
+            element, name, parent = pending.pop()
+            inherited = self._classes[parent] if name != _MAIN else self._classes[_MAIN]
+            own = {tag: dict(attributes) for tag, attributes in inherited.items()}
+            self._classes[name] = own
+            for child in element.children:
+                if child.tag == "default":
+                    pending.append((child, child.required("class"), name))
+                else:
+                    own[child.tag] = _combined(own.get(child.tag, {}), child.attributes)
+
+    def complete(self, element: Element, inherited_class: str | None) -> Element:
+        """The element with the attributes of its class (its own, or the nearest `childclass` around it) filled in."""
+        name = element.get("class") or inherited_class or _MAIN
+        if name not in self._classes:
+            raise ModelError(f"there is no default class {name}", element.place, did_you_mean(name, self._classes))
+        filled = _combined(self._classes[name].get(element.tag, {}), element.attributes)
+        return Element(element.tag, filled, element.place, element.children)
+
+
+def _combined(general: dict[str, str], special: dict[str, str]) -> dict[str, str]:
+    if ORIENTATIONS & special.keys():
+        general = {name: value for name, value in general.items() if name not in ORIENTATIONS}
+    return {**general, **special}

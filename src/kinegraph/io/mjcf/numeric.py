@@ -1,0 +1,74 @@
+"""Static transforms in floating point, for what has no short exact form: inertia of several geoms, starting poses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.errors import ModelError
+from kinegraph.model.evaluate import number
+from kinegraph.model.expression import Number
+from kinegraph.model.mechanism import Rotation, Shift, Transform
+
+Floats = NDArray[np.float64]
+
+#: Entries smaller than this beside the largest are rounding, and zero in truth.
+_ROUNDING = 1e-15
+
+
+def pose(transforms: Iterable[Transform]) -> tuple[Floats, Floats]:
+    """Rotation matrix and position at the end of static transforms."""
+    rotation, position = np.eye(3), np.zeros(3)
+    for transform in transforms:
+        if isinstance(transform, Shift):
+            position = position + rotation[:, transform.axis.value] * number(transform.distance, {})
+        elif isinstance(transform, Rotation):
+            rotation = rotation @ _about(transform.axis.value, number(transform.angle, {}))
+        else:
+            rotation = rotation @ _of_quaternion([number(item, {}) for item in transform.components])
+    return rotation, position
+
+
+def _about(axis: int, angle: float) -> Floats:
+    matrix = np.eye(3)
+    j, k = (axis + 1) % 3, (axis + 2) % 3
+    matrix[j, j] = matrix[k, k] = math.cos(angle)
+    matrix[k, j] = math.sin(angle)
+    matrix[j, k] = -matrix[k, j]
+    return matrix
+
+
+def _of_quaternion(components: list[float]) -> Floats:
+    w, x, y, z = np.array(components) / math.hypot(*components)
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
+def quaternion_of_matrix(m: Floats) -> tuple[Number, Number, Number, Number]:
+    """The quaternion of a rotation matrix, scalar part first, by the largest of its four components (Shepperd)."""
+    squares = [1 + m[0, 0] + m[1, 1] + m[2, 2], *(1 + 2 * m[i, i] - np.trace(m) for i in range(3))]
+    i = int(np.argmax(squares))
+    if i == 0:
+        found = [squares[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]]
+    else:
+        a, b, c = i - 1, i % 3, (i + 1) % 3
+        found = [m[c, b] - m[b, c], 0.0, 0.0, 0.0]
+        found[1 + a], found[1 + b], found[1 + c] = squares[i], m[b, a] + m[a, b], m[c, a] + m[a, c]
+    e0, e1, e2, e3 = cleaned([value / math.sqrt(4 * squares[i]) for value in found])
+    return e0, e1, e2, e3
+
+
+def cleaned(values: Iterable[float]) -> tuple[Number, ...]:
+    """Numbers with the shortest decimals of the doubles, rounding beside the largest removed."""
+    listed = [float(value) for value in values]
+    if not all(map(math.isfinite, listed)):
+        raise ModelError("a mass, moment or position is too large to be computed", remedy="check the sizes of geoms")
+    least = _ROUNDING * max((abs(value) for value in listed), default=0.0)
+    return tuple(Number(Fraction(repr(value)) if abs(value) > least else Fraction(0)) for value in listed)

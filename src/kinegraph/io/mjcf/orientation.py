@@ -1,0 +1,95 @@
+"""pos, and the five ways of MJCF to state an orientation, as transforms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from kinegraph.errors import ModelError
+from kinegraph.io.attributes import Written, vector
+from kinegraph.io.mjcf.numeric import quaternion_of_matrix
+from kinegraph.io.placing import Placing, shifts
+from kinegraph.io.right_angles import pi_multiple
+from kinegraph.io.xml import Element
+from kinegraph.model.expression import Call, Expression, Number
+from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Transform
+
+#: Decimals of a number computed in double precision.
+_DIGITS = 15
+_AXES = {"x": Axis.X, "y": Axis.Y, "z": Axis.Z}
+
+
+class Orienter:
+    """Reads placements by the settings of one model: the unit of angles and the sequence of Euler angles."""
+
+    def __init__(self, placing: Placing, degrees: bool, sequence: str) -> None:
+        self.placing = placing
+        self.degrees = degrees
+        self.sequence = sequence
+
+    def place(self, element: Element, what: str) -> tuple[Transform, ...]:
+        """pos, then the orientation, of a body, geom, site, frame or inertial."""
+        pos = vector(element, "pos", 3)
+        return (*(shifts([item.value for item in pos]) if pos else ()), *self.orientation(element, what))
+
+    def angle(self, written: Written, element: Element, what: str) -> Expression:
+        """An angle in the model's unit; degrees are exact multiples of pi."""
+        if self.degrees:
+            return pi_multiple(written.value / 180)
+        return self.placing.angle(written, what, element.place)
+
+    def orientation(self, element: Element, what: str) -> tuple[Transform, ...]:
+        """The rotation an element states; none if it states none."""
+        if quat := vector(element, "quat", 4):
+            return self.placing.quaternion(quat, what, element.place)
+        if euler := vector(element, "euler", 3):
+            return self._euler(euler, element, what)
+        if turned := vector(element, "axisangle", 4):
+            direction = self.placing.direction(turned[:3], element, what)
+            angle = self.angle(turned[3], element, what)
+            return direction.rotation(angle) if angle != ZERO else ()
+        if axes := vector(element, "xyaxes", 6):
+            parts = _xy_axes([float(item.value) for item in axes], element)
+            return self.placing.quaternion(parts, what, element.place)
+        if zaxis := vector(element, "zaxis", 3):
+            return z_to([item.value for item in zaxis], element)
+        return ()
+
+    def _euler(self, written: Sequence[Written], element: Element, what: str) -> tuple[Transform, ...]:
+        """Lower case turns about the axes as they are by then, upper case about those before all turns."""
+        turns: list[Rotation] = []
+        for letter, amount in zip(self.sequence, written, strict=True):
+            turn = Rotation(_AXES[letter.lower()], self.angle(amount, element, what))
+            turns.insert(len(turns) if letter.islower() else 0, turn)
+        return tuple(turn for turn in turns if turn.angle != ZERO)
+
+
+def z_to(z: Sequence[Fraction], element: Element) -> tuple[Transform, ...]:
+    """The shortest rotation that takes the z axis into a direction."""
+    x, y, along = z
+    if not any(z):
+        raise ModelError("the direction is zero", element.place, "write e.g. 0 0 1")
+    if not x and not y:
+        return () if along > 0 else (Rotation(Axis.X, pi_multiple(Fraction(1))),)
+    if not along and not x:
+        return (Rotation(Axis.X, pi_multiple(Fraction(-1 if y > 0 else 1, 2))),)
+    if not along and not y:
+        return (Rotation(Axis.Y, pi_multiple(Fraction(1 if x > 0 else -1, 2))),)
+    length = Call("sqrt", (Number(x * x + y * y + along * along),))
+    scalar: Expression = length + Number(along) if along else length
+    return (Quaternion((scalar, Number(-y), Number(x), ZERO)),)
+
+
+def _xy_axes(axes: Sequence[float], element: Element) -> tuple[Written, ...]:
+    """The quaternion of a frame given by its x and y axes, the second made orthogonal to the first."""
+    x, y = np.array(axes[:3]), np.array(axes[3:])
+    if not x.any() or not np.cross(x, y).any():
+        raise ModelError("xyaxes gives no frame", element.place, "write two directions that are not parallel")
+    x = x / math.sqrt(x @ x)
+    y = y - (x @ y) * x
+    y = y / math.sqrt(y @ y)
+    parts = quaternion_of_matrix(np.column_stack([x, y, np.cross(x, y)]))
+    return tuple(Written(part.value, _DIGITS) for part in parts)

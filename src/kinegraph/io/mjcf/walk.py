@@ -1,0 +1,74 @@
+"""The bodies of a model in order, with frames opened and the attributes of default classes filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kinegraph.errors import ModelError
+from kinegraph.io.mjcf.defaults import Defaults
+from kinegraph.io.mjcf.orientation import Orienter
+from kinegraph.io.xml import Element
+from kinegraph.model.mechanism import Transform
+
+_GENERATED = frozenset({"composite", "flexcomp", "replicate", "attach"})
+_CLASSLESS = frozenset({"body", "inertial", "frame", "freejoint"})
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """An element of a body, complete with its class; `around` are the frames between the body and it."""
+
+    element: Element
+    around: tuple[Transform, ...]
+    child_class: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class MjcfBody:
+    """A body (or the world): where it stands, and what is on it apart from other bodies."""
+
+    element: Element
+    parent: MjcfBody | None
+    around: tuple[Transform, ...]
+    pieces: tuple[Piece, ...]
+
+    def of(self, *tags: str) -> Iterator[Piece]:
+        return (piece for piece in self.pieces if piece.element.tag in tags)
+
+
+def bodies_of(root: Element, defaults: Defaults, orienter: Orienter) -> list[MjcfBody]:
+    """The world and all bodies, parents first, as written."""
+    world = Element("worldbody", {}, root.place)
+    for element in root.all("worldbody"):
+        world.children.extend(element.children)
+    found: list[MjcfBody] = []
+    pending: list[tuple[Piece, MjcfBody | None]] = [(Piece(world, (), None), None)]
+    while pending:
+        piece, parent = pending.pop()
+        contents = list(_contents(piece, defaults, orienter))
+        own = tuple(item for item in contents if item.element.tag != "body")
+        body = MjcfBody(piece.element, parent, piece.around, own)
+        found.append(body)
+        pending.extend((item, body) for item in reversed(contents) if item.element.tag == "body")
+    return found
+
+
+def _contents(piece: Piece, defaults: Defaults, orienter: Orienter) -> Iterator[Piece]:
+    """What a body holds; the content of its frames comes in their place."""
+    child_class = piece.element.get("childclass") or piece.child_class
+    pending = [Piece(child, (), child_class) for child in reversed(piece.element.children)]
+    while pending:
+        here = pending.pop()
+        element = here.element
+        if element.tag in _GENERATED:
+            remedy = "save the expanded model with MuJoCo: mujoco.mj_saveLastXML"
+            raise ModelError(f"<{element.tag}> is not supported", element.place, remedy)
+        if element.tag == "frame":
+            inner = (*here.around, *orienter.place(element, "a frame"))
+            wanted = element.get("childclass") or here.child_class
+            pending.extend(Piece(child, inner, wanted) for child in reversed(element.children))
+        elif element.tag in _CLASSLESS:
+            yield here
+        else:
+            yield Piece(defaults.complete(element, here.child_class), here.around, here.child_class)

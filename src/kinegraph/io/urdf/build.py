@@ -1,0 +1,90 @@
+"""From a tree of URDF links to bodies, coordinates and extras."""
+
+from __future__ import annotations
+
+from kinegraph.io.freedom import AnyCoordinate, Freedom, all_names, free
+from kinegraph.io.massless import report_massless
+from kinegraph.io.meshes import MeshFinder
+from kinegraph.io.naming import NameTable
+from kinegraph.io.placing import Placing
+from kinegraph.io.robot import Base, Robot, accepted_where_needed
+from kinegraph.io.urdf.inertia import read_inertia
+from kinegraph.io.urdf.joints import JointReader, read_extras
+from kinegraph.io.urdf.origin import origin_of
+from kinegraph.io.urdf.shapes import ShapeReader
+from kinegraph.io.urdf.tree import UrdfJoint, UrdfTree
+from kinegraph.io.xml import Element
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Body, Mechanism
+from kinegraph.model.names import STATEMENTS, model_name_from
+from kinegraph.model.places import Places
+from kinegraph.model.robot_data import Extra
+from kinegraph.model.validate import validate
+
+#: The joint a floating root link is given.
+FLOATING_BASE = "base"
+
+_LINK = frozenset({"inertial", "visual", "collision"})
+_JOINT = frozenset({"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"})
+
+
+class RobotBuilder:
+    """Walks the tree from the root and collects what makes a mechanism."""
+
+    def __init__(self, root: Element, tree: UrdfTree, meshes: MeshFinder, placing: Placing, coupled: bool) -> None:
+        self.tree = tree
+        self.placing = placing
+        self.places = Places()
+        self.links = NameTable(tree.order, STATEMENTS)
+        self.joints = JointReader(tree, placing, coupled)
+        self.shapes = ShapeReader(root, meshes, placing)
+        self._bodies: list[Body] = []
+        self._coordinates: list[AnyCoordinate] = []
+        self._extras: list[Extra] = []
+        self._joint_of: dict[str, str] = {}
+
+    def robot(self, base: Base, gravity: tuple[Expression, Expression, Expression]) -> Robot:
+        """The robot, validated."""
+        self._add_root(base)
+        for joint in self.tree.ordered_joints:
+            self._add(joint)
+        name = model_name_from(self.tree.name)
+        mechanism = Mechanism(
+            name, tuple(self._bodies), tuple(self._coordinates), (), gravity, extras=tuple(self._extras)
+        )
+        validate(mechanism, self.places)
+        report_massless(mechanism, self.placing.findings)
+        links = {self.links[link]: link for link in self.tree.order}
+        return Robot(mechanism, self.placing.findings.report(), links, self._joint_of)
+
+    def _add_root(self, base: Base) -> None:
+        freedom = free(self.joints.names, FLOATING_BASE) if base is Base.FLOATING else Freedom()
+        self._enter_coordinates(freedom, FLOATING_BASE, self.tree.links[self.tree.root])
+        self._add_link(self.tree.root, Body(self.links[self.tree.root], None, freedom.transforms))
+
+    def _add(self, joint: UrdfJoint) -> None:
+        freedom = self.joints.freedom(joint)
+        self._enter_coordinates(freedom, joint.name, joint.element)
+        self._extras.extend(read_extras(joint, freedom))
+        for child in joint.element.children:
+            if child.tag not in _JOINT:
+                self.placing.findings.ignore(child, "joints")
+        placed = origin_of(joint.element, self.placing, f"the joint {joint.name}")
+        transforms = (*placed, *freedom.transforms)
+        self._add_link(joint.child, Body(self.links[joint.child], self.links[joint.parent], transforms))
+
+    def _enter_coordinates(self, freedom: Freedom, joint: str, element: Element) -> None:
+        for coordinate in freedom.coordinates:
+            self._coordinates.append(self.places.mark(coordinate, element.place))
+            self._joint_of.update(dict.fromkeys(all_names(coordinate), joint))
+
+    def _add_link(self, link: str, placed: Body) -> None:
+        element = self.tree.links[link]
+        inertia = read_inertia(element, link, self.placing)
+        body = Body(placed.name, placed.base, placed.transforms, inertia)
+        self.places.mark(body, (element.first("inertial") or element).place)
+        self._bodies.append(accepted_where_needed(body, self.places, self.placing.findings))
+        self._extras.extend(self.shapes.shapes(element, link, body.name))
+        for child in element.children:
+            if child.tag not in _LINK:
+                self.placing.findings.ignore(child, "links")

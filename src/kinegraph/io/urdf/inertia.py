@@ -1,0 +1,39 @@
+"""<inertial> of a link."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from kinegraph.errors import ModelError
+from kinegraph.io.attributes import single
+from kinegraph.io.placing import Placing
+from kinegraph.io.urdf.origin import origin_of
+from kinegraph.io.xml import Element
+from kinegraph.model.expression import Number
+from kinegraph.model.mechanism import Inertia
+
+
+def read_inertia(link: Element, name: str, placing: Placing) -> Inertia:
+    """The inertia of a link; a link without <inertial> has none.
+
+    URDF gives the entries of the inertia tensor, so a product of inertia (the sum of m x y) is -ixy.
+    """
+    inertial = link.first("inertial")
+    if inertial is None:
+        return Inertia()
+    mass = inertial.first("mass")
+    if mass is None:
+        raise ModelError(f"<inertial> of {name} has no mass", inertial.place, 'write <mass value="..."/>')
+    tensor = inertial.first("inertia")
+    xx, yy, zz, xy, yz, xz = (_part(tensor, entry) for entry in ("ixx", "iyy", "izz", "ixy", "iyz", "ixz"))
+    central = origin_of(inertial, placing, f"the inertial frame of {name}")
+    moments = (Number(xx), Number(yy), Number(zz), Number(-xy), Number(-yz), Number(-xz))
+    return Inertia(Number(_entry(mass, "value")), *moments, central)
+
+
+def _part(tensor: Element | None, entry: str) -> Fraction:
+    return Fraction(0) if tensor is None else _entry(tensor, entry)
+
+
+def _entry(element: Element, name: str) -> Fraction:
+    return single(element, name) or Fraction(0)

@@ -1,0 +1,81 @@
+"""The way from a URDF file to a robot: XML -> tree of links -> coordinates -> bodies and extras."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+
+from kinegraph.errors import ModelError
+from kinegraph.io.meshes import MeshFinder
+from kinegraph.io.placing import Placing
+from kinegraph.io.right_angles import RightAngles
+from kinegraph.io.robot import Base, Findings, Robot
+from kinegraph.io.urdf.build import RobotBuilder
+from kinegraph.io.urdf.tree import read_tree
+from kinegraph.io.xml import Element, parse_xml, read_xml
+from kinegraph.model.expression import Scalar, expression
+
+Gravity = tuple[Scalar, Scalar, Scalar]
+
+#: What URDF leaves unsaid: gravity points down the z axis of the fixed frame.
+GRAVITY: Gravity = (0, 0, -9.81)
+
+
+def load_urdf(
+    path: str | PathLike[str],
+    *,
+    base: Base | str = Base.FIXED,
+    gravity: Gravity = GRAVITY,
+    mimic: bool = True,
+    package_roots: Iterable[str | PathLike[str]] = (),
+    right_angles: bool = True,
+    angle_tolerance: float = 1e-4,
+) -> Robot:
+    """Read a URDF file.
+
+    base: whether the root link is fixed or floats with six degrees of freedom.
+    mimic: joints that mimic another follow its coordinate; otherwise they move by themselves.
+    package_roots: the folders in which `package://` references to meshes are looked for.
+    right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance`; each is
+    listed in the report of the result.
+    """
+    meshes = MeshFinder(Path(path).parent, tuple(Path(root) for root in package_roots))
+    choice = _Choice(Base(base), gravity, mimic, RightAngles(Fraction(str(angle_tolerance)), active=right_angles))
+    return _robot(read_xml(path), meshes, choice)
+
+
+def parse_urdf(
+    text: str | bytes,
+    source: str = "",
+    *,
+    base: Base | str = Base.FIXED,
+    gravity: Gravity = GRAVITY,
+    mimic: bool = True,
+    right_angles: bool = True,
+    angle_tolerance: float = 1e-4,
+) -> Robot:
+    """Read URDF from its text; `source` names it in messages. Meshes stay references."""
+    content = text.encode() if isinstance(text, str) else text
+    choice = _Choice(Base(base), gravity, mimic, RightAngles(Fraction(str(angle_tolerance)), active=right_angles))
+    return _robot(parse_xml(content, source), MeshFinder(None), choice)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    base: Base
+    gravity: Gravity
+    mimic: bool
+    rule: RightAngles
+
+
+def _robot(root: Element, meshes: MeshFinder, choice: _Choice) -> Robot:
+    if root.tag != "robot":
+        remedy = "a URDF file has one <robot name=...> element"
+        raise ModelError(f"the root element is <{root.tag}>, not <robot>", root.place, remedy)
+    placing = Placing(choice.rule, Findings())
+    tree = read_tree(root, placing.findings)
+    x, y, z = (expression(item) for item in choice.gravity)
+    return RobotBuilder(root, tree, meshes, placing, choice.mimic).robot(choice.base, (x, y, z))

@@ -1,0 +1,129 @@
+"""XML from strangers: a small tree with line numbers, and nothing of XML that could hurt.
+
+A document type, an entity of any kind, or more than a model can need in size, depth or number ends with a clear error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from xml.parsers import expat
+
+from kinegraph.errors import ModelError, Place
+
+#: Longest file in bytes, deepest nesting, most elements and attributes: far beyond any robot.
+MAX_BYTES = 20_000_000
+MAX_DEPTH = 1000
+MAX_ELEMENTS = 300_000
+MAX_ATTRIBUTES = 1_000_000
+
+
+@dataclass(eq=False, slots=True)
+class Element:
+    """One element: its tag, attributes and children in order, and where it begins in which file."""
+
+    tag: str
+    attributes: dict[str, str]
+    place: Place
+    children: list[Element] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<{self.tag}> ({self.place})"
+
+    def get(self, name: str) -> str | None:
+        """An attribute as written, or None."""
+        return self.attributes.get(name)
+
+    def first(self, tag: str) -> Element | None:
+        """The first child of this tag, or None."""
+        return next((child for child in self.children if child.tag == tag), None)
+
+    def all(self, tag: str) -> Iterator[Element]:
+        """All children of this tag."""
+        return (child for child in self.children if child.tag == tag)
+
+    def required(self, name: str) -> str:
+        """An attribute that must be there and not be empty."""
+        value = self.attributes.get(name)
+        if not value:
+            raise ModelError(f"<{self.tag}> has no {name}", self.place, f'write <{self.tag} {name}="...">')
+        return value
+
+
+def read_xml(path: str | PathLike[str]) -> Element:
+    """The root element of a file."""
+    file = Path(path)
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise _limit(f"the file has {file.stat().st_size} bytes; the limit is {MAX_BYTES}", Place(1, 1, str(path)))
+        content = file.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}", remedy="check the name of the model file") from None
+    return parse_xml(content, str(path))
+
+
+def parse_xml(content: bytes, source: str = "") -> Element:
+    """The root element of a document; `source` names it in error messages."""
+    if len(content) > MAX_BYTES:
+        raise _limit(f"the document has {len(content)} bytes; the limit is {MAX_BYTES}", Place(1, 1, source))
+    reader = _Reader(source)
+    try:
+        reader.parser.Parse(content, True)
+    except expat.ExpatError as error:
+        place = Place(error.lineno, error.offset + 1, source)
+        raise ModelError(f"this is not well-formed XML: {expat.ErrorString(error.code)}", place) from None
+    except LookupError:  # an encoding Python does not know
+        raise ModelError("the encoding of this XML is unknown", Place(1, 1, source), "save it as UTF-8") from None
+    assert reader.root is not None  # expat refuses a document without an element
+    return reader.root
+
+
+class _Reader:
+    """Turns the events of one parse into elements, refusing what must not be in a model."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.root: Element | None = None
+        self._open: list[Element] = []
+        self._elements = self._attributes = 0
+        self.parser = expat.ParserCreate()
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self.parser.EntityDeclHandler = self._refuse_entity
+        self.parser.ExternalEntityRefHandler = self._refuse_entity
+
+    def _here(self) -> Place:
+        return Place(self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1, self.source)
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, self._here())
+        self._elements += 1
+        self._attributes += len(attributes)
+        if self._elements > MAX_ELEMENTS or self._attributes > MAX_ATTRIBUTES:
+            message = f"more than {MAX_ELEMENTS} elements or {MAX_ATTRIBUTES} attributes"
+            raise _limit(message, element.place)
+        if len(self._open) >= MAX_DEPTH:
+            raise _limit(f"elements nest deeper than {MAX_DEPTH}", element.place)
+        if self._open:
+            self._open[-1].children.append(element)
+        else:
+            self.root = element
+        self._open.append(element)
+
+    def _end(self, tag: str) -> None:
+        self._open.pop()
+
+    def _refuse_doctype(self, *_: object) -> None:
+        remedy = "remove <!DOCTYPE ...>: document types and entities are not read from model files"
+        raise ModelError("the file declares a document type", self._here(), remedy)
+
+    def _refuse_entity(self, *_: object) -> int:
+        remedy = "write the text itself: entities are not read from model files"
+        raise ModelError("the file declares an entity", self._here(), remedy)
+
+
+def _limit(message: str, place: Place) -> ModelError:
+    return ModelError(message, place, "a model of this size is better built in Python, with kinegraph.Builder")

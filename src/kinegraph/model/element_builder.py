@@ -1,0 +1,180 @@
+"""Elements written in Python: the methods of the builder that add springs, dampers, forces and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, TypeVar
+
+from kinegraph.errors import ModelError
+from kinegraph.model.elements import (
+    DEFAULT_WIDTH,
+    Anchor,
+    Axes,
+    Damper,
+    Element,
+    EnergyLaw,
+    Force,
+    ForceLaw,
+    Friction,
+    Input,
+    Limit,
+    Linear,
+    Moment,
+    PointForce,
+    Potential,
+    Span,
+    Spring,
+    Target,
+    Triple,
+)
+from kinegraph.model.expression import Expression, Name, Scalar, expression
+from kinegraph.model.mechanism import Body, Point
+
+_LAWS: dict[str, type[Linear | ForceLaw | EnergyLaw]] = {
+    "stiffness": Linear,
+    "force": ForceLaw,
+    "energy": EnergyLaw,
+}
+
+E = TypeVar("E", bound=Element)
+
+#: A point in Python: an output or body, by itself or by name, `at(body, position)`, or three fixed coordinates.
+PointLike: TypeAlias = Anchor | Point | Body | str | Sequence[Scalar]
+
+
+def at(body: Body | str | None, position: Sequence[Scalar] = (0, 0, 0)) -> Anchor:
+    """A point of a body, in its frame (of the fixed frame if body is None)."""
+    return Anchor(body.name if isinstance(body, Body) else body, _triple(position, "a point"))
+
+
+class ElementBuilder:
+    """Collects inputs and elements. Where elements take `on` or `between`, exactly one of the two is given."""
+
+    def __init__(self) -> None:
+        self._inputs: list[Input] = []
+        self._elements: list[Element] = []
+
+    def input(self, name: str, value: Scalar | None = None) -> Name:
+        """Declare an input; without an expression of time its value is an argument of the compiled code."""
+        self._inputs.append(Input(name, None if value is None else expression(value)))
+        return Name(name)
+
+    def spring(
+        self,
+        name: str,
+        on: Scalar | None = None,
+        *,
+        between: Sequence[PointLike] | None = None,
+        stiffness: Scalar | None = None,
+        force: Scalar | None = None,
+        energy: Scalar | None = None,
+        rest: Scalar = 0,
+    ) -> Spring:
+        """A spring: linear by `stiffness`, or any law of STRETCH as `force` or `energy`."""
+        given = {"stiffness": stiffness, "force": force, "energy": energy}
+        word, law = _one_of(given, f"the spring {name}")
+        made = _LAWS[word](law)
+        return self._add(Spring(name, _target(name, on, between), made, expression(rest)))
+
+    def damper(
+        self,
+        name: str,
+        on: Scalar | None = None,
+        *,
+        between: Sequence[PointLike] | None = None,
+        damping: Scalar | None = None,
+        force: Scalar | None = None,
+    ) -> Damper:
+        """A damper: linear by `damping`, or any law of RATE as `force`."""
+        word, law = _one_of({"damping": damping, "force": force}, f"the damper {name}")
+        made = Linear(law) if word == "damping" else ForceLaw(law)
+        return self._add(Damper(name, _target(name, on, between), made))
+
+    def friction(
+        self,
+        name: str,
+        on: Scalar | None = None,
+        *,
+        between: Sequence[PointLike] | None = None,
+        coulomb: Scalar = 0,
+        viscous: Scalar = 0,
+        width: Scalar = DEFAULT_WIDTH,
+    ) -> Friction:
+        """Dry friction of size `coulomb`, smoothed over rates of the size of `width`, and viscous friction."""
+        amounts = (expression(coulomb), expression(viscous), expression(width))
+        return self._add(Friction(name, _target(name, on, between), *amounts))
+
+    def force(
+        self, name: str, value: Scalar, on: Scalar | None = None, *, between: Sequence[PointLike] | None = None
+    ) -> Force:
+        """A value that works on an expression, or on the distance of two points."""
+        return self._add(Force(name, expression(value), _target(name, on, between)))
+
+    def point_force(
+        self, name: str, at: PointLike, components: Sequence[Scalar], axes: Axes = Axes.WORLD
+    ) -> PointForce:
+        """A force on a point."""
+        return self._add(PointForce(name, _anchor(at), _triple(components, f"the force {name}"), axes))
+
+    def moment(self, name: str, on: Body | str, components: Sequence[Scalar], axes: Axes = Axes.WORLD) -> Moment:
+        """A moment on a body."""
+        body = on.name if isinstance(on, Body) else on
+        return self._add(Moment(name, body, _triple(components, f"the moment {name}"), axes))
+
+    def potential(self, name: str, energy: Scalar) -> Potential:
+        """Any potential energy."""
+        return self._add(Potential(name, expression(energy)))
+
+    def limit(
+        self,
+        name: str,
+        on: Scalar | None = None,
+        *,
+        between: Sequence[PointLike] | None = None,
+        stiffness: Scalar,
+        lower: Scalar | None = None,
+        upper: Scalar | None = None,
+        damping: Scalar = 0,
+    ) -> Limit:
+        """One-sided springs below `lower` and above `upper`."""
+        bounds = [None if bound is None else expression(bound) for bound in (lower, upper)]
+        target = _target(name, on, between)
+        return self._add(Limit(name, target, expression(stiffness), bounds[0], bounds[1], expression(damping)))
+
+    def _add(self, element: E) -> E:
+        self._elements.append(element)
+        return element
+
+
+def _target(name: str, on: Scalar | None, between: Sequence[PointLike] | None) -> Target:
+    if (on is None) == (between is None):
+        raise ModelError(f"{name} works on one thing", remedy="give either `on` or `between`")
+    if on is not None:
+        return expression(on)
+    assert between is not None
+    if len(between) != 2:
+        raise ModelError(f"{name} goes between two points, found {len(between)}", remedy="write between=(a, b)")
+    return Span(_anchor(between[0]), _anchor(between[1]))
+
+
+def _anchor(point: PointLike) -> Anchor:
+    if isinstance(point, Anchor):
+        return point
+    if isinstance(point, Point | Body):
+        return Anchor(point.name)
+    return Anchor(point) if isinstance(point, str) else at(None, point)
+
+
+def _one_of(given: dict[str, Scalar | None], what: str) -> tuple[str, Expression]:
+    stated = [(word, value) for word, value in given.items() if value is not None]
+    if len(stated) != 1:
+        raise ModelError(f"{what} needs one law, found {len(stated)}", remedy=f"give one of {', '.join(given)}")
+    word, value = stated[0]
+    return word, expression(value)
+
+
+def _triple(values: Sequence[Scalar], what: str) -> Triple:
+    if len(values) != 3:
+        raise ModelError(f"{what} takes 3 entries, found {len(values)}")
+    x, y, z = (expression(value) for value in values)
+    return x, y, z

@@ -1,0 +1,186 @@
+"""What acts on the bodies beside gravity: springs, dampers, friction, forces, moments, potentials, limits, inputs.
+
+Every element works on a *target*: an expression of the positions (its deformation), an expression linear in the
+velocities, or the distance of two points. Through it the element contributes to the equations of motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from kinegraph.model.expression import Expression, Name, expression, names
+from kinegraph.model.mechanism import ZERO
+
+Triple: TypeAlias = tuple[Expression, Expression, Expression]
+
+#: The name of the deformation in the law of a spring, and of the rate in the law of a damper.
+STRETCH = Name("stretch")
+RATE = Name("rate")
+
+#: How sharp friction changes its direction unless the model says so.
+DEFAULT_WIDTH = expression(0.01)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A named signal from outside, such as a motor's current. None: its value arrives as the argument `u`."""
+
+    name: str
+    value: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A point elements act on: an output or a body's origin by name, a point of a body, or of the fixed frame (None).
+
+    The position is in the body's frame and may change with time.
+    """
+
+    of: str | None
+    position: Triple = (ZERO, ZERO, ZERO)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The distance of two points."""
+
+    first: Anchor
+    second: Anchor
+
+
+Target: TypeAlias = Expression | Span
+
+
+class Axes(Enum):
+    """In which axes the components of a force or moment are given."""
+
+    WORLD = "world"
+    BODY = "body"
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Force = coefficient times deformation (or rate). A negative coefficient is taken as it stands."""
+
+    coefficient: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ForceLaw:
+    """The force as an expression of `stretch` (or `rate`), against growth where it is positive."""
+
+    force: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyLaw:
+    """The energy stored, as an expression of `stretch`; the force is its derivative."""
+
+    energy: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Spring:
+    """Resists the deformation: target less rest value."""
+
+    name: str
+    on: Target
+    law: Linear | ForceLaw | EnergyLaw
+    rest: Expression = ZERO
+
+
+@dataclass(frozen=True, slots=True)
+class Damper:
+    """Resists the rate of the target (a target with velocities is a rate already)."""
+
+    name: str
+    on: Target
+    law: Linear | ForceLaw
+
+
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """Dry friction smoothed over rates of the size of `width`, and viscous: coulomb tanh(rate/width) + viscous rate."""
+
+    name: str
+    on: Target
+    coulomb: Expression
+    viscous: Expression = ZERO
+    width: Expression = DEFAULT_WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """A value that works on a target: positive where it makes the target grow."""
+
+    name: str
+    value: Expression
+    on: Target
+
+
+@dataclass(frozen=True, slots=True)
+class PointForce:
+    """A force on a point, by its three components."""
+
+    name: str
+    at: Anchor
+    components: Triple
+    axes: Axes = Axes.WORLD
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment on a body (or on the body of an output), by its three components."""
+
+    name: str
+    on: str
+    components: Triple
+    axes: Axes = Axes.WORLD
+
+
+@dataclass(frozen=True, slots=True)
+class Potential:
+    """Any potential energy of the positions and time."""
+
+    name: str
+    energy: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A one-sided spring beyond each bound (None: no bound on that side).
+
+    With the penetration d the force is d max(0, stiffness + damping d'): it begins at zero, never pulls, and damps
+    like Hunt and Crossley's contact.
+    """
+
+    name: str
+    on: Target
+    stiffness: Expression
+    lower: Expression | None = None
+    upper: Expression | None = None
+    damping: Expression = ZERO
+
+
+Element: TypeAlias = Spring | Damper | Friction | Force | PointForce | Moment | Potential | Limit
+
+
+def expressions(element: Element) -> Iterator[Expression]:
+    """Every expression of an element."""
+    stack: list[object] = [getattr(element, name) for name in element.__slots__]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Expression):
+            yield item
+        elif isinstance(item, tuple):
+            stack.extend(item)
+        elif isinstance(item, Span | Anchor | Linear | ForceLaw | EnergyLaw):
+            stack.extend(getattr(item, name) for name in item.__slots__)
+
+
+def mentions(element: Element, name: str) -> bool:
+    """Whether an element uses a name."""
+    return any(name in names(item) for item in expressions(element))
