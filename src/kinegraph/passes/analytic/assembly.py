@@ -1,0 +1,253 @@
+"""Systems made of complete analytic expressions, each root written in a way of its own choice."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from kinegraph.graph.build import exact
+from kinegraph.graph.count import count
+from kinegraph.graph.node import Function, Graph, Polynomial, Symbol
+from kinegraph.passes.analytic.angles import Form
+from kinegraph.passes.analytic.expansion import Expansion, Limits, TooLargeError, number
+from kinegraph.passes.analytic.forms import Terms, Way, naive_cost, sparse, ways
+from kinegraph.passes.system.coefficients import ONE
+from kinegraph.passes.system.convert import Entry, Translation
+from kinegraph.passes.system.system import System
+from kinegraph.passes.system.ways import Ways
+
+#: How many times expressions are rewritten in another basis, over all roots: it takes milliseconds each.
+REWRITINGS = 1500
+
+#: Expressions that grow by more than this when written out are better factored as they are.
+HOPELESS = 4
+
+
+@dataclass
+class Root:
+    """An expression to be computed and the ways found to write it."""
+
+    polynomial: Any
+    ways: list[Way] = field(default_factory=list)
+
+
+class Assembly:
+    """The roots of a graph, expanded; makes systems out of them."""
+
+    def __init__(self, graph: Graph, limits: Limits, most_ways: int = 8) -> None:
+        self.graph = graph
+        self.expansion = Expansion(graph, limits)
+        self.roots: list[Root] = []
+        self.place: dict[int, tuple[int, Any]] = {}
+        self._known: dict[Any, list[int]] = {}
+        for index in self._root_nodes():
+            self._add(index)
+        if sum(len(root.polynomial) for root in self.roots) > limits.total:
+            raise TooLargeError("all roots together")
+        if self.plain_cost() > HOPELESS * count(graph).total + 1000:
+            raise TooLargeError("written out, the roots cost too much to be worth factoring again")
+        bases = max(1, min(4 * most_ways, REWRITINGS // max(1, len(self.roots))))
+        for root in self.roots:
+            root.ways = ways(self.expansion, root.polynomial, most_ways, bases)
+
+    def plain_cost(self) -> int:
+        """The operations of all roots as sums of products."""
+        static = frozenset(i for i, (kind, _) in enumerate(self.expansion.generators) if kind == "static")
+        return sum(naive_cost(sparse(root.polynomial), static) for root in self.roots)
+
+    def _root_nodes(self) -> list[int]:
+        """Dynamic polynomials shown by outputs or used as arguments of functions other than sine and cosine."""
+        graph, values = self.graph, self.expansion.values
+        found = {index: None for output in graph.outputs for index in output.nodes}
+        for index, node in enumerate(graph.nodes):
+            if index in values and isinstance(node, Function) and index not in self.expansion.space.forms:
+                found.update(dict.fromkeys(node.arguments))
+        return [i for i in found if not graph.static[i] and isinstance(graph.nodes[i], Polynomial)]
+
+    def _add(self, index: int) -> None:
+        """Multiples of one polynomial are one root."""
+        polynomial = self.expansion.values[index]
+        if not polynomial:
+            self.place[index] = (-1, 0)
+            return
+        leading = polynomial.leading_coefficient()
+        key = str(polynomial / leading)
+        for position in self._known.get(key, ()):
+            other = self.roots[position].polynomial
+            self.place[index] = (position, leading / other.leading_coefficient())
+            return
+        self._known.setdefault(key, []).append(len(self.roots))
+        self.place[index] = (len(self.roots), 1)
+        self.roots.append(Root(polynomial))
+
+    def build(self, choice: list[int]) -> Installation:
+        """A system with every root written in the chosen way."""
+        return Installation(self, choice)
+
+
+class Installation:
+    """A translation whose roots can be rewritten in their other ways."""
+
+    def __init__(self, assembly: Assembly, choice: list[int]) -> None:
+        self.assembly = assembly
+        self.translation = Translation(assembly.graph)
+        self.system: System = self.translation.system
+        self._literal: dict[int, int] = {}
+        self._ways: dict[tuple[int, int], dict[int, int]] = {}
+        self._angle_terms: dict[int, dict[int, int]] = {}
+        self.choice = list(choice)
+        self.roots = [self.system.create() for _ in assembly.roots]
+        for literal in self.roots:
+            self.system.roots[literal] = 1
+        for position, way in enumerate(choice):
+            self.install(position, way)
+        for output in assembly.graph.outputs:
+            self.translation.output(output.name, output.shape, [self._entry(i) for i in output.nodes])
+
+    def install(self, position: int, way: int) -> None:
+        """Write a root in one of its ways, fully expanded."""
+        system, literal = self.system, self.roots[position]
+        for monomial in list(system.expressions[literal]):
+            system.set_term(literal, monomial, 0)
+        for monomial, coefficient in self._terms(position, way).items():
+            system.set_term(literal, monomial, coefficient)
+        self._activate(literal)
+
+    def _activate(self, literal: int) -> None:
+        system = self.system
+        for monomial in system.expressions[literal]:
+            for factor in system.monomials.literals[monomial]:
+                argument = system.arguments.get(factor)
+                if argument is not None and argument not in system.expressions:
+                    system.create(argument)
+                    for m, c in self._angle_terms[argument].items():
+                        system.set_term(argument, m, c)
+
+    def ways(self) -> Ways:
+        """All ways of all roots, in the literals of this system."""
+        roots = self.assembly.roots
+        found = {self.roots[p]: [self._terms(p, way) for way in range(len(root.ways))] for p, root in enumerate(roots)}
+        return Ways(found, self._angle_terms)
+
+    def switch(self, chance: random.Random) -> bool:
+        """Rewrite one to three roots in other ways of theirs."""
+        several = [p for p, root in enumerate(self.assembly.roots) if len(root.ways) > 1]
+        if not several:
+            return False
+        for _ in range(chance.choice((1, 1, 2, 3))):
+            position = chance.choice(several)
+            way = min(int(chance.expovariate(0.5)), len(self.assembly.roots[position].ways) - 1)
+            self.install(position, way)
+        return True
+
+    def _terms(self, position: int, way: int) -> dict[int, int]:
+        key = (position, way)
+        if key not in self._ways:
+            self._ways[key] = self._converted(self.assembly.roots[position].ways[way].terms)
+        return self._ways[key]
+
+    def _converted(self, terms: Terms) -> dict[int, int]:
+        table, monomials = self.system.coefficients, self.system.monomials
+        result: dict[int, int] = {}
+        for exponents, c in terms.items():
+            static, found = [], []
+            for position, exponent in exponents:
+                kind, what = self.assembly.expansion.generators[position]
+                if kind == "static":
+                    static.append((what, exponent))
+                else:
+                    found += [self._leaf(position)] * exponent
+            coefficient = table.intern(((tuple(sorted(static)), number(c)),))
+            monomial = monomials.intern(tuple(sorted(found)))
+            result[monomial] = table.add(result.get(monomial, 0), coefficient)
+        return {m: c for m, c in result.items() if c}
+
+    def _leaf(self, position: int) -> int:
+        known = self._literal.get(position)
+        if known is None:
+            kind, what = self.assembly.expansion.generators[position]
+            known = self._angle(kind, what) if kind in ("sin", "cos") else self._node(what)
+            self._literal[position] = known
+        return known
+
+    def _node(self, index: int) -> int:
+        node = self.assembly.graph.nodes[index]
+        if isinstance(node, Symbol):
+            return self.translation.symbol(node)
+        assert isinstance(node, Function)
+        return self.translation.function(node.name, tuple(self._entry(a) for a in node.arguments))
+
+    def _angle(self, name: str, form: Form) -> int:
+        """The literal of the sine or cosine of an angle; the angle's own sum is an expression of the system."""
+        space = self.assembly.expansion.space
+        graph = self.assembly.graph
+        table, monomials = self.system.coefficients, self.system.monomials
+        terms: dict[int, int] = {}
+        for atom, denominator, times in zip(space.atoms, space.denominators, form, strict=True):
+            if not times:
+                continue
+            static = tuple((child, e) for child, e in atom if graph.static[child])
+            found = [self._node(child) for child, e in atom if not graph.static[child] for _ in range(e)]
+            coefficient = table.intern(((static, exact(Fraction(times, denominator))),))
+            monomial = monomials.intern(tuple(sorted(found)))
+            terms[monomial] = table.add(terms.get(monomial, 0), coefficient)
+        return self._function_of(name, terms)
+
+    def _function_of(self, name: str, terms: dict[int, int]) -> int:
+        system = self.system
+        if len(terms) == 1:
+            ((monomial, coefficient),) = terms.items()
+            if coefficient == ONE and system.monomials.degree[monomial] == 1:
+                return self._registered(name, system.monomials.literals[monomial][0])
+        for argument, known in self._angle_terms.items():
+            if known == terms:
+                return self._registered(name, argument)
+        argument = system.leaf()
+        system.roots[argument] = 1
+        self._angle_terms[argument] = terms
+        return self._registered(name, argument)
+
+    def _registered(self, name: str, argument: int) -> int:
+        literal = self.translation.function(name, (("literal", argument),))
+        self.system.priced[literal] = None
+        if argument in self._angle_terms and literal not in self.system.arguments:
+            self.system.depend(literal, argument)
+        return literal
+
+    def _entry(self, index: int) -> Entry:
+        graph = self.assembly.graph
+        if graph.static[index]:
+            return ("static", index)
+        if index not in self.assembly.place:
+            form = self.assembly.expansion.space.forms.get(index)
+            node = graph.nodes[index]
+            if form is not None and isinstance(node, Function):
+                return self._shown_angle(node.name, form)
+            return ("literal", self._node(index))
+        position, ratio = self.assembly.place[index]
+        if position >= 0 and ratio == 1:
+            return ("literal", self.roots[position])
+        return ("literal", self._multiple(position, ratio))
+
+    def _shown_angle(self, name: str, form: Form) -> Entry:
+        """A sine or cosine that is an output itself."""
+        literal = self._angle(name, form)
+        argument = self.system.arguments.pop(literal, -1)
+        if argument in self._angle_terms and argument not in self.system.expressions:
+            self.system.create(argument)
+            for m, c in self._angle_terms[argument].items():
+                self.system.set_term(argument, m, c)
+        # Never to be dropped: it is shown.
+        for leaf in self.system.dependants.pop(argument, []):
+            self.system.arguments.pop(leaf, None)
+        return ("literal", literal)
+
+    def _multiple(self, position: int, ratio: Any) -> int:
+        system = self.system
+        literal = system.create()
+        if position >= 0:
+            monomial = system.monomials.intern((self.roots[position],))
+            system.set_term(literal, monomial, system.coefficients.number(number(ratio)))
+        return literal

@@ -1,0 +1,162 @@
+"""The complete analytic expression of every root, modulo sin^2 + cos^2 = 1, by python-flint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
+
+from kinegraph.graph.build import exact
+from kinegraph.graph.node import Coefficient, Function, Graph, Polynomial
+from kinegraph.passes.analytic.angles import AngleSpace, Form, blocks, combination, minus, positive
+from kinegraph.passes.system.convert import STATIC_TERMS
+
+Generator = tuple[str, Any]
+
+
+class TooLargeError(Exception):
+    """An expression written out exceeds the limit; the caller works without it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far expressions are written out: terms of one expression, of all roots, and of all steps on the way."""
+
+    terms: int = 1000
+    total: int = 2500
+    work: int = 60000
+
+
+class Expansion:
+    """All roots of a graph as polynomials in one flint context.
+
+    Generators are sines (first, so that the lexicographic order eliminates their squares) and cosines of all angles
+    that may be wanted, other symbols and functions, and static quantities.
+    """
+
+    def __init__(self, graph: Graph, limits: Limits) -> None:
+        self.graph, self.limits = graph, limits
+        self.space = AngleSpace(graph)
+        self.basis = self.space.basis()
+        self.blocks = blocks(self.basis)
+        self.forms = self._candidate_forms()
+        self.generators = self._generators()
+        if len(self.generators) > 600:
+            raise TooLargeError(f"{len(self.generators)} quantities")
+        self.position = {generator: i for i, generator in enumerate(self.generators)}
+        self.context = fmpq_mpoly_ctx.get([f"x{i}" for i in range(len(self.generators))], Ordering.lex)
+        self.gens = self.context.gens()
+        self._circles = {form: self.sine(form) ** 2 + self.cosine(form) ** 2 - 1 for form in self.forms}
+        self._work = 0
+        self.values = self._evaluate()
+
+    def sine(self, form: Form) -> Any:
+        return self.gens[self.position[("sin", form)]]
+
+    def cosine(self, form: Form) -> Any:
+        return self.gens[self.position[("cos", form)]]
+
+    def _candidate_forms(self) -> list[Form]:
+        """The basis, and differences of basis angles that share an atom."""
+        found = dict.fromkeys(self.basis)
+        for block in self.blocks:
+            for i in block:
+                for j in block:
+                    if i < j:
+                        found[positive(minus(self.basis[j], self.basis[i]))[1]] = None
+        return list(found)
+
+    def _generators(self) -> list[Generator]:
+        found: list[Generator] = [("sin", form) for form in self.forms] + [("cos", form) for form in self.forms]
+        arguments = self._trigonometric_only()
+        for index, node in enumerate(self.graph.nodes):
+            if self.graph.live[index] and not arguments[index] and not isinstance(node, Polynomial):
+                if index not in self.space.forms:
+                    found.append(("static" if self.graph.static[index] else "leaf", index))
+            elif self.graph.live[index] and self.graph.static[index]:
+                found.append(("static", index))
+        return found
+
+    def _trigonometric_only(self) -> list[bool]:
+        """For every node: is it needed for the arguments of sines and cosines alone?"""
+        graph = self.graph
+        needed = [False] * len(graph)
+        for output in graph.outputs:
+            for index in output.nodes:
+                needed[index] = True
+        for index in range(len(graph) - 1, -1, -1):
+            node = graph.nodes[index]
+            if not needed[index] or index in self.space.forms:
+                continue
+            if isinstance(node, Polynomial):
+                for _, factors in node.terms:
+                    for child, _ in factors:
+                        needed[child] = True
+            elif isinstance(node, Function):
+                for argument in node.arguments:
+                    needed[argument] = True
+        return [not flag for flag in needed]
+
+    def _evaluate(self) -> dict[int, Any]:
+        values: dict[int, Any] = {}
+        skip = self._trigonometric_only()
+        for index, node in enumerate(self.graph.nodes):
+            if skip[index]:
+                continue
+            if index in self.space.forms:
+                assert isinstance(node, Function)
+                cosine, sine = self.point(self.space.forms[index], self.basis)
+                values[index] = cosine if node.name == "cos" else sine
+            elif isinstance(node, Polynomial):
+                values[index] = self._polynomial(index, node, values)
+            else:
+                values[index] = self.gens[self.position[("static" if self.graph.static[index] else "leaf", index)]]
+        return values
+
+    def _polynomial(self, index: int, node: Polynomial, values: dict[int, Any]) -> Any:
+        total = self.context.constant(0)
+        for coefficient, factors in node.terms:
+            term = self.context.constant(fmpq(coefficient.numerator, coefficient.denominator))
+            for child, exponent in factors:
+                for _ in range(exponent):
+                    self._work += len(term) * len(values[child])
+                    if self._work > self.limits.work:
+                        raise TooLargeError("all steps together")
+                    term = term * values[child]
+            total = total + term
+        if self.graph.static[index]:
+            if len(total) > STATIC_TERMS:
+                return self.gens[self.position[("static", index)]]
+            return total
+        total = self.reduced(total, self.basis)
+        if len(total) > self.limits.terms:
+            raise TooLargeError(f"{len(total)} terms in one expression")
+        return total
+
+    def reduced(self, polynomial: Any, forms: list[Form]) -> Any:
+        """Without squares of sines of the given angles."""
+        degrees = polynomial.degrees()
+        for form in forms:
+            if degrees[self.position[("sin", form)]] > 1:
+                polynomial = divmod(polynomial, self._circles[form])[1]
+        return polynomial
+
+    def point(self, form: Form, basis: list[Form]) -> tuple[Any, Any]:
+        """Cosine and sine of an angle, written in those of a basis."""
+        numbers = combination(basis, form)
+        assert numbers is not None
+        cosine, sine = self.context.constant(1), self.context.constant(0)
+        for number, angle in zip(numbers, basis, strict=True):
+            c, s = self.cosine(angle), self.sine(angle)
+            if number < 0:
+                s = -s
+            for _ in range(abs(number)):
+                cosine, sine = cosine * c - sine * s, sine * c + cosine * s
+        return self.reduced(cosine, basis), self.reduced(sine, basis)
+
+
+def number(value: Any) -> Coefficient:
+    """A flint rational as ours."""
+    return exact(Fraction(int(value.p), int(value.q)))

@@ -1,0 +1,127 @@
+"""Other ways to write an expression: in another basis of angles, with either square eliminated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+from kinegraph.passes.analytic.angles import Form, minus, positive, trees
+from kinegraph.passes.analytic.expansion import Expansion
+
+#: Exponents by generator position, and coefficient: a polynomial outside flint.
+Terms = dict[tuple[tuple[int, int], ...], Any]
+
+#: Longer polynomials stay in the basis they come in.
+REWRITTEN = 150
+
+
+@dataclass(frozen=True)
+class Way:
+    """An expression in one basis: its terms, and a first guess of its cost."""
+
+    terms: Terms
+    cost: int
+    angles: tuple[Form, ...]
+
+
+def sparse(polynomial: Any) -> Terms:
+    """Terms with the generators that occur only."""
+    return {
+        tuple((i, int(e)) for i, e in enumerate(exponents) if e): c for exponents, c in polynomial.to_dict().items()
+    }
+
+
+def naive_cost(terms: Terms, static: frozenset[int]) -> int:
+    """Multiplications and additions of a sum of products as it stands."""
+    total = -1
+    for exponents, c in terms.items():
+        degree = sum(e for i, e in exponents if i not in static)
+        total += 1
+        if degree:
+            plain = abs(c) == 1 and not any(i in static for i, _ in exponents)
+            total += degree - 1 if plain else degree
+    return max(total, 0)
+
+
+def ways(expansion: Expansion, polynomial: Any, most: int, bases: int) -> list[Way]:
+    """The cheapest ways to write a polynomial, cheapest first, by the naive count; at most so many bases are tried."""
+    static = frozenset(i for i, (kind, _) in enumerate(expansion.generators) if kind == "static")
+    found: dict[frozenset[Any], Way] = {}
+    for basis, rewritten in islice(_in_bases(expansion, polynomial), bases):
+        angles = tuple(f for f in basis if _has(expansion, rewritten, f))
+        for terms in _eliminations(expansion, sparse(rewritten), angles):
+            key = frozenset((m, str(c)) for m, c in terms.items())
+            if key not in found:
+                found[key] = Way(terms, naive_cost(terms, static), angles)
+    return sorted(found.values(), key=lambda way: (way.cost, len(way.angles)))[:most]
+
+
+def _has(expansion: Expansion, polynomial: Any, form: Form) -> bool:
+    degrees = polynomial.degrees()
+    return bool(degrees[expansion.position[("sin", form)]] or degrees[expansion.position[("cos", form)]])
+
+
+def _in_bases(expansion: Expansion, polynomial: Any) -> Iterator[tuple[list[Form], Any]]:
+    """The polynomial itself, then in bases made of differences of its angles."""
+    own = [f for f in expansion.basis if _has(expansion, polynomial, f)]
+    yield own, polynomial
+    if len(polynomial) > REWRITTEN:
+        return
+    members = [[expansion.basis[i] for i in block if expansion.basis[i] in own] for block in expansion.blocks]
+    members = [block for block in members if block]
+    for choice in product(*(list(trees(len(block))) for block in members)):
+        if all(not any(parents) for parents in choice):
+            continue
+        basis: list[Form] = []
+        for block, parents in zip(members, choice, strict=True):
+            for node, parent in enumerate(parents, start=1):
+                edge = block[node - 1] if not parent else minus(block[node - 1], block[parent - 1])
+                basis.append(positive(edge)[1])
+        yield basis, _substituted(expansion, polynomial, own, basis)
+
+
+def _substituted(expansion: Expansion, polynomial: Any, own: list[Form], basis: list[Form]) -> Any:
+    arguments = list(expansion.gens)
+    for form in own:
+        cosine, sine = expansion.point(form, basis)
+        arguments[expansion.position[("cos", form)]] = cosine
+        arguments[expansion.position[("sin", form)]] = sine
+    return expansion.reduced(polynomial.compose(*arguments, ctx=expansion.context), basis)
+
+
+def _eliminations(expansion: Expansion, terms: Terms, angles: tuple[Form, ...]) -> Iterator[Terms]:
+    """The terms with sin^2 eliminated, and for each angle where it matters with cos^2 eliminated instead."""
+    pairs = [(expansion.position[("sin", f)], expansion.position[("cos", f)]) for f in angles]
+    squared = {i for exponents in terms for i, e in exponents if e > 1}
+    swaps = [pair for pair in pairs if pair[1] in squared][:3]
+    for choice in product((False, True), repeat=len(swaps)):
+        changed = terms
+        for (sine, cosine), swap in zip(swaps, choice, strict=True):
+            if swap:
+                changed = without_square(changed, cosine, sine)
+        yield changed
+
+
+def without_square(terms: Terms, gone: int, kept: int) -> Terms:
+    """Replace the square of one generator by one minus the square of another, until none is left."""
+    result: Terms = {}
+    stack = list(terms.items())
+    while stack:
+        exponents, c = stack.pop()
+        powers = dict(exponents)
+        if powers.get(gone, 0) > 1:
+            powers[gone] -= 2
+            if not powers[gone]:
+                del powers[gone]
+            stack.append((tuple(sorted(powers.items())), c))
+            powers[kept] = powers.get(kept, 0) + 2
+            stack.append((tuple(sorted(powers.items())), -c))
+        else:
+            total = result.get(exponents, 0) + c
+            if total:
+                result[exponents] = total
+            else:
+                result.pop(exponents, None)
+    return result

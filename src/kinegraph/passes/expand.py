@@ -1,0 +1,53 @@
+"""Complete analytic expressions, and the search that starts from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kinegraph.graph.node import Graph
+from kinegraph.passes.analytic.assembly import Assembly
+from kinegraph.passes.analytic.expansion import Limits, TooLargeError
+from kinegraph.passes.system.convert import to_graph
+from kinegraph.passes.system.repair import Annealing, Budget
+from kinegraph.passes.system.searching import search
+
+
+@dataclass(frozen=True)
+class Expand:
+    """Every output as one sum of products in sines, cosines and symbols, modulo sin^2 + cos^2 = 1.
+
+    The graph is returned as it is where that would be too large.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    ways: int = 1
+    name: str = "expand"
+
+    def apply(self, graph: Graph) -> Graph:
+        try:
+            assembly = Assembly(graph, self.limits, self.ways)
+        except TooLargeError:
+            return graph
+        return to_graph(assembly.build([0] * len(assembly.roots)).translation)
+
+
+@dataclass(frozen=True)
+class Analytic:
+    """Outputs expanded in several bases of angles, factored together, each output's basis chosen by the search."""
+
+    budget: Budget
+    seed: int = 0
+    limits: Limits = field(default_factory=Limits)
+    ways: int = 8
+    annealing: Annealing = field(default_factory=Annealing)
+    name: str = "analytic"
+
+    def apply(self, graph: Graph) -> Graph:
+        try:
+            assembly = Assembly(graph, self.limits, self.ways)
+        except TooLargeError:
+            return graph
+        installation = assembly.build([0] * len(assembly.roots))
+        ways = installation.ways()
+        search(installation.system, self.budget, self.seed, self.annealing, ways, installation.switch)
+        return to_graph(installation.translation)

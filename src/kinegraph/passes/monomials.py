@@ -1,0 +1,95 @@
+"""Monomial extraction (Rackovic, Alg. 3.3): Y_j = mu Y1_j + Y2_j for all j with one mu, largest saving first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from kinegraph.graph.node import Graph
+from kinegraph.passes.system.coefficients import ZERO
+from kinegraph.passes.system.convert import to_graph, to_system
+from kinegraph.passes.system.system import System
+from kinegraph.passes.system.tidy import tidy
+
+#: Larger systems are left to fast extract, which keeps its candidates incrementally.
+MOST_TERMS = 4000
+
+
+@dataclass(frozen=True)
+class ExtractMonomials:
+    """Take the monomial with the largest saving out of all expressions at once, until none saves.
+
+    A monomial of degree d that stands in p > 1 terms of an expression saves p d - 1 multiplications there, in one term
+    d - 1; computing it costs d - 1.
+    """
+
+    name: str = "monomials"
+
+    def apply(self, graph: Graph) -> Graph:
+        translation = to_system(graph)
+        system = translation.system
+        if sum(map(len, system.expressions.values())) > MOST_TERMS:
+            return graph
+        tidy(system)
+        while (best := _best(system)) is not None:
+            _extract(system, best)
+        return to_graph(translation)
+
+
+def _best(system: System) -> tuple[int, ...] | None:
+    """The monomial that saves most."""
+    savings: Counter[tuple[int, ...]] = Counter()
+    for terms in system.expressions.values():
+        held: Counter[tuple[int, ...]] = Counter()
+        for monomial in terms:
+            held.update(_divisors(system.monomials.literals[monomial]))
+        for divisor, number in held.items():
+            savings[divisor] += number * len(divisor) - 1 if number > 1 else len(divisor) - 1
+    worth = {divisor: saving - len(divisor) + 1 for divisor, saving in savings.items()}
+    best = max(worth, key=lambda divisor: (worth[divisor], tuple(-x for x in divisor)), default=None)
+    return best if best is not None and worth[best] > 0 else None
+
+
+def _divisors(literals: tuple[int, ...]) -> set[tuple[int, ...]]:
+    """All parts of up to three literals: larger ones are found in steps."""
+    found: set[tuple[int, ...]] = set()
+    for i, x in enumerate(literals):
+        found.add((x,))
+        for j in range(i + 1, len(literals)):
+            found.add((x, literals[j]))
+            found.update((x, literals[j], z) for z in literals[j + 1 :])
+    return found
+
+
+def _extract(system: System, divisor: tuple[int, ...]) -> None:
+    holders = {
+        literal: [m for m in terms if not Counter(divisor) - Counter(system.monomials.literals[m])]
+        for literal, terms in system.expressions.items()
+    }
+    factor = divisor[0] if len(divisor) == 1 else _product(system, divisor, holders)
+    for literal, monomials in holders.items():
+        if literal == factor or not monomials:
+            continue
+        terms = {system.monomials.without(m, divisor): system.expressions[literal][m] for m in monomials}
+        for monomial in monomials:
+            system.set_term(literal, monomial, ZERO)
+        if len(terms) == 1:
+            ((monomial, coefficient),) = terms.items()
+            system.add_term(literal, system.monomials.times(monomial, (factor,)), coefficient)
+        else:
+            rest = system.create()
+            for monomial, coefficient in terms.items():
+                system.set_term(rest, monomial, coefficient)
+            system.add_term(literal, system.monomials.intern(tuple(sorted((factor, rest)))), 1)
+    tidy(system)
+
+
+def _product(system: System, divisor: tuple[int, ...], holders: dict[int, list[int]]) -> int:
+    """The expression of the monomial itself, one that is there already if possible."""
+    product = system.monomials.intern(divisor)
+    for literal in holders:
+        if system.expressions[literal] == {product: 1}:
+            return literal
+    literal = system.create()
+    system.set_term(literal, product, 1)
+    return literal

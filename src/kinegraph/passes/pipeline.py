@@ -1,0 +1,191 @@
+"""The pipeline: passes in order, counted after each, the best variant kept, the result proved."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from types import FrameType
+from typing import Protocol, TypeAlias
+
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.node import Graph
+from kinegraph.graph.prove import prove as compare
+from kinegraph.passes.analytic.expansion import Limits
+from kinegraph.passes.expand import Analytic
+from kinegraph.passes.fast_extract import FastExtract
+from kinegraph.passes.rebuild import DeadCode, Rebuild
+from kinegraph.passes.search import Search
+from kinegraph.passes.system.repair import Budget
+
+
+class Pass(Protocol):
+    """A rewriting of graphs that keeps what they compute."""
+
+    @property
+    def name(self) -> str: ...
+
+    def apply(self, graph: Graph) -> Graph: ...
+
+
+class Effort(Enum):
+    """How long `reduce` may take: below a second, about ten seconds, or as long as it is told."""
+
+    QUICK = "quick"
+    NORMAL = "normal"
+    SEARCH = "search"
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What one pass did to the operation count."""
+
+    name: str
+    before: Operations
+    after: Operations
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from."""
+
+    graph: Graph
+    reports: tuple[PassReport, ...]
+    proved: bool
+
+
+OnPass: TypeAlias = Callable[[PassReport], None]
+
+#: Time of a sine, cosine, division or root in units of a multiplication, as measured for compiled kernels.
+FUNCTION_TIME = 8
+
+
+def running_time(operations: Operations) -> int:
+    """A rough measure of how long a kernel takes."""
+    o = operations
+    return o.total + FUNCTION_TIME * (o.sin + o.cos + o.div + o.sqrt + 2 * o.other)
+
+
+class Runner:
+    """Applies passes, keeps the books, never accepts a costlier graph; after Ctrl-C does nothing more."""
+
+    def __init__(self, graph: Graph, on_pass: OnPass | None) -> None:
+        self.on_pass = on_pass
+        self.interrupted = False
+        self.best = graph
+        self.allowed_time = running_time(count(graph))
+        self.reports: list[PassReport] = []
+
+    def run(self, step: Pass, graph: Graph) -> Graph:
+        """The result of a pass, or the graph as it was if that was better."""
+        if self.interrupted:
+            return graph
+        started = time.perf_counter()
+        before = count(graph)
+        try:
+            candidate = step.apply(graph)
+        except KeyboardInterrupt:
+            candidate, self.interrupted = graph, True
+        result = candidate if self._better(count(candidate), before) else graph
+        report = PassReport(step.name, before, count(result), time.perf_counter() - started)
+        self.reports.append(report)
+        self.best = _cheapest(self.best, result)
+        if self.on_pass:
+            self.on_pass(report)
+        return result
+
+    def run_all(self, steps: Iterable[Pass], graph: Graph) -> Graph:
+        """Passes one after the other."""
+        for step in steps:
+            graph = self.run(step, graph)
+        return graph
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Note an interrupt even where a search catches it to return its best."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def note(number: int, frame: FrameType | None) -> None:
+            self.interrupted = True
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _better(self, after: Operations, before: Operations) -> bool:
+        """Fewer operations; a kernel that would run longer than the original's is not taken."""
+        return running_time(after) <= self.allowed_time and rank(after) <= rank(before)
+
+
+def rank(operations: Operations) -> tuple[int, int]:
+    """What is minimised: multiplications and additions, then the rest."""
+    o = operations
+    return o.total, o.div + o.sqrt + o.sin + o.cos + o.other
+
+
+def reduce(
+    graph: Graph,
+    effort: Effort = Effort.NORMAL,
+    seconds: float | None = None,
+    seed: int = 0,
+    prove: bool = True,
+    on_pass: OnPass | None = None,
+) -> Reduction:
+    """The graph with as few operations as the effort allows, never more than it had; proved by default.
+
+    `seconds` boxes the time of `Effort.SEARCH`. Interrupting (Ctrl-C) returns the best graph so far, proved as well.
+    """
+    runner = Runner(graph, on_pass)
+    with runner.watching(), suppress(KeyboardInterrupt):
+        entry = runner.run_all((Rebuild(), DeadCode()), graph)
+        if effort is Effort.SEARCH:
+            _search(runner, entry, 60.0 if seconds is None else seconds, seed)
+        else:
+            for variant in _variants(effort, seed, len(entry)):
+                runner.run_all(variant, entry)
+    if prove:
+        compare(graph, runner.best).require()
+    return Reduction(runner.best, tuple(runner.reports), prove)
+
+
+def _cheapest(*graphs: Graph) -> Graph:
+    return min(graphs, key=lambda graph: rank(count(graph)))
+
+
+#: How many nodes a graph may have for a quick reduction to factor it, and to write its outputs out as well.
+QUICK_FACTOR_NODES = 4000
+QUICK_ANALYTIC_NODES = 200
+
+
+def _variants(effort: Effort, seed: int, nodes: int) -> tuple[tuple[Pass, ...], ...]:
+    """The graph as it stands, and its outputs written out: what is searched within a fixed amount of work."""
+    if effort is Effort.QUICK:
+        small = Limits(terms=300, total=1500)
+        factor: tuple[tuple[Pass, ...], ...] = ((FastExtract(),),) if nodes <= QUICK_FACTOR_NODES else ()
+        written = ((Analytic(Budget(work=10_000), seed, small, ways=2),),) if nodes <= QUICK_ANALYTIC_NODES else ()
+        return factor + written
+    half = Budget(work=20_000_000, compiled=True)
+    return (FastExtract(), Search(half, seed)), (Analytic(half, seed),)
+
+
+def _search(runner: Runner, entry: Graph, seconds: float, seed: int) -> None:
+    """A quarter of the time on each variant, the rest on the better one."""
+    started = time.monotonic()
+    quarter = Budget(seconds=seconds / 4, compiled=True)
+    standing = runner.run_all((FastExtract(), Search(quarter, seed)), entry)
+    written = runner.run(Analytic(quarter, seed), entry)
+    rest = Budget(seconds=max(1.0, seconds - (time.monotonic() - started)), compiled=True)
+    if _cheapest(standing, written) is standing:
+        runner.run(Search(rest, seed + 1), standing)
+    else:
+        runner.run(Analytic(rest, seed + 1), entry)

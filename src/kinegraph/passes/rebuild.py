@@ -1,0 +1,31 @@
+"""Value numbering, neutral elements and dead code: the graph put through the builder once more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinegraph.graph.build import Builder, renumber
+from kinegraph.graph.node import Graph
+from kinegraph.graph.transfer import moved, transfer
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """Fold what the builder can fold, give equal expressions one node, leave out what no output needs."""
+
+    name: str = "rebuild"
+
+    def apply(self, graph: Graph) -> Graph:
+        builder = Builder()
+        return builder.graph(moved(graph.outputs, transfer(graph, builder)))
+
+
+@dataclass(frozen=True)
+class DeadCode:
+    """Leave out the nodes no output needs; what remains is untouched."""
+
+    name: str = "dead_code"
+
+    def apply(self, graph: Graph) -> Graph:
+        keep = [index for index, live in enumerate(graph.live) if live]
+        return graph if len(keep) == len(graph) else renumber(graph, keep)

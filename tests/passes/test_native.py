@@ -1,0 +1,57 @@
+"""The compiled search: proved, deterministic, and at least as good as the plain one it mirrors."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+
+from kinegraph.graph import law
+from kinegraph.graph.count import count
+from kinegraph.graph.node import Graph
+from kinegraph.graph.prove import prove
+from kinegraph.passes.expand import Analytic
+from kinegraph.passes.native import layout
+from kinegraph.passes.native.engine import Engine
+from kinegraph.passes.search import Search
+from kinegraph.passes.system.convert import to_graph, to_system
+from kinegraph.passes.system.repair import Budget
+from tests.passes.machines import arm_6r
+from tests.passes.systems import graphs
+
+
+@given(graph=graphs())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_engine_keeps_what_is_computed(graph: Graph) -> None:
+    translation = to_system(graph)
+    engine = Engine(translation.system, seed=3)
+    engine.run(Budget(work=3000))
+    result = to_graph(translation)
+    law.check(result)
+    prove(graph, result).require()
+    assert count(result).total <= count(graph).total
+    assert count(result).total <= engine.best_value  # dead angles are counted by the engine only
+
+
+def test_compiled_search_is_deterministic_and_reaches_the_record() -> None:
+    graph = arm_6r()
+    step = Analytic(Budget(work=4_000_000, compiled=True), seed=1)
+    first, second = step.apply(graph), step.apply(graph)
+    assert first == second
+    prove(graph, first).require()
+    assert count(first).total <= 122
+
+
+def test_running_out_of_room_goes_on_from_the_best() -> None:
+    graph = arm_6r()
+    translation = to_system(graph)
+    engine = Engine(translation.system)
+    engine.run(Budget(work=100_000))
+    engine._memory[layout.JOURNAL_ROOM] = 70  # full at once
+    engine.run(Budget(work=300_000))
+    assert engine._room > 1
+    prove(graph, to_graph(translation)).require()
+
+
+def test_search_with_seconds_ends() -> None:
+    graph = arm_6r()
+    result = Search(Budget(seconds=0.5, compiled=True)).apply(graph)
+    assert count(result).total < count(graph).total

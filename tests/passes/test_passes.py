@@ -1,0 +1,124 @@
+"""Every pass: proved equal, lawful, never costlier, idempotent where it claims to be, no output lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from kinegraph.errors import ProofError
+from kinegraph.graph import law
+from kinegraph.graph.build import Builder
+from kinegraph.graph.count import count
+from kinegraph.graph.node import Graph, Kind, Output
+from kinegraph.graph.prove import prove
+from kinegraph.passes import pipeline
+from kinegraph.passes.analytic.expansion import Limits
+from kinegraph.passes.expand import Analytic, Expand
+from kinegraph.passes.fast_extract import FastExtract, Inline
+from kinegraph.passes.monomials import ExtractMonomials
+from kinegraph.passes.pipeline import Effort, Pass, rank, reduce
+from kinegraph.passes.products import FactorProducts
+from kinegraph.passes.rebuild import DeadCode, Rebuild
+from kinegraph.passes.search import Search
+from kinegraph.passes.share_angles import ShareAngles
+from kinegraph.passes.system import searching
+from kinegraph.passes.system.repair import Budget
+from tests.passes.machines import arm_6r
+from tests.passes.systems import graphs
+
+SMALL = Limits(terms=60, total=200)
+BRIEF = Budget(work=300)
+
+PASSES: tuple[Pass, ...] = (
+    Rebuild(), DeadCode(), Inline(), FastExtract(), Search(BRIEF), Analytic(BRIEF, limits=SMALL, ways=2),
+    ExtractMonomials(), FactorProducts(), ShareAngles(),
+)  # fmt: skip
+IDEMPOTENT: tuple[Pass, ...] = (Rebuild(), DeadCode(), Inline(), FastExtract(), ShareAngles())
+
+few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.mark.parametrize("step", PASSES, ids=lambda step: step.name)
+@given(graph=graphs())
+@few
+def test_pass_keeps_what_is_computed(step: Pass, graph: Graph) -> None:
+    result = step.apply(graph)
+    law.check(result)
+    prove(graph, result).require()
+    assert [(o.name, o.shape) for o in result.outputs] == [(o.name, o.shape) for o in graph.outputs]
+
+
+@pytest.mark.parametrize(
+    "step", [s for s in PASSES if s.name not in ("analytic", "inline")], ids=lambda step: step.name
+)
+@given(graph=graphs())
+@few
+def test_pass_never_raises_the_count(step: Pass, graph: Graph) -> None:
+    assert count(step.apply(graph)).total <= count(graph).total
+
+
+@given(graph=graphs())
+@few
+def test_expanding_keeps_what_is_computed(graph: Graph) -> None:
+    result = Expand(SMALL).apply(graph)
+    law.check(result)
+    prove(graph, result).require()
+
+
+@pytest.mark.parametrize("step", IDEMPOTENT, ids=lambda step: step.name)
+@given(graph=graphs())
+@few
+def test_twice_is_once(step: Pass, graph: Graph) -> None:
+    once = step.apply(graph)
+    assert count(step.apply(once)) == count(once)
+
+
+@given(graph=graphs())
+@few
+def test_reduce_never_raises_any_count_and_proves(graph: Graph) -> None:
+    reduction = reduce(graph, Effort.QUICK)
+    assert reduction.proved
+    law.check(reduction.graph)
+    assert rank(count(reduction.graph)) <= rank(count(graph))
+    assert pipeline.running_time(count(reduction.graph)) <= pipeline.running_time(count(graph))
+
+
+def test_quick_effort_reaches_its_target_on_the_arm() -> None:
+    graph = arm_6r()
+    reduction = reduce(graph, Effort.QUICK)
+    assert count(reduction.graph).mul <= 81
+    assert count(reduction.graph).add <= 58
+
+
+def test_the_same_seed_gives_the_same_graph() -> None:
+    graph = arm_6r()
+    step = Analytic(Budget(work=20_000), seed=7, ways=4)
+    assert step.apply(graph) == step.apply(graph)
+
+
+def test_a_wrong_pass_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    builder = Builder()
+    x = builder.symbol(Kind.INPUT, "x")
+    graph = builder.graph([Output("y", (), (builder.add(builder.multiply(x, x), x),))])
+    wrong = builder.graph([Output("y", (), (x,))])
+    monkeypatch.setattr(FastExtract, "apply", lambda self, graph: wrong)
+    with pytest.raises(ProofError):
+        reduce(graph, Effort.QUICK)
+
+
+def test_interrupting_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "SMALL", 10**9)  # plain Python: compiling would take longer than the test
+    graph = arm_6r()
+    timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        reduction = reduce(graph, Effort.SEARCH, seconds=60)
+    finally:
+        timer.cancel()
+    assert reduction.proved
+    assert sum(report.seconds for report in reduction.reports) < 30
+    assert count(reduction.graph).total < count(graph).total
