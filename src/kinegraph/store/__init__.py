@@ -1,0 +1,28 @@
+"""The model database: mechanisms, graphs, expressions, counts, sources and runs in SQLite or PostgreSQL.
+
+from kinegraph.store import add, evaluate, form_expressions, open_store
+
+store = open_store("models.sqlite")
+add(store, kg.load("rackovic-6r"), "H,C,gravity")
+evaluate(store, "rackovic-6r", ["H11"], {"q2": -0.5})
+print(*form_expressions(store, "rackovic-6r", "H11"))
+"""
+
+from kinegraph.store.add import add, kernel
+from kinegraph.store.check import check
+from kinegraph.store.code import code
+from kinegraph.store.evaluate import evaluate
+from kinegraph.store.expression import Form, form_expressions
+from kinegraph.store.history import diff, prune
+from kinegraph.store.load import load, load_part
+from kinegraph.store.open import Store, open_store
+from kinegraph.store.query import query
+from kinegraph.store.record import GraphRecord, ModelRecord, PassRecord, SavedModel
+from kinegraph.store.rewrite import eliminate
+from kinegraph.store.save import save, save_run, save_source
+
+__all__ = [
+    "Form", "GraphRecord", "ModelRecord", "PassRecord", "SavedModel", "Store", "add", "check", "code", "diff",
+    "eliminate", "evaluate", "form_expressions", "kernel", "load", "load_part", "open_store", "prune", "query", "save",
+    "save_run", "save_source",
+]  # fmt: skip

@@ -1,0 +1,241 @@
+"""What can go wrong with a file or a server: a clear error each, and nothing lost."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from kinegraph.errors import StoreError
+from kinegraph.store import Form, check, evaluate, form_expressions, load, open_store, query
+from tests.store.graphs import put, random_graph
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A store of several pages, closed."""
+    path = tmp_path / "store.sqlite"
+    store = open_store(path)
+    put(store, random_graph(1, nodes=2000))
+    store.close()
+    return path
+
+
+def unchanged(path, content):
+    assert path.read_bytes() == content
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_a_newer_store_is_left_alone(target):
+    store = open_store(target)
+    put(store, random_graph(1))
+    with store.writing() as connection:
+        connection.execute(text("UPDATE kinegraph_store SET schema_version = 99"))
+    store.close()
+    with pytest.raises(StoreError, match=r"newer Kinegraph .tables of version 99.*update Kinegraph"):
+        open_store(target)
+
+
+@pytest.mark.parametrize("keep", [1, 50, 99, 100, 1024, 4096, 5000, 20_000])
+def test_a_truncated_file(file, keep):
+    os.truncate(file, keep)
+    content = file.read_bytes()
+    with pytest.raises(StoreError, match=r"cut short|not a database"):
+        open_store(file)
+    unchanged(file, content)
+
+
+def test_damage_in_the_middle_is_found_when_it_is_read(file):
+    content = bytearray(file.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 8192] = b"\xff" * 8192
+    file.write_bytes(content)
+    store = open_store(file)
+    with pytest.raises(StoreError, match="damaged"):
+        load(store, "model")
+        check(store).require()
+    store.close()
+    assert file.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"a text\n", b"%PDF-1.7 " * 1000, os.urandom(10_000)])
+def test_a_file_that_is_no_database(tmp_path, content):
+    path = tmp_path / "store.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="not a database"):
+        open_store(path)
+    unchanged(path, content)
+
+
+def test_the_database_of_another_program(tmp_path):
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE graph (x)")
+    connection.close()
+    with pytest.raises(StoreError, match="not a Kinegraph store"):
+        open_store(path)
+
+
+def test_a_directory_and_a_strange_url(tmp_path):
+    with pytest.raises(StoreError, match="directory"):
+        open_store(tmp_path)
+    with pytest.raises(StoreError, match="only SQLite files and postgresql"):
+        open_store("mysql://host/database")
+    with pytest.raises(StoreError, match="neither a path nor a URL"):
+        open_store("a b://x")
+
+
+def test_no_store_yet(tmp_path):
+    with pytest.raises(StoreError, match="there is no store yet"):
+        open_store(tmp_path / "none.sqlite", create=False)
+    assert not (tmp_path / "none.sqlite").exists()
+    (tmp_path / "empty.sqlite").touch()
+    with pytest.raises(StoreError, match="it is empty"):
+        open_store(tmp_path / "empty.sqlite", create=False)
+
+
+def test_a_server_that_is_not_there(tmp_path):
+    with pytest.raises(StoreError, match="server cannot be reached"):
+        open_store(f"postgresql://nobody@/nothing?host={tmp_path}")
+
+
+def test_no_such_database(postgres_url):
+    with pytest.raises(StoreError, match=r"no such database|does not exist") as caught:
+        open_store(postgres_url.replace("@/postgres", ":secret@/missing"))
+    assert "secret" not in str(caught.value)
+
+
+def run_apart(code: str, *arguments: object, before: Sequence[str] = ()) -> str:
+    """Run Python in a process of its own and return what it prints."""
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [*before, sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+WRITE = """
+import sys
+from kinegraph.errors import StoreError
+from kinegraph.store import load, open_store
+from tests.store.graphs import put, random_graph
+try:
+    store = open_store(sys.argv[1])
+    print("nodes", len(load(store, "model")))
+    put(store, random_graph(2, nodes=4000), "new")
+except StoreError as problem:
+    print(problem)
+"""
+
+
+def bound_by_permissions() -> list[str]:
+    """What to put before a command so that permissions hold for it, even if root runs it."""
+    if os.geteuid():
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may write everywhere, and there is no setpriv to give that up")
+    return ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+@pytest.mark.parametrize(("file_mode", "directory_mode"), [(0o444, 0o555), (0o666, 0o555), (0o444, 0o777)])
+def test_a_place_that_cannot_be_written(file_mode, directory_mode):
+    """Reading works; writing says why not."""
+    directory = Path(f"/var/tmp/kinegraph-{os.getpid()}-{file_mode}-{directory_mode}")
+    directory.mkdir()
+    try:
+        path = directory / "store.sqlite"
+        store = open_store(path)
+        put(store, random_graph(1))
+        store.close()
+        content = path.read_bytes()
+        path.chmod(file_mode)
+        directory.chmod(directory_mode)
+        said = run_apart(WRITE, path, before=bound_by_permissions())
+        assert said.startswith("nodes 80\n")
+        assert "cannot be written" in said or "cannot be opened or created" in said
+        assert path.read_bytes() == content
+    finally:
+        directory.chmod(0o755)
+        shutil.rmtree(directory)
+
+
+LIMITED = (
+    """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+limit = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+"""
+    + WRITE
+)
+
+
+@pytest.mark.parametrize("more", [0, 60_000, 150_000])
+def test_a_full_disk(file, more):
+    """The file may not grow beyond a limit: the save fails at another point each time, and is taken back."""
+    said = run_apart(LIMITED, file, file.stat().st_size + more)
+    assert "nodes 2000" in said
+    assert "disk" in said
+    store = open_store(file)
+    check(store).require()
+    assert load(store, "model") == random_graph(1, nodes=2000)
+    with pytest.raises(StoreError, match="no mechanism 'new'"):
+        load(store, "new")
+    put(store, random_graph(2), "new")
+
+
+def test_a_full_device():
+    """The same on a file system that is really full."""
+    mount = Path(f"/var/tmp/kinegraph-full-{os.getpid()}")
+    mount.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", mount], check=False, capture_output=True)
+    if done.returncode:
+        mount.rmdir()
+        pytest.skip("only root can mount a small file system here")
+    try:
+        store = open_store(mount / "store.sqlite")
+        put(store, random_graph(1))
+        with pytest.raises(StoreError, match="disk is full"):
+            put(store, random_graph(2, nodes=20_000), "new")
+        check(store).require()
+        assert load(store, "model") == random_graph(1)
+    finally:
+        subprocess.run(["umount", mount], check=True)
+        mount.rmdir()
+
+
+def test_reading_never_writes(file):
+    content = file.read_bytes()
+    store = open_store(file)
+    load(store, "model")
+    evaluate(store, "model", ["y1"], {f"{letter}{i}": 0.5 for letter in "pq" for i in range(6)})
+    form_expressions(store, "model", "%40", Form(sums=True))
+    query(store, "SELECT COUNT(*) FROM term")
+    check(store)
+    store.close()
+    unchanged(file, content)
+
+
+def test_a_path_with_odd_characters(tmp_path):
+    path = tmp_path / "a b?c#d%20é.sqlite"
+    store = open_store(path)
+    put(store, random_graph(1))
+    assert query(store, "SELECT COUNT(*) FROM graph").rows == ((1,),)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_the_default_place(tmp_path, monkeypatch):
+    monkeypatch.setenv("KINEGRAPH_STORE", str(tmp_path / "by-variable.sqlite"))
+    assert open_store().where == str(tmp_path / "by-variable.sqlite")
+    monkeypatch.delenv("KINEGRAPH_STORE")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    if sys.platform == "linux":
+        assert open_store().where == str(tmp_path / "data" / "kinegraph" / "store.sqlite")
