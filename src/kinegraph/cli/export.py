@@ -1,0 +1,105 @@
+"""`kinegraph export`: equations as code of other languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+import kinegraph as kg
+from kinegraph.cli.common import (
+    JsonOption,
+    ModelArgument,
+    QuantityOption,
+    SetOption,
+    console,
+    parameter_settings,
+    print_json,
+)
+from kinegraph.export import ExportOptions, ExportReport, Language, Layout, Precision, Sines
+from kinegraph.export import export as write_files
+
+_LANGUAGES = ", ".join(language.value for language in Language)
+
+
+def run(
+    model: ModelArgument,
+    to: Annotated[str, typer.Option("--to", metavar="LANGUAGE", help=f"One of {_LANGUAGES}.", show_default=False)],
+    directory: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Where the files go; made if need be.")
+    ] = Path(),
+    quantity: QuantityOption = "tau",
+    name: Annotated[
+        str | None, typer.Option("--name", help="What files and functions are called after; else the model.")
+    ] = None,
+    single: Annotated[bool, typer.Option("--float", help="Single precision (c, rust).")] = False,
+    libm: Annotated[bool, typer.Option("--libm", help="Sine and cosine from the library (c, rust).")] = False,
+    symbolic: Annotated[
+        bool | None,
+        typer.Option(
+            "--symbolic-parameters/--numeric-parameters",
+            help="Parameters as an argument p, or as numbers in the code; symbols are usual in latex.",
+        ),
+    ] = None,
+    combined: Annotated[bool, typer.Option("--combined", help="One function for all quantities.")] = False,
+    chunk: Annotated[int, typer.Option("--chunk", help="About how many operations one function holds.")] = 1000,
+    effort: Annotated[kg.Effort, typer.Option("--effort", help="How hard to look for fewer operations.")] = (
+        kg.Effort.QUICK
+    ),
+    no_self_test: Annotated[bool, typer.Option("--no-self-test", help="Leave out the self-test.")] = False,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write equations as source code, with a self-test inside.
+
+    Only files that an export wrote are replaced.
+    """
+    mechanism = kg.load(model)
+    options = ExportOptions(
+        name=name,
+        precision=Precision.FLOAT if single else Precision.DOUBLE,
+        sines=Sines.LIBRARY if libm else Sines.OWN,
+        layout=Layout.COMBINED if combined else Layout.SEPARATE,
+        symbolic_parameters=symbolic,
+        values=parameter_settings(mechanism, settings),
+        effort=effort,
+        chunk=chunk,
+        self_test=not no_self_test,
+    )
+    report = write_files(mechanism, quantity, to, directory, options)
+    if json:
+        print_json(_as_json(report))
+    else:
+        _show(report)
+
+
+def _as_json(report: ExportReport) -> dict[str, object]:
+    return {
+        "language": report.language.value,
+        "sha256": report.digest,
+        "files": [str(path) for path in report.files],
+        "functions": [
+            {
+                "name": one.name,
+                "quantity": one.quantity,
+                "arguments": list(one.arguments),
+                "results": list(one.results),
+                "operations": str(one.operations),
+            }
+            for one in report.functions
+        ],
+    }
+
+
+def _show(report: ExportReport) -> None:
+    if report.functions:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for title in ("function", "arguments", "results", "operations"):
+            table.add_column(title)
+        for one in report.functions:
+            table.add_row(one.name, ", ".join(one.arguments), ", ".join(one.results), str(one.operations))
+        console().print(table)
+    for path in report.files:
+        typer.echo(f"wrote {path}")

@@ -1,0 +1,118 @@
+"""What arguments and results are, in words for comments: order, units (SI), shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kinegraph.backends.binding import Argument
+from kinegraph.derive.derivation import input_names
+from kinegraph.derive.quantity import Quantity
+from kinegraph.export.identifiers import comment
+from kinegraph.graph.node import Kind
+from kinegraph.model.expression import names
+from kinegraph.model.mechanism import Coordinate, Mechanism, Quaternion, Rotation
+
+_ARGUMENTS = {
+    Kind.COORDINATE: "positions",
+    Kind.VELOCITY: "velocities",
+    Kind.ACCELERATION: "accelerations",
+    Kind.INPUT: "generalized forces",
+    Kind.TIME: "time",
+    Kind.PARAMETER: "parameters, in the units of the model",
+}
+
+_QUANTITIES = {
+    "tau": "generalized forces for this motion",
+    "H": "inertia matrix, symmetric, in the order of v",
+    "C": "three-index array C[i][k][l]: the velocity forces are sum C[i][k][l] v[k] v[l]",
+    "coriolis": "Coriolis and centrifugal matrix: times v it gives the velocity forces",
+    "gravity": "generalized forces that hold against gravity",
+    "bias": "generalized forces at zero acceleration",
+    "qdd": "accelerations",
+    "energy": "kinetic and potential energy, J",
+    "momentum": "linear momentum, N s, then angular momentum about the origin, N m s; fixed axes",
+    "pose": "homogeneous matrix: rotation, and position in m in the last column; fixed axes",
+    "jacobian": "Jacobian: velocity rows, then angular velocity rows, fixed axes, by v",
+}
+
+
+class Units:
+    """The units of a mechanism's variables, told from where a coordinate stands: in rotations or in shifts."""
+
+    def __init__(self, mechanism: Mechanism | None) -> None:
+        self._of: dict[str, str] = {}
+        if mechanism is not None:
+            self._add(mechanism)
+
+    def _add(self, mechanism: Mechanism) -> None:
+        turns, shifts = _driven_names(mechanism)
+        for coordinate in mechanism.coordinates:
+            if not isinstance(coordinate, Coordinate):
+                self._of |= dict.fromkeys(coordinate.names, "1")
+                for name in coordinate.velocities:
+                    self._of |= {name: "rad/s", f"{name}'": "rad/s^2", f"tau:{name}": "N m"}
+            elif (coordinate.name in turns) != (coordinate.name in shifts):
+                unit, force = ("rad", "N m") if coordinate.name in turns else ("m", "N")
+                name = coordinate.name
+                self._of |= {name: unit, f"{name}'": f"{unit}/s", f"{name}''": f"{unit}/s^2", f"tau:{name}": force}
+
+    def named(self, name: str) -> str:
+        """A name with its unit, safe for comments."""
+        unit = self._of.get(name)
+        return f"{comment(name, 60)} [{unit}]" if unit else comment(name, 60)
+
+
+def _driven_names(mechanism: Mechanism) -> tuple[set[str], set[str]]:
+    turns: set[str] = set()
+    shifts: set[str] = set()
+    for body in mechanism.bodies:
+        for transform in body.transforms:
+            if isinstance(transform, Rotation):
+                turns |= names(transform.angle)
+            elif not isinstance(transform, Quaternion):
+                shifts |= names(transform.distance)
+    return turns, shifts
+
+
+def argument_meaning(argument: Argument) -> str:
+    """What an argument is."""
+    kinds = {symbol.kind for symbol in argument.symbols}
+    return _ARGUMENTS.get(kinds.pop(), "constants") if len(kinds) == 1 else "inputs"
+
+
+def argument_entries(argument: Argument, units: Units) -> tuple[str, ...]:
+    """The entries of an argument in their order."""
+    if [symbol.kind for symbol in argument.symbols] == [Kind.TIME]:
+        return ("t [s]",)
+    return tuple(units.named(symbol.name) for symbol in argument.symbols)
+
+
+def quantity_meaning(quantity: Quantity) -> str:
+    """What a result is."""
+    meaning = _QUANTITIES[quantity.name]
+    text = f"{meaning} (of {comment(quantity.of)})" if quantity.of else meaning
+    if not quantity.by:
+        return text
+    return f"derivative by {comment(quantity.by)}, which is the last index, of: {text}"
+
+
+def quantity_entries(quantity: Quantity, mechanism: Mechanism, units: Units) -> tuple[str, ...]:
+    """The entries of a result that has one for every velocity; none for other results."""
+    if quantity.by:
+        return ()
+    if quantity.name in ("tau", "gravity", "bias"):
+        return tuple(units.named(name) for name in input_names(mechanism))
+    return tuple(map(units.named, mechanism.acceleration_names)) if quantity.name == "qdd" else ()
+
+
+def listed(entries: Iterable[str], first: int, width: int = 96) -> list[str]:
+    """Entries in numbered lines of a comment; `first` is the number of the first."""
+    lines = [""]
+    for number, entry in enumerate(entries, start=first):
+        text = f"{number} {entry}"
+        if lines[-1] and len(lines[-1]) + len(text) + 2 > width:
+            lines[-1] += ","
+            lines.append(text)
+        else:
+            lines[-1] += f", {text}" if lines[-1] else text
+    return lines

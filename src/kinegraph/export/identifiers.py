@@ -1,0 +1,135 @@
+"""Names of a model made safe: identifiers that no two names share, and comments nothing can break out of.
+
+A plain name (ASCII letters, digits and single underscores, a letter first) stays as it is; a reserved word gets an
+underscore at its end; every other name, and every name that is too long, becomes what can be read of it followed by
+`_x` and sixteen digits of its SHA-256. The three sets are disjoint, and a `Scope` takes care of what is left: it never
+gives one identifier twice, whatever the hash says. Names that generated code needs for itself end in an underscore and
+are no reserved word before it, so they are in none of the three sets.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+
+#: The shortest limit of all languages is MATLAB's 63; prefix and function name share it.
+LONGEST = 30
+
+_PLAIN = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_DIGITS = 16
+_HASHED = re.compile(r".*_x[0-9a-f]{16}", re.DOTALL)
+_READABLE = 12
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_C = _words(
+    """auto break case char const continue default do double else enum extern float for goto if inline int long
+    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+    asm fortran typeof main errno NULL NAN INFINITY EOF"""
+)
+_CPP = _C | _words(
+    """alignas alignof and and_eq bitand bitor bool catch char8_t char16_t char32_t class co_await co_return co_yield
+    compl concept consteval constexpr constinit const_cast decltype delete dynamic_cast explicit export false friend
+    module mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
+    reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid typename using
+    virtual wchar_t xor xor_eq std T"""
+)
+_PYTHON = frozenset((*keyword.kwlist, *keyword.softkwlist, "np", "numpy", "range", "tuple", "self"))
+_MATLAB = _words(
+    """break case catch classdef continue do else elseif end end_try_catch end_unwind_protect endfor endfunction endif
+    endparfor endswitch endwhile enumeration events for function global if methods otherwise parfor persistent
+    properties return spmd switch try until unwind_protect unwind_protect_cleanup while i j pi e eps Inf NaN ans
+    abs acos asin atan atan2 cos cosh exp isnan log max sign sin sinh sqrt tanh zeros reshape"""
+)
+_JULIA = _words(
+    """abstract as baremodule begin break catch ccall const continue do else elseif end export false finally for
+    function global if import in isa let local macro module mutable new primitive quote return struct true try type
+    using where while outer public Base Core Main pi im eltype promote_type Array Inf NaN abs"""
+)
+_RUST = _words(
+    """abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen if
+    impl in let loop macro match mod move mut override priv pub ref return self Self static struct super trait true try
+    type typeof union unsafe unsized use virtual where while yield bool char f32 f64 i32 i64 u32 u64 usize str core
+    std"""
+)
+
+#: Functions generated code calls, and macros some C compilers define by themselves.
+_CALLED = _words(
+    """sin cos sqrt exp log asin acos atan atan2 sinh cosh tanh fabs sign select where ifelse I complex linux unix i386
+    near far min max"""
+)
+_CALLED |= {f"{name}f" for name in _CALLED}
+
+#: Words no identifier may be; whatever is reserved in one language is left alone in all, so that names agree.
+RESERVED = _C | _CPP | _PYTHON | _MATLAB | _JULIA | _RUST | _CALLED
+
+
+def identifier(name: str, longest: int = LONGEST) -> str:
+    """The identifier of a name, the same in every language."""
+    if is_plain(name, longest):
+        return f"{name}_" if name in RESERVED else name
+    return _hashed(name)
+
+
+def is_plain(name: str, longest: int = LONGEST) -> bool:
+    """True if a name can stand in code as it is, apart from reserved words."""
+    return (
+        len(name) <= longest
+        and _PLAIN.fullmatch(name) is not None
+        and "__" not in name
+        and not name.endswith("_")
+        and not _HASHED.fullmatch(name)
+    )
+
+
+def _hashed(name: str) -> str:
+    digits = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+    words = re.sub(r"[^A-Za-z0-9]+", "_", name)[:_READABLE].strip("_")
+    return f"{words if words[:1].isalpha() else f'n{words}'}_x{digits}"
+
+
+def prefix(name: str) -> str:
+    """What files and functions of a model are called after: `double-pendulum` becomes double_pendulum.
+
+    Only one prefix stands in an export, so dashes, dots and underscores need not be told apart; all else is hashed.
+    """
+    readable = re.sub(r"[.-]", "_", name)
+    return identifier(readable if is_plain(readable) else name)
+
+
+class Scope:
+    """Hands out identifiers, none twice, not even in another case: some file systems cannot tell them apart."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = {name.casefold() for name in taken}
+
+    def take(self, *candidates: str) -> str:
+        """The first candidate whose identifier is free, or the last one with a number."""
+        for candidate in candidates:
+            found = identifier(candidate)
+            if self._free(found):
+                return found
+        stem, number = identifier(candidates[-1]), 2
+        while not self._free(f"{stem}_{number}"):
+            number += 1
+        return f"{stem}_{number}"
+
+    def _free(self, found: str) -> bool:
+        if found.casefold() in self._taken:
+            return False
+        self._taken.add(found.casefold())
+        return True
+
+
+_HARMLESS = re.compile(r"[A-Za-z0-9 _.,:;+=()\[\]'^$@!~|&/-]")
+
+
+def comment(text: str, longest: int = 120) -> str:
+    """Text of a model for a comment of any language: one line, no character that ends, opens or continues one."""
+    shown = text if len(text) <= longest else text[: longest - 3] + "..."
+    return "".join(letter if _HARMLESS.match(letter) else f"<U+{ord(letter):04X}>" for letter in shown)

@@ -1,0 +1,88 @@
+"""What can be chosen when code is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kinegraph.errors import KernelError
+from kinegraph.model.expression import Scalar
+from kinegraph.passes.pipeline import Effort
+
+
+class Language(Enum):
+    """What files are written in; the value is the word on the command line."""
+
+    C = "c"
+    CPP = "cpp"
+    PYTHON = "python"
+    MATLAB = "matlab"
+    JULIA = "julia"
+    RUST = "rust"
+    LATEX = "latex"
+    RECORDS = "records"
+
+    @classmethod
+    def parse(cls, text: str) -> Language:
+        """The language of this name; some have several."""
+        word = _OTHER_WORDS.get(text.strip().lower(), text.strip().lower())
+        try:
+            return cls(word)
+        except ValueError:
+            known = ", ".join(language.value for language in cls)
+            raise KernelError(f"{text!r} is no language code can be written in; known are {known}") from None
+
+
+_OTHER_WORDS = {"c++": "cpp", "numpy": "python", "py": "python", "octave": "matlab", "m": "matlab", "jl": "julia"}
+_OTHER_WORDS |= {"rs": "rust", "tex": "latex", "kg": "records", "c99": "c"}
+
+
+class Precision(Enum):
+    """What a number is in languages that must say so (C and Rust)."""
+
+    DOUBLE = "double"
+    FLOAT = "float"
+
+
+class Sines(Enum):
+    """Where sine and cosine come from in C and Rust: written into the file, or called from the language's library."""
+
+    OWN = "own"
+    LIBRARY = "library"
+
+
+class Layout(Enum):
+    """One function for every quantity, or one for all, which computes what they share once."""
+
+    SEPARATE = "separate"
+    COMBINED = "combined"
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """How code is written.
+
+    name: what files and functions are called after; None takes the model's name.
+    symbolic_parameters: parameters are an argument `p` of every function instead of numbers in the code; None takes
+        what is usual, numbers in code and symbols on paper (LaTeX, SymPy).
+    values: values of parameters that replace the model's.
+    chunk: about how many operations one function of the generated code holds; longer code is split.
+    self_test: states and results computed by the interpreter are written into the code, with a function to check them.
+    """
+
+    name: str | None = None
+    precision: Precision = Precision.DOUBLE
+    sines: Sines = Sines.OWN
+    layout: Layout = Layout.SEPARATE
+    symbolic_parameters: bool | None = None
+    values: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
+    effort: Effort = Effort.QUICK
+    chunk: int = 1000
+    self_test: bool = True
+
+    def __post_init__(self) -> None:
+        if self.chunk < 10:
+            raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, 300 to 2000 are sensible")
+        if self.name is not None and not self.name.strip():
+            raise KernelError("the name is empty: give a name for files and functions, or None for the model's")

@@ -1,0 +1,277 @@
+"""From a mechanism or a graph to a unit: derive, reduce, bind, lower, cut, and a test vector for every routine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import cast
+
+from kinegraph.backends.binding import Argument, Binding, ParameterValue, bind
+from kinegraph.backends.chunk import cut
+from kinegraph.backends.lower import lower
+from kinegraph.compile import Quantities, arguments_of, bound_parameters, quantities_of, reduce, reduced_graph
+from kinegraph.derive.quantity import Quantity
+from kinegraph.errors import DerivationError, KernelError
+from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
+from kinegraph.export.identifiers import Scope, comment, is_plain, prefix
+from kinegraph.export.options import ExportOptions, Layout
+from kinegraph.export.text import kinegraph_version
+from kinegraph.export.unit import Field, Routine, Unit, operations_of
+from kinegraph.export.vector import make_vector
+from kinegraph.graph.angle import PI
+from kinegraph.graph.node import Graph, Kind, Output
+from kinegraph.graph.text import dump
+from kinegraph.io.write import write
+from kinegraph.model.evaluate import known_parameter_values, parameter_values
+from kinegraph.model.mechanism import Mechanism
+
+#: What generated code calls its own variables: x1, x2, ... and the scratch array s.
+_TEMPORARY = re.compile(r"[xX]\d+")
+_TAKEN = ("s", "T", "batch", "failed")
+
+#: The argument each kind of symbol goes to.
+_ARGUMENT_NAMES = {
+    Kind.COORDINATE: "q", Kind.VELOCITY: "v", Kind.ACCELERATION: "a", Kind.INPUT: "tau", Kind.TIME: "t",
+    Kind.PARAMETER: "p", Kind.CONSTANT: "c",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound graph with the names its arguments and results have in code."""
+
+    name: str
+    title: str
+    binding: Binding
+    inputs: tuple[Field, ...]
+    outputs: tuple[Field, ...]
+
+
+def prepare(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> Unit:
+    """All that a language needs to know. For a graph, `quantities` name its outputs; none means all."""
+    return _maker(source, options).unit(quantities)
+
+
+def prepare_graphs(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> list[Bound]:
+    """The bound graphs alone, for what is written from graphs (LaTeX, SymPy, CasADi)."""
+    return _maker(source, options).bounds(quantities)
+
+
+def _maker(source: Mechanism | Graph, options: ExportOptions) -> _Maker:
+    return _OfMechanism(source, options) if isinstance(source, Mechanism) else _OfGraph(source, options)
+
+
+def digest_of(text: str, titles: Iterable[str], values: Mapping[str, object]) -> str:
+    """The hash generated code carries: of the model's text, the quantities, and values that replace the model's."""
+    settings = "".join(f"\n{name} = {value}" for name, value in sorted(values.items()))
+    return sha256(f"{text}\n{', '.join(titles)}{settings}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class _Maker:
+    """What mechanisms and graphs have in common."""
+
+    title: str
+    text: str
+    units: Units
+    known: dict[str, float]
+    parameters: tuple[str, ...]
+
+    def __init__(self, options: ExportOptions) -> None:
+        self.options = options
+
+    @property
+    def name(self) -> str:
+        return self.options.name or self.title
+
+    def groups(self, quantities: Quantities) -> list[tuple[str, ...]]:
+        """The outputs each routine computes."""
+        names = self.outputs(quantities)
+        if not names:
+            raise KernelError("nothing to export: name at least one quantity, such as tau")
+        if len(set(names)) < len(names):
+            raise KernelError(f"a quantity is named twice: {', '.join(names)}")
+        return [names] if self.options.layout is Layout.COMBINED else [(name,) for name in names]
+
+    def outputs(self, quantities: Quantities) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def graph(self, group: tuple[str, ...]) -> Graph:
+        raise NotImplementedError
+
+    def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
+        raise NotImplementedError
+
+    def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Binding:
+        return bind(graph, arguments, {})
+
+    def meaning(self, output: Output) -> tuple[str, tuple[str, ...]]:
+        """What a result is, and its entries where they have names."""
+        return "result", ()
+
+    def bounds(self, quantities: Quantities) -> list[Bound]:
+        """What is to be exported, function by function."""
+        scope = Scope(("selftest", "parameters", "digest", prefix(self.name)))
+        return [self._bound(group, scope) for group in self.groups(quantities)]
+
+    def _bound(self, group: tuple[str, ...], scope: Scope) -> Bound:
+        graph = self.graph(group)
+        arguments = tuple(argument for argument in self.arguments(group) if argument.symbols)
+        binding = self.bind(graph, arguments)
+        name = scope.take(_readable(group[0]) if len(group) == 1 else "evaluate", group[0])
+        return Bound(name, ", ".join(comment(one) for one in group), binding, *self._fields(binding))
+
+    def unit(self, quantities: Quantities) -> Unit:
+        bounds = self.bounds(quantities)
+        titles = [output.name for bound in bounds for output in bound.binding.graph.outputs]
+        values = tuple(self.known[name] for name in self.parameters if name in self.known)
+        return Unit(
+            name=prefix(self.name),
+            title=comment(self.title),
+            digest=digest_of(self.text, titles, self.options.values),
+            version=kinegraph_version(),
+            routines=tuple(self.routine(bound) for bound in bounds),
+            parameter_names=tuple(self.units.named(name) for name in self.parameters),
+            parameter_values=values if len(values) == len(self.parameters) else (),
+            options=self.options,
+        )
+
+    def routine(self, bound: Bound) -> Routine:
+        program = lower(bound.binding, group=1, fuse=False)
+        options = self.options
+        vector = make_vector(bound.binding, program, self.known, options.precision) if options.self_test else None
+        return Routine(
+            name=bound.name,
+            title=bound.title,
+            inputs=bound.inputs,
+            outputs=bound.outputs,
+            program=program,
+            chunks=cut(program, options.chunk),
+            operations=operations_of(program),
+            test=vector,
+        )
+
+    def _fields(self, binding: Binding) -> tuple[tuple[Field, ...], tuple[Field, ...]]:
+        scope = Scope(_TAKEN)
+        inputs = tuple(
+            Field(
+                scope.take(argument.name),
+                (len(argument.symbols),),
+                argument_meaning(argument),
+                argument_entries(argument, self.units),
+            )
+            for argument in binding.arguments
+        )
+        outputs = tuple(
+            Field(self._output_name(scope, output.name), output.shape, *self.meaning(output))
+            for output in binding.graph.outputs
+            if output.nodes
+        )
+        return inputs, outputs
+
+    @staticmethod
+    def _output_name(scope: Scope, name: str) -> str:
+        readable = _readable(name)
+        if _TEMPORARY.fullmatch(readable):
+            return scope.take(f"{readable}_out", name)
+        return scope.take(readable, f"{readable}_out", name)
+
+
+def _readable(name: str) -> str:
+    """A quantity's name as an identifier if its parts allow: `pose:hand` is pose_hand, `d(tau)/d(q)` d_tau_by_q."""
+    try:
+        quantity = Quantity.parse(name)
+    except DerivationError:  # the outputs of a graph may have any name
+        return name
+    parts = [part for part in (quantity.name, quantity.of, quantity.by) if part]
+    if not all(map(is_plain, parts)):
+        return name
+    inner = f"{quantity.name}_{quantity.of}" if quantity.of else quantity.name
+    return f"d_{inner}_by_{quantity.by}" if quantity.by else inner
+
+
+class _OfMechanism(_Maker):
+    def __init__(self, mechanism: Mechanism, options: ExportOptions) -> None:
+        super().__init__(options)
+        self.mechanism = mechanism
+        self.title = mechanism.name
+        self.text = write(mechanism)
+        self.units = Units(mechanism)
+        symbolic = bool(options.symbolic_parameters)
+        self.parameters = tuple(one.name for one in mechanism.parameters) if symbolic else ()
+        self.known = self._known() if symbolic else {}
+
+    def _known(self) -> dict[str, float]:
+        """The values of parameters; those that have none stay symbols without a default."""
+        if any(one.value is None and one.name not in self.options.values for one in self.mechanism.parameters):
+            values = known_parameter_values(self.mechanism)
+        else:
+            values = parameter_values(self.mechanism, self.options.values)
+        return {name: float(value) for name, value in values.items()}
+
+    def outputs(self, quantities: Quantities) -> tuple[str, ...]:
+        found = quantities_of(quantities)
+        for quantity in found:
+            if not self.parameters and (quantity.by == "p" or quantity.by in self._parameter_names()):
+                raise KernelError(f"{quantity}: the parameters are numbers here; export with symbolic parameters")
+        return tuple(str(quantity) for quantity in found)
+
+    def _parameter_names(self) -> list[str]:
+        return [one.name for one in self.mechanism.parameters]
+
+    def graph(self, group: tuple[str, ...]) -> Graph:
+        numeric = not self.options.symbolic_parameters
+        bound = bound_parameters(self.mechanism, numeric, self.options.values if numeric else None)
+        return reduced_graph(self.mechanism, quantities_of(group), bound, self.options.effort, cache=True)
+
+    def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
+        return arguments_of(self.mechanism, group, self.parameters)
+
+    def meaning(self, output: Output) -> tuple[str, tuple[str, ...]]:
+        quantity = Quantity.parse(output.name)
+        return quantity_meaning(quantity), quantity_entries(quantity, self.mechanism, self.units)
+
+
+class _OfGraph(_Maker):
+    def __init__(self, graph: Graph, options: ExportOptions) -> None:
+        super().__init__(options)
+        self.source = graph
+        self.title = options.name or "model"
+        self.text = dump(graph)
+        self.units = Units(None)
+        self.known = {}
+        bound = options.values
+        symbols = graph.symbols(Kind.PARAMETER)
+        self.parameters = tuple(symbol.name for symbol in symbols if symbol.name not in bound)
+
+    def outputs(self, quantities: Quantities) -> tuple[str, ...]:
+        names = [output.name for output in self.source.outputs]
+        if isinstance(quantities, str):
+            quantities = [part for part in (quantities,) if part]
+        wanted = tuple(str(one) for one in ((quantities,) if isinstance(quantities, Quantity) else quantities))
+        for name in wanted:
+            if name not in names:
+                raise KernelError(f"the graph has no output {name!r}; outputs are {', '.join(names)}")
+        return wanted or tuple(names)
+
+    def graph(self, group: tuple[str, ...]) -> Graph:
+        chosen = Graph(self.source.nodes, tuple(self.source.output(name) for name in group))
+        return reduce(chosen, effort=self.options.effort).graph
+
+    def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
+        return graph_arguments(self.source, self.options.values)
+
+    def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Binding:
+        return bind(graph, arguments, cast(Mapping[str, ParameterValue], self.options.values))
+
+
+def graph_arguments(graph: Graph, bound: Iterable[str] = ()) -> tuple[Argument, ...]:
+    """One argument for each kind of symbol of a graph, entries in order of appearance."""
+    taken = set(bound)
+    groups: Sequence[tuple[Kind, str]] = tuple(_ARGUMENT_NAMES.items())
+    found = (
+        Argument(name, tuple(one for one in graph.symbols(kind) if one != PI and one.name not in taken))
+        for kind, name in groups
+    )
+    return tuple(argument for argument in found if argument.symbols)

@@ -1,0 +1,136 @@
+"""Test vectors: a state, the results the interpreter gives for it with 256 bits, and how far rounding may lead off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
+from math import ceil, isfinite, log10
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from kinegraph.backends.binding import Argument, Binding, extended_precision
+from kinegraph.backends.program import Op, Program
+from kinegraph.errors import KernelError
+from kinegraph.export.options import Precision
+from kinegraph.export.unit import TestVector
+from kinegraph.graph.interpret import BallArithmetic, Evaluation, FloatArithmetic
+from kinegraph.graph.node import Kind, Output
+
+#: How far code may be off, relative to the largest entry of a result.
+RELATIVE = {Precision.DOUBLE: 1e-12, Precision.FLOAT: 1e-5}
+_TYPES: dict[Precision, Any] = {Precision.DOUBLE: np.float64, Precision.FLOAT: np.float32}
+#: Other compilers round differently, by so much more at most.
+_MARGIN = 32
+_ATTEMPTS = 12
+
+
+def make_vector(binding: Binding, program: Program, known: dict[str, float], precision: Precision) -> TestVector:
+    """A state where all results are finite, and well conditioned if one is found soon.
+
+    `known` are the values of parameters that arrive at run time.
+    """
+    best: TestVector | None = None
+    for inputs in _states(binding.arguments, known, _TYPES[precision]):
+        found = _vector(binding, program, inputs, precision)
+        if found and (best is None or found.relative < best.relative):
+            best = found
+        if best and best.relative <= RELATIVE[precision]:
+            return best
+    if best is None:
+        raise KernelError("no state was found where all results are finite: export without a self-test")
+    return best
+
+
+def _states(
+    arguments: Sequence[Argument], known: dict[str, float], scalar: Any
+) -> Iterator[tuple[tuple[float, ...], ...]]:
+    """States of multiples of 1/64, exact in any precision, closer to zero with every attempt."""
+    for attempt in range(_ATTEMPTS):
+        random = Random(attempt)
+
+        def entry(kind: Kind, name: str, attempt: int = attempt, random: Random = random) -> float:
+            size = random.randint(8, 64) / 64 * 2.0 ** -(attempt // 3)
+            sign = 1 if kind in (Kind.PARAMETER, Kind.TIME) else random.choice((-1, 1))
+            return float(scalar(known[name])) if name in known else sign * size
+
+        yield tuple(tuple(entry(symbol.kind, symbol.name) for symbol in one.symbols) for one in arguments)
+
+
+def _vector(
+    binding: Binding, program: Program, inputs: tuple[tuple[float, ...], ...], precision: Precision
+) -> TestVector | None:
+    expected = expected_results(binding, inputs)
+    if not all(isfinite(value) for result in expected for value in result):
+        return None
+    flat = [value for entries in inputs for value in entries]
+    computed = _split(run(program, flat, _TYPES[precision]), binding.graph.outputs)
+    scales = [max((abs(value) for value in result), default=0.0) or 1.0 for result in expected]
+    error = max((_error(*one) for one in zip(computed, expected, scales, strict=True)), default=0.0)
+    if not isfinite(error):
+        return None
+    relative = max(RELATIVE[precision], _rounded_up(_MARGIN * error))
+    return TestVector(inputs, expected, tuple(relative * scale for scale in scales), relative)
+
+
+def _error(computed: Sequence[float], expected: Sequence[float], scale: float) -> float:
+    return max((abs(one - other) / scale for one, other in zip(computed, expected, strict=True)), default=0.0)
+
+
+def _rounded_up(value: float) -> float:
+    return float(f"1e{ceil(log10(value))}") if value > 0 else 0.0
+
+
+def expected_results(binding: Binding, inputs: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+    """What the graph means, in extended precision, rounded once."""
+    values: dict[str, Any] = dict(binding.parameters)
+    for argument, entries in zip(binding.arguments, inputs, strict=True):
+        values |= {symbol.name: value for symbol, value in zip(argument.symbols, entries, strict=True)}
+    with extended_precision():
+        evaluation = Evaluation(binding.graph, BallArithmetic(values))
+        return tuple(
+            tuple(float(evaluation[index].mid()) for index in output.nodes) for output in binding.graph.outputs
+        )
+
+
+def _split(values: Sequence[float], outputs: Sequence[Output]) -> list[Sequence[float]]:
+    ends = accumulate((len(output.nodes) for output in outputs), initial=0)
+    return [values[start:end] for start, end in pairwise(ends)]
+
+
+def run(program: Program, x: Sequence[float], scalar: Any) -> list[float]:
+    """The results of a program computed with NumPy scalars of one type, to see how it rounds."""
+    y = [float("nan")] * program.output_size
+    values: list[Any] = []
+    with np.errstate(all="ignore"):
+        for one in program.instructions:
+            operands = [values[operand] for operand in one.operands]
+            if one.op is Op.INPUT:
+                values.append(scalar(x[int(one.detail)]))
+            elif one.op is Op.LITERAL:
+                values.append(scalar(one.detail))
+            elif one.op is Op.SINCOS:
+                values.append(operands)
+            elif one.op in (Op.SIN, Op.COS):
+                values.append((np.sin if one.op is Op.SIN else np.cos)(operands[0][int(one.detail)]))
+            elif one.op is Op.FUNCTION:
+                values.append(scalar(FloatArithmetic({}).function(str(one.detail), operands, list)))
+            elif one.op is Op.STORE:
+                y[int(one.detail)] = float(operands[0])
+                values.append(None)
+            else:
+                values.append(_ARITHMETIC[one.op](*operands))
+    return y
+
+
+_ARITHMETIC: dict[Op, Any] = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUBTRACT: lambda a, b: a - b,
+    Op.MULTIPLY: lambda a, b: a * b,
+    Op.DIVIDE: lambda a, b: a / b,
+    Op.NEGATE: lambda a: -a,
+    Op.MULTIPLY_ADD: lambda a, b, c: a * b + c,
+    Op.MULTIPLY_SUBTRACT: lambda a, b, c: a * b - c,
+    Op.NEGATED_MULTIPLY_ADD: lambda a, b, c: c - a * b,
+}

@@ -1,0 +1,127 @@
+"""The driver of exports: prepare, print in the language, write the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kinegraph.compile import Quantities
+from kinegraph.errors import KernelError
+from kinegraph.export.c import c_files
+from kinegraph.export.cpp import cpp_files
+from kinegraph.export.julia import julia_files
+from kinegraph.export.latex import latex_files
+from kinegraph.export.matlab import matlab_files
+from kinegraph.export.options import ExportOptions, Language, Precision
+from kinegraph.export.prepare import prepare
+from kinegraph.export.python import python_files
+from kinegraph.export.records import records_files
+from kinegraph.export.rust import rust_files
+from kinegraph.export.text import MARK
+from kinegraph.export.unit import Unit
+from kinegraph.graph.count import Operations
+from kinegraph.graph.node import Graph
+from kinegraph.model.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class FunctionReport:
+    """One function that was written: its name in the code, what it computes, what it costs."""
+
+    name: str
+    quantity: str
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    operations: Operations
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """What an export wrote; `digest` is the hash the code carries."""
+
+    language: Language
+    digest: str
+    files: tuple[Path, ...]
+    functions: tuple[FunctionReport, ...]
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """The text of every file, by its path below the directory of the export."""
+
+    texts: Mapping[str, str]
+    digest: str = ""
+    functions: tuple[FunctionReport, ...] = ()
+
+
+#: The languages printed from programs.
+_PROGRAMS: dict[Language, Callable[[Unit], dict[str, str]]] = {
+    Language.C: c_files,
+    Language.CPP: cpp_files,
+    Language.PYTHON: python_files,
+    Language.MATLAB: matlab_files,
+    Language.JULIA: julia_files,
+    Language.RUST: rust_files,
+}
+_SINGLE = (Language.C, Language.RUST)
+
+
+def export(
+    source: Mechanism | Graph,
+    quantities: Quantities,
+    language: Language | str,
+    directory: str | Path,
+    options: ExportOptions | None = None,
+) -> ExportReport:
+    """Write quantities as code of a language into a directory, which is made if need be.
+
+    A file that is in the way is replaced only if an export wrote it; else KernelError, and nothing is written.
+    """
+    chosen = Language.parse(language) if isinstance(language, str) else language
+    rendering = render(source, quantities, chosen, options)
+    paths = {Path(directory) / name: text for name, text in rendering.texts.items()}
+    for path in paths:
+        _require_ours(path)
+    for path, text in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return ExportReport(chosen, rendering.digest, tuple(paths), rendering.functions)
+
+
+def render(
+    source: Mechanism | Graph, quantities: Quantities, language: Language, options: ExportOptions | None = None
+) -> Rendering:
+    """The files of an export as text; nothing is written."""
+    options = options or ExportOptions()
+    if options.precision is Precision.FLOAT and language not in _SINGLE:
+        raise KernelError(f"{language.value} has no single precision here: float is for c and rust")
+    if language is Language.LATEX:
+        return Rendering(latex_files(source, quantities, options))
+    if language is Language.RECORDS:
+        return Rendering(records_files(source, options.name))
+    unit = prepare(source, quantities, options)
+    return Rendering(files_of(unit, language), unit.digest, _functions(unit))
+
+
+def files_of(unit: Unit, language: Language) -> dict[str, str]:
+    """The files of a unit in a language that is printed from programs."""
+    return _PROGRAMS[language](unit)
+
+
+def _functions(unit: Unit) -> tuple[FunctionReport, ...]:
+    return tuple(
+        FunctionReport(
+            routine.name,
+            routine.title,
+            tuple(f"{field.name}[{field.size}]" for field in routine.inputs),
+            tuple(f"{field.name}[{', '.join(map(str, field.shape))}]" for field in routine.outputs),
+            routine.operations,
+        )
+        for routine in unit.routines
+    )
+
+
+def _require_ours(path: Path) -> None:
+    if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):
+        raise KernelError(f"{path} exists and was not written by an export: move it away, or choose another directory")

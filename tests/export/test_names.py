@@ -1,0 +1,132 @@
+"""Hostile names: identifiers are legal, never shared, and nothing breaks out of a comment."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kinegraph as kg
+from kinegraph.export import ExportOptions, Language, Layout, export
+from kinegraph.export.identifiers import LONGEST, RESERVED, Scope, comment, identifier, is_plain, prefix
+from kinegraph.export.prepare import prepare
+from kinegraph.graph.build import Builder
+from kinegraph.graph.node import Graph, Kind, Output
+from kinegraph.graph.scalar import Scalar
+from tests.export.languages import build, shell
+from tests.export.test_numbers import COMPILED, LANGUAGES
+
+HOSTILE = (
+    "int", "1x", "a b", '*/ system("") /*', "😀", "x" * 300, "Привет", "end", "%}", '"""', "\\", "line\nbreak", "??/",
+    "fn", "x1", "X1", "s", "q", "tau", "a_", "a__b", "A", "a", "\r\n#define q 1", "=#", "#=", "${HOME}", "`ls`",
+    "{0}", "%d\\n", "sin", "np", "selftest", "T", "batch", "", "\ud800", "__import__('os')", "\\end{document}",
+    "q_x0123456789abcdef", "tau_part1_", "coding: utf-7", "parameters", "linux", "\u202e", "\x00", "ends in \\", "é",
+)  # fmt: skip
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+
+
+def hostile_graph() -> Graph:
+    """As many sines as names; symbols and outputs have hostile names."""
+    builder = Builder()
+    outputs = []
+    for number, name in enumerate(HOSTILE, start=1):
+        symbol = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
+        outputs.append(Output(name, (2,), ((symbol.sin() * number).index, (symbol * symbol).index)))
+    return builder.graph(outputs)
+
+
+@pytest.mark.parametrize(
+    ("name", "layout"), [("int", Layout.SEPARATE), ('*/ system("")', Layout.COMBINED), ("x" * 300, Layout.COMBINED)]
+)
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda one: one.value)
+def test_hostile_names_compile(language: Language, name: str, layout: Layout, tmp_path: Path) -> None:
+    unit = prepare(hostile_graph(), "", ExportOptions(name=name, layout=layout, chunk=20))
+    code = build(unit, language, tmp_path)
+    assert code.selftest() == 0
+    if language in (*COMPILED, Language.PYTHON):
+        x = np.linspace(0.1, 0.9, len(HOSTILE))
+        found = [one for routine in unit.routines for one in code.call(routine, [x])]
+        expected = [(number * np.sin(entry), entry**2) for number, entry in enumerate(x, start=1)]
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_hostile_names_in_latex(tmp_path: Path) -> None:
+    # Cyrillic letters need a font encoding that a small TeX does not have.
+    cyrillic = subprocess.run(["kpsewhich", "t2aenc.def"], capture_output=True).returncode == 0
+    names = [name for name in HOSTILE if cyrillic or name != "Привет"]
+    builder = Builder()
+    outputs = [
+        Output(name, (1,), ((Scalar(builder, builder.symbol(Kind.COORDINATE, name)).sin() * 2).index,))
+        for name in names
+    ]
+    report = export(builder.graph(outputs), "", "latex", tmp_path, ExportOptions(name="*/ \\input{x}"))
+    shell("pdflatex", "-interaction=batchmode", "-halt-on-error", "-draftmode", report.files[0].name, folder=tmp_path)
+
+
+def test_hostile_names_of_a_mechanism(tmp_path: Path) -> None:
+    body, angle = "int", "угол$1"
+    long = "l" * 200
+    text = f"""model файл-$.1; parameters {long} = 2; coordinates {angle};
+    gravity 0, 0, -9.81;
+    {body} | Ry({angle}) | Sz(-{long}), m(3);"""
+    mechanism = kg.parse(text)
+    unit = prepare(mechanism, f"tau,pose:{body}", ExportOptions(symbolic_parameters=True))
+    code = build(unit, Language.C, tmp_path)
+    assert code.selftest() == 0
+    (found,) = code.call(unit.routines[0], [np.array([0.5]), np.zeros(1), np.zeros(1), np.array([2.0])])
+    np.testing.assert_allclose(found, 3 * 9.81 * 2 * np.sin(0.5), rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_an_identifier_is_legal_everywhere(name: str) -> None:
+    for found in (identifier(name), prefix(name)):
+        assert IDENTIFIER.fullmatch(found) and "__" not in found and len(found) <= LONGEST + 1
+        assert found not in RESERVED
+
+
+def test_identifiers_of_hostile_names_differ() -> None:
+    assert len({identifier(name) for name in HOSTILE}) == len(HOSTILE)
+
+
+@given(st.sets(st.text(max_size=40), min_size=2, max_size=20))
+def test_identifiers_are_injective(names: set[str]) -> None:
+    assert len({identifier(name) for name in names}) == len(names)
+
+
+@given(st.sampled_from(sorted(RESERVED)) | st.from_regex(r"[A-Za-z][A-Za-z0-9]{0,12}_?", fullmatch=True))
+def test_an_identifier_is_no_other_name(name: str) -> None:
+    """What one name becomes is never what another name already is."""
+    found = identifier(name)
+    assert found == name or not is_plain(found)
+
+
+def test_an_identifier_can_be_its_own_name() -> None:
+    assert [identifier(name) for name in ("tau", "q1", "panda_link0")] == ["tau", "q1", "panda_link0"]
+    assert identifier("for") == "for_"
+    assert prefix("double-pendulum") == "double_pendulum"
+
+
+@given(st.lists(st.text(max_size=6) | st.sampled_from(("a", "A", "a_2", "a_3")), max_size=30))
+def test_a_scope_gives_no_identifier_twice(names: list[str]) -> None:
+    scope = Scope()
+    found = [scope.take(name) for name in names]
+    assert len({one.casefold() for one in found}) == len(names)
+
+
+@given(st.text())
+def test_comments_hold_what_they_are_given(text: str) -> None:
+    shown = comment(text)
+    assert shown.isascii() and shown.isprintable()
+    assert not re.search(r"[*\"\\%#{}`?\r\n]", shown)
+
+
+def test_comments_can_be_read() -> None:
+    assert comment("d(tau)/d(q)") == "d(tau)/d(q)"
+    assert comment("*/") == "<U+002A>/"
