@@ -1,0 +1,106 @@
+"""Kinegraph: symbolic rigid-body mechanics. Exact equations, fewest operations, proven, compiled.
+
+import kinegraph as kg
+
+arm = kg.load("puma560")                  # a model file, or a name of the library
+graph = kg.derive(arm, "H,gravity")       # exact equations
+kernel = kg.compile(arm, "tau")           # machine code
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from kinegraph.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from kinegraph import library
+    from kinegraph.backends.formula import formula
+    from kinegraph.backends.latex import latex
+    from kinegraph.compile import compile, derive, load
+    from kinegraph.derive.quantity import Quantity
+    from kinegraph.errors import KinegraphError
+    from kinegraph.graph.count import count
+    from kinegraph.graph.interpret import interpret
+    from kinegraph.graph.node import Graph
+    from kinegraph.graph.prove import prove
+    from kinegraph.io import parse, write
+    from kinegraph.jit.kernel import Kernel
+    from kinegraph.minimise import minimise
+    from kinegraph.model.builder import Builder
+    from kinegraph.model.mechanism import Mechanism
+    from kinegraph.passes.pipeline import Effort, reduce
+
+#: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
+_HOMES = {
+    "Builder": "kinegraph.model.builder",
+    "Effort": "kinegraph.passes.pipeline",
+    "Graph": "kinegraph.graph.node",
+    "Kernel": "kinegraph.jit.kernel",
+    "KinegraphError": "kinegraph.errors",
+    "Mechanism": "kinegraph.model.mechanism",
+    "Quantity": "kinegraph.derive.quantity",
+    "compile": "kinegraph.compile",
+    "count": "kinegraph.graph.count",
+    "derive": "kinegraph.compile",
+    "formula": "kinegraph.backends.formula",
+    "interpret": "kinegraph.graph.interpret",
+    "latex": "kinegraph.backends.latex",
+    "library": "",
+    "load": "kinegraph.compile",
+    "minimise": "kinegraph.minimise",
+    "parse": "kinegraph.io",
+    "prove": "kinegraph.graph.prove",
+    "reduce": "kinegraph.passes.pipeline",
+    "write": "kinegraph.io",
+}
+
+__all__ = [
+    "Builder",
+    "Effort",
+    "Graph",
+    "Kernel",
+    "KinegraphError",
+    "Mechanism",
+    "Quantity",
+    "compile",
+    "count",
+    "derive",
+    "formula",
+    "interpret",
+    "latex",
+    "library",
+    "load",
+    "minimise",
+    "parse",
+    "prove",
+    "reduce",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kinegraph' has no attribute {name!r}")
+    home = _HOMES[name]
+    found = getattr(import_module(home), name) if home else import_module(f"kinegraph.{name}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """Keeps `kg.derive` and `kg.compile` functions: importing the submodules of these names would hide them."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (_HOMES.get(name) and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,5 @@
+"""`python -m kinegraph` is the same as `kinegraph`."""
+
+from kinegraph.cli import main
+
+main()

@@ -1,0 +1,266 @@
+"""What a reader sees of a graph: which nodes get a name of their own, and in what order.
+
+Sines and cosines of moving angles are hoisted (`s23` is the sine of q2 + q3), nodes used more than once become x1, x2,
+..., everything else is written where it is used. Both `formula` and `latex` print what is decided here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count as counter
+from typing import TypeAlias
+
+from kinegraph.graph.angle import linear_form
+from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol
+
+#: An expression with more parts than this gets a name even if it is used once: nobody reads it.
+LONGEST = 30
+#: As does one whose parentheses nest deeper.
+DEEPEST = 6
+
+NaturalKey: TypeAlias = tuple[tuple[str, int], ...]
+
+_INDEXED = re.compile(r"([^\W\d_]+)(\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The name of an abbreviation: a stem and what tells it from others, as in s and 23."""
+
+    stem: str
+    suffix: str
+
+    def __str__(self) -> str:
+        joined = self.suffix.isdigit() or re.fullmatch(r"\d+(_\d+)*|[A-Z]\d*", self.suffix)
+        return self.stem + self.suffix if joined else f"{self.stem}_{self.suffix}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of an output, as (output name, indices from one), with the entries that are the same node."""
+
+    output: str
+    indices: tuple[int, ...]
+    node: int
+    same: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """An output: its entries that are not zero, and how many are.
+
+    Of a `symmetric` output (in its last two indices) only the entries with the smaller index first are listed.
+    """
+
+    output: Output
+    entries: tuple[Entry, ...]
+    zeros: int
+    symmetric: bool
+
+
+def natural(name: str) -> NaturalKey:
+    """A key that sorts q2 before q10."""
+    return tuple((text, int(digits or 0)) for text, digits in re.findall(r"(\D*)(\d*)", name))
+
+
+def is_angle_function(node: Node) -> bool:
+    """True for sin and cos."""
+    return isinstance(node, Function) and node.name in ("sin", "cos")
+
+
+class Naming:
+    """The names of one graph. `labels` says which nodes are written by name, `order` in what order they are defined."""
+
+    def __init__(self, graph: Graph, abbreviate: bool = True) -> None:
+        self.graph = graph
+        self._taken = {node.name for node in graph.nodes if isinstance(node, Symbol)}
+        self._roots = {index for output in graph.outputs for index in output.nodes}
+        self.labels: dict[int, Label] = {}
+        if abbreviate:
+            self.labels |= self._angle_labels()
+            self.labels |= self._shared_labels()
+
+    # which nodes stand for themselves
+
+    def parts(self, index: int) -> tuple[int, ...]:
+        """The nodes that are written when a node is written out; an angle is written as a linear form."""
+        node = self.graph.nodes[index]
+        if isinstance(node, Function):
+            if is_angle_function(node):
+                return tuple(child for factors, _ in self.angle(index) for child, _ in factors)
+            return node.arguments
+        if isinstance(node, Polynomial):
+            return tuple(child for _, factors in node.terms for child, _ in factors)
+        return ()
+
+    def angle(self, index: int) -> tuple[tuple[tuple[Factor, ...], Coefficient], ...]:
+        """The argument of a sine or cosine as a linear form."""
+        node = self.graph.nodes[index]
+        assert isinstance(node, Function)
+        return tuple(sorted(linear_form(self.graph.nodes, node.arguments[0]).items()))
+
+    @cached_property
+    def uses(self) -> list[int]:
+        """How often each node is written; outputs that repeat a node count once, for they name the first."""
+        uses = [0] * len(self.graph)
+        for index in self._roots:
+            uses[index] += 1
+        for index in range(len(self.graph) - 1, -1, -1):
+            if uses[index]:
+                for child in self.parts(index):
+                    uses[child] += 1
+        return uses
+
+    def _moving(self, index: int) -> bool:
+        return is_angle_function(self.graph.nodes[index]) and not self.graph.static[index]
+
+    # sines and cosines
+
+    def _angle_labels(self) -> Iterator[tuple[int, Label]]:
+        found = [index for index, used in enumerate(self.uses) if used and self._moving(index)]
+        prefixes = {match[1] for index in found if (match := self._indexed(index))}
+        letters = _letters()
+        joint = "" if all(len(match[2]) == 1 for index in found for match in self._numbered(index)) else "_"
+        suffixes: dict[object, str] = {}
+        for index in found:
+            key = self.angle(index)
+            if key not in suffixes:
+                suffixes[key] = self._angle_suffix(index, len(prefixes) == 1, joint) or next(letters)
+            node = self.graph.nodes[index]
+            assert isinstance(node, Function)
+            yield index, self._free((node.name[0], node.name), suffixes[key])
+
+    def _coordinates(self, index: int) -> list[str] | None:
+        """The names of the coordinates whose plain sum an angle is, else None."""
+        names: list[str] = []
+        for factors, coefficient in self.angle(index):
+            node = self.graph.nodes[factors[0][0]] if len(factors) == 1 else None
+            if coefficient != 1 or not isinstance(node, Symbol) or node.kind is not Kind.COORDINATE:
+                return None
+            names.append(node.name)
+        return names
+
+    def _indexed(self, index: int) -> re.Match[str] | None:
+        names = self._coordinates(index)
+        return _INDEXED.match(names[0]) if names else None
+
+    def _numbered(self, index: int) -> list[re.Match[str]]:
+        return [match for name in self._coordinates(index) or () if (match := _INDEXED.match(name))]
+
+    def _angle_suffix(self, index: int, one_prefix: bool, joint: str) -> str | None:
+        """23 for q2 + q3, the coordinate's name where numbers would not be clear, None for any other angle."""
+        names = self._coordinates(index)
+        if names is None:
+            return None
+        matches = self._numbered(index)
+        if one_prefix and len(matches) == len(names) and len({match[1] for match in matches}) == 1:
+            return joint.join(sorted((match[2] for match in matches), key=int))
+        return names[0] if len(names) == 1 else None
+
+    # shared expressions
+
+    def _shared_labels(self) -> dict[int, Label]:
+        shared = self._shared()
+        stem = next(stem for stem in ("x", "y", "z", "w", "xx", "xxx") if not self._clashes(stem))
+        return {index: Label(stem, str(number)) for number, index in enumerate(shared, start=1)}
+
+    def _clashes(self, stem: str) -> bool:
+        return any(re.fullmatch(stem + r"\d+", name) for name in self._taken)
+
+    def _shared(self) -> list[int]:
+        """The nodes to be named, children first."""
+        named: list[int] = []
+        sizes = [1] * len(self.graph)
+        depths = [0] * len(self.graph)
+        for index, used in enumerate(self.uses):
+            if not used or index in self.labels or isinstance(self.graph.nodes[index], Symbol):
+                continue
+            parts = self.parts(index)
+            size = max(sum(sizes[part] for part in parts), 1)
+            depth = 1 + max((depths[part] for part in parts), default=0)
+            too_long = (size > LONGEST or depth > DEEPEST) and index not in self._roots
+            if (used > 1 and not self._short(index, sizes)) or too_long:
+                named.append(index)
+            else:
+                sizes[index], depths[index] = size, depth
+        return named
+
+    def _short(self, index: int, sizes: list[int]) -> bool:
+        """Quicker read than looked up: a number, a multiple or power of a name, a product of two (three if static)."""
+        node = self.graph.nodes[index]
+        if isinstance(node, Function):
+            return node.name == "reciprocal" and sizes[node.arguments[0]] == 1
+        if not isinstance(node, Polynomial) or len(node.terms) > 1:
+            return False
+        factors = node.terms[0][1] if node.terms else ()
+        return len(factors) <= (3 if self.graph.static[index] else 2) and all(sizes[child] == 1 for child, _ in factors)
+
+    def _free(self, stems: Iterable[str], suffix: str) -> Label:
+        """A label no symbol and no other label has."""
+        candidates = [Label(stem, suffix) for stem in stems]
+        more = (Label(candidates[-1].stem, f"{suffix}_{number}") for number in counter(2))
+        label = next(c for c in (*candidates, *(next(more) for _ in range(99))) if str(c) not in self._taken)
+        self._taken.add(str(label))
+        return label
+
+    # what is listed
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """All labelled nodes: sines and cosines first where they use nothing else, then children first."""
+        plain = {index for index in self.labels if self.is_plain(index)}
+        return (*sorted(plain, key=self._angle_key), *sorted(self.labels.keys() - plain))
+
+    def is_plain(self, index: int) -> bool:
+        """True for a sine or cosine of an angle that is made of symbols alone."""
+        return self._moving(index) and all(isinstance(self.graph.nodes[part], Symbol) for part in self.parts(index))
+
+    def _angle_key(self, index: int) -> tuple[int, list[NaturalKey], NaturalKey, bool]:
+        names = [node.name for part in self.parts(index) if isinstance(node := self.graph.nodes[part], Symbol)]
+        label = self.labels[index]
+        return len(names), sorted(map(natural, names)), natural(label.suffix), label.stem.startswith("c")
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The outputs, entries that are the same node gathered."""
+        return tuple(self._section(output) for output in self.graph.outputs)
+
+    def _section(self, output: Output) -> Section:
+        places: dict[int, list[tuple[int, ...]]] = {}
+        where = [_indices(position, output.shape) for position in range(len(output.nodes))]
+        symmetric = _symmetric(dict(zip(where, output.nodes, strict=True)), output.shape)
+        zeros = sum(self._is_zero(node) for node in output.nodes)
+        for indices, node in zip(where, output.nodes, strict=True):
+            if not self._is_zero(node) and not (symmetric and indices[-2] > indices[-1]):
+                places.setdefault(node, []).append(indices)
+        entries = tuple(Entry(output.name, same[0], node, tuple(same[1:])) for node, same in places.items())
+        return Section(output, entries, zeros, symmetric)
+
+    def _is_zero(self, index: int) -> bool:
+        node = self.graph.nodes[index]
+        return isinstance(node, Polynomial) and not node.terms
+
+
+def _symmetric(nodes: dict[tuple[int, ...], int], shape: tuple[int, ...]) -> bool:
+    """True if exchanging the last two of several indices changes nothing."""
+    if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
+        return False
+    return all(nodes[(*rest, j, i)] == node for (*rest, i, j), node in nodes.items())
+
+
+def _indices(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    found: list[int] = []
+    for size in reversed(shape):
+        position, place = divmod(position, size)
+        found.append(place + 1)
+    return tuple(reversed(found))
+
+
+def _letters() -> Iterator[str]:
+    """A, B, ..., Z, A1, B1, ..."""
+    for round_ in counter():
+        for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+            yield f"{letter}{round_ or ''}"

@@ -1,0 +1,54 @@
+"""The command line: `kinegraph COMMAND ...`, one file per command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from kinegraph import __version__
+from kinegraph.cli import check, demo, derive, eval, export, inspect, models, ops
+from kinegraph.cli.common import show_error
+from kinegraph.cli.store import store_app
+from kinegraph.errors import KinegraphError
+
+app = typer.Typer(
+    name="kinegraph",
+    help="Symbolic rigid-body mechanics: exact equations, fewest operations, proven, compiled.",
+    epilog="MODEL is a file in the model language or a name of the library. Start with: kinegraph demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (models, check, derive, ops, eval, export, inspect, demo):
+    app.command(command.__name__.rpartition(".")[2])(command.run)
+app.add_typer(store_app, name="store")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kinegraph {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Symbolic rigid-body mechanics: exact equations, fewest operations, proven, compiled."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors a user can cause are one message and the exit code 2, never a traceback."""
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="kinegraph")
+    except KinegraphError as error:
+        show_error(str(error))
+    except OSError as error:
+        show_error(f"{error.filename or 'file'}: {error.strerror or error}")
+    sys.exit(2)

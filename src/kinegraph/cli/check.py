@@ -1,0 +1,123 @@
+"""`kinegraph check`: is the model well described, and what does it describe?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.tree import Tree
+
+import kinegraph as kg
+from kinegraph.cli.common import JsonOption, ModelArgument, console, plural, print_json
+from kinegraph.model.evaluate import known_parameter_values, number
+from kinegraph.model.expression import PI, names, text
+from kinegraph.model.mechanism import ZERO, Body, Mechanism
+
+
+def run(model: ModelArgument, json: JsonOption = False) -> None:
+    """Read and validate a model, and say what is in it."""
+    mechanism = kg.load(model)
+    if json:
+        print_json(summary(mechanism))
+        return
+    out = console()
+    for line in _lines(mechanism):
+        out.print(line, markup=False)
+    out.print(_tree(mechanism))
+    for line in _principal_axes(mechanism):
+        out.print(line, markup=False)
+
+
+def summary(mechanism: Mechanism) -> dict[str, Any]:
+    """The facts as plain data."""
+    values = known_parameter_values(mechanism)
+    return {
+        "name": mechanism.name,
+        "bodies": [{"name": body.name, "base": body.base} for body in mechanism.bodies],
+        "coordinates": list(mechanism.position_names),
+        "velocities": list(mechanism.velocity_names),
+        "degrees_of_freedom": len(mechanism.velocity_names),
+        "parameters": {name: float(value) for name, value in values.items()},
+        "parameters_without_value": _without_value(mechanism),
+        "gravity": [text(part) for part in mechanism.gravity],
+        "total_mass": total_mass(mechanism),
+        "points": [point.name for point in mechanism.points],
+        "principal_axes": [
+            {"body": one.body, "moments": one.moments, "axes": one.axes, "quaternion": one.quaternion}
+            for one in _axes(mechanism)
+        ],
+    }
+
+
+def total_mass(mechanism: Mechanism) -> float | None:
+    """The mass of all bodies; None if a parameter in it has no value."""
+    values = known_parameter_values(mechanism)
+    masses = [body.inertia.mass for body in mechanism.bodies]
+    if any(names(mass) - values.keys() - {PI} for mass in masses):
+        return None
+    return sum(number(mass, values) for mass in masses)
+
+
+def _without_value(mechanism: Mechanism) -> list[str]:
+    known = known_parameter_values(mechanism)
+    return [parameter.name for parameter in mechanism.parameters if parameter.name not in known]
+
+
+def _axes(mechanism: Mechanism) -> tuple[Any, ...]:
+    from kinegraph.derive.principal_axes import report  # numpy only when it is needed
+
+    return report(mechanism)
+
+
+def _lines(mechanism: Mechanism) -> Iterator[str]:
+    freedom = plural(len(mechanism.velocity_names), "degree") + " of freedom"
+    yield f"{mechanism.name}: well described; {plural(len(mechanism.bodies), 'body')}, {freedom}"
+    yield f"coordinates   {', '.join(mechanism.position_names) or 'none'}"
+    if len(mechanism.position_names) != len(mechanism.velocity_names):
+        yield f"velocities    {', '.join(mechanism.velocity_names)}"
+    yield f"parameters    {_parameters(mechanism)}"
+    still = all(part == ZERO for part in mechanism.gravity)
+    yield f"gravity       {'none' if still else ', '.join(text(part) for part in mechanism.gravity)}"
+    mass = total_mass(mechanism)
+    yield f"total mass    {'unknown: a parameter has no value' if mass is None else f'{mass:.6g}'}"
+    if mechanism.points:
+        yield f"points        {', '.join(f'{point.name} on {point.body}' for point in mechanism.points)}"
+
+
+def _parameters(mechanism: Mechanism) -> str:
+    missing = _without_value(mechanism)
+    count = len(mechanism.parameters)
+    if not count:
+        return "none"
+    return f"{count}, all with values" if not missing else f"{count}, without value: {', '.join(missing)}"
+
+
+def _tree(mechanism: Mechanism) -> Tree:
+    """The bodies as they stand on each other, with the transforms that lead to each."""
+    children: dict[str | None, list[Body]] = {}
+    for body in mechanism.bodies:
+        children.setdefault(body.base, []).append(body)
+    root = Tree("fixed frame")
+    pending = [(root, body) for body in reversed(children.get(None, []))]
+    while pending:
+        branch, body = pending.pop()
+        twig = branch.add(f"{body.name}  {_placement(mechanism, body)}")
+        pending.extend((twig, child) for child in reversed(children.get(body.name, [])))
+    return root
+
+
+def _placement(mechanism: Mechanism, body: Body) -> str:
+    """The transforms of a body in the model language."""
+    alone = Mechanism(mechanism.name, (Body(body.name, None, body.transforms),))
+    record = next(line for line in kg.write(alone).splitlines() if "|" in line)
+    return record.partition("|")[2].strip().rstrip(";").rstrip() or "(in the frame of its base)"
+
+
+def _principal_axes(mechanism: Mechanism) -> Iterator[str]:
+    found = _axes(mechanism)
+    if found:
+        yield "principal axes of bodies with products of inertia (in their central frames):"
+    for one in found:
+        yield f"  {one.body}"
+        for moment, axis in zip(one.moments, one.axes, strict=True):
+            yield f"    {moment:<12.6g} along ({', '.join(f'{part:+.6f}' for part in axis)})"

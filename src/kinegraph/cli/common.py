@@ -1,0 +1,106 @@
+"""What all commands share: options, reading `name=value`, tables, errors."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import kinegraph as kg
+from kinegraph.errors import ModelError
+from kinegraph.model.expression import Expression
+
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model file, or a name of the library.", show_default=False)
+]
+QuantityOption = Annotated[
+    str,
+    typer.Option(
+        "--quantity",
+        "-q",
+        metavar="LIST",
+        help="tau, H, C, coriolis, gravity, bias, qdd, energy, momentum, pose:BODY, jacobian:BODY, d(X)/d(Y).",
+    ),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Give parameters values, e.g. --set m1=2,l1=0.5."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON and nothing else.")]
+
+
+def console(stderr: bool = False) -> Console:
+    """Where tables go; wide enough for them when the output is a file or a pipe."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() else 120, highlight=False)
+
+
+def show_error(message: str) -> None:
+    """A red message on stderr."""
+    console(stderr=True).print(Text(f"error: {message}", style="red"), soft_wrap=True)
+
+
+def print_json(data: Mapping[str, Any]) -> None:
+    """One JSON object. What is not a number (NaN, infinity) is null, for JSON has no word for it."""
+    typer.echo(json.dumps(_finite(data), ensure_ascii=False))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def assignments(texts: Iterable[str], option: str) -> dict[str, str]:
+    """`q1=0.1,q2=pi/3` as names and what stands behind them; the option may be given several times."""
+    found: dict[str, str] = {}
+    for text in texts:
+        for part in re.split(r",(?![^()]*\))", text):
+            name, equals, value = (piece.strip() for piece in part.partition("="))
+            if not (name and equals and value):
+                raise ModelError(f"{option}: cannot read {part.strip()!r}", remedy=f"write {option} name=value,...")
+            found[name] = value
+    return found
+
+
+def parse_value(text: str, option: str, parameters: Iterable[str] = ()) -> Expression:
+    """A number or an expression such as pi/3 or 2*m1, read by the model language, never by Python."""
+    if re.search(r"[;|~#]|//|/\*", text):
+        raise _unreadable(option, text)
+    declared = "".join(f"{name}, " for name in parameters if name != _VALUE)
+    try:
+        model = kg.parse(f"parameters {declared}{_VALUE} = {text};\n B | | ;")
+    except ModelError:
+        raise _unreadable(option, text) from None
+    value = model.parameters[-1].value
+    assert value is not None
+    return value
+
+
+_VALUE = "value"
+
+
+def _unreadable(option: str, text: str) -> ModelError:
+    return ModelError(f"{option}: {text!r} is not a number", remedy="write a number or an expression such as pi/3")
+
+
+def parameter_settings(mechanism: kg.Mechanism, settings: list[str] | None) -> dict[str, Expression]:
+    """The values of --set; names are checked where they are used."""
+    known = [parameter.name for parameter in mechanism.parameters]
+    return {name: parse_value(text, "--set", known) for name, text in assignments(settings or (), "--set").items()}
+
+
+def plural(count: int, word: str) -> str:
+    """`1 body`, `3 bodies`."""
+    if count == 1:
+        return f"1 {word}"
+    return f"{count} {word[:-1]}ies" if word.endswith("y") else f"{count} {word}s"

@@ -1,0 +1,177 @@
+"""`kinegraph demo`: the legs of a walking robot, from records to machine code, in half a minute."""
+
+from __future__ import annotations
+
+import json as json_module
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+import kinegraph as kg
+from kinegraph.backends.c import c_source
+from kinegraph.backends.latex import latex
+from kinegraph.cli.common import JsonOption, console, print_json
+from kinegraph.cli.ops import derived_plainly, known_values
+from kinegraph.compile import kernel_of
+from kinegraph.graph.count import Operations
+
+NEW, OLD = "kidym-biped-new", "kidym-biped-old"
+#: What is derived, and how hard frames are searched for: ten seconds for one of them is enough for a demo.
+QUANTITIES = {"tau": kg.Effort.NORMAL, "qdd": kg.Effort.QUICK}
+_TITLES = {"tau": "inverse dynamics (tau)", "qdd": "forward dynamics (qdd)"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One quantity: operations before and after, and how fast its kernel is."""
+
+    kernel: kg.Kernel
+    before: Operations
+    after: Operations
+    proved: bool
+    seconds: float
+    nanoseconds: float
+    rate: float
+
+    def as_data(self) -> dict[str, Any]:
+        """The figures of the report."""
+        return {
+            "before": {"mul": self.before.mul, "add": self.before.add},
+            "after": {"mul": self.after.mul, "add": self.after.add},
+            "proved": self.proved,
+            "seconds_to_derive_reduce_prove_compile": round(self.seconds, 3),
+            "nanoseconds_per_call": round(self.nanoseconds, 1),
+            "batched_per_second": round(self.rate),
+        }
+
+
+def run(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")] = Path(
+        "kinegraph-demo"
+    ),
+    json: JsonOption = False,
+) -> None:
+    """Derive, reduce, prove, compile and run the legs of a walking robot, and report."""
+    mechanism = kg.load(NEW)
+    with console(stderr=True).status("deriving, reducing, proving and compiling ..."):
+        measured = {quantity: measure(mechanism, quantity) for quantity in QUANTITIES}
+        difference = disagreement(measured["tau"].kernel)
+    figures = {
+        "model": NEW,
+        "quantities": {quantity: one.as_data() for quantity, one in measured.items()},
+        "both_forms_differ_by": difference,
+    }
+    files = export(mechanism, measured, figures, output)
+    if json:
+        print_json({**figures, "files": [str(file) for file in files]})
+    else:
+        _report(mechanism, measured, difference, files)
+
+
+def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
+    """From the mechanism to a kernel, and how fast it runs."""
+    started = time.perf_counter()
+    values = known_values(mechanism)
+    plain = derived_plainly(mechanism, quantity, values)
+    chosen = kg.derive(mechanism, quantity, values=values, effort=QUANTITIES[quantity])
+    graph = kg.reduce(chosen, kg.Effort.QUICK, prove=False).graph
+    proved = bool(kg.prove(plain, graph))
+    kernel = kernel_of(mechanism, graph, quantity)
+    seconds = time.perf_counter() - started
+    return Measured(kernel, kg.count(plain), kg.count(graph), proved, seconds, call_time(kernel), batch_rate(kernel))
+
+
+def states(kernel: kg.Kernel, count: int) -> list[np.ndarray]:
+    """Random arguments of a kernel."""
+    random = np.random.default_rng(0)
+    return [random.uniform(-0.5, 0.5, (count, len(one.symbols))) for one in kernel.arguments]
+
+
+def call_time(kernel: kg.Kernel, calls: int = 20_000) -> float:
+    """Nanoseconds of one call by a compiled caller, the best of a few runs."""
+    import ctypes
+
+    import numba
+
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.address)
+
+    @numba.njit
+    def repeat(x: Any, y: Any, times: int) -> None:
+        for _ in range(times):
+            function(x.ctypes, y.ctypes)
+
+    x, y = np.concatenate([part[0] for part in states(kernel, 1)]), np.empty(kernel.output_size)
+    repeat(x, y, 1)
+    return min(_seconds(lambda: repeat(x, y, calls)) for _ in range(5)) / calls * 1e9
+
+
+def batch_rate(kernel: kg.Kernel, count: int = 200_000) -> float:
+    """States per second on all cores, the best of a few runs."""
+    arguments = states(kernel, count)
+    kernel.batch(*arguments)
+    return count / min(_seconds(lambda: kernel.batch(*arguments)) for _ in range(3))
+
+
+def _seconds(work: Any) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def disagreement(kernel: kg.Kernel, count: int = 1000) -> float:
+    """The largest relative difference of tau between the two record forms of the legs, over random states."""
+    arguments = states(kernel, count)
+    new = kernel.batch(*arguments)
+    old = kg.compile(kg.load(OLD), "tau").batch(*arguments)
+    return float(np.abs(new - old).max() / np.abs(new).max())
+
+
+def export(
+    mechanism: kg.Mechanism, measured: Mapping[str, Measured], figures: Mapping[str, Any], folder: Path
+) -> list[Path]:
+    """The model, the equations, C source and the report as files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {f"{mechanism.name}.kg": kg.library.text(NEW)}
+    for quantity, one in measured.items():
+        texts[f"{quantity}.tex"] = latex(one.kernel.graph, f"{mechanism.name}: {quantity}")
+        texts[f"{quantity}.c"] = c_source(one.kernel.binding, quantity)
+    texts["report.json"] = json_module.dumps(figures, indent=2) + "\n"
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
+def _report(
+    mechanism: kg.Mechanism, measured: Mapping[str, Measured], difference: float, files: Sequence[Path]
+) -> None:
+    out = console()
+    out.print(f"Legs of a walking robot: {len(mechanism.bodies)} bodies, {len(mechanism.velocity_names)} coordinates\n")
+    table = Table("", box=None, pad_edge=False, header_style="bold")
+    for quantity in measured:
+        table.add_column(_TITLES[quantity], justify="right")
+    for title, cells in _rows(list(measured.values())).items():
+        table.add_row(title, *cells)
+    out.print(table)
+    out.print(f"\nOld and new record form give the same tau: largest difference {difference:.1e} of the largest force")
+    out.print(f"Files: {', '.join(str(file) for file in files)}", soft_wrap=True)
+
+
+def _rows(measured: Sequence[Measured]) -> dict[str, list[str]]:
+    return {
+        "operations as derived": [_operations(one.before) for one in measured],
+        "operations reduced": [_operations(one.after) for one in measured],
+        "proved equal": ["yes" if one.proved else "NO" for one in measured],
+        "derive, reduce, prove, compile": [f"{one.seconds:.1f} s" for one in measured],
+        "one call": [f"{one.nanoseconds:.0f} ns" for one in measured],
+        "batched, all cores": [f"{one.rate / 1e6:.1f} million/s" for one in measured],
+    }
+
+
+def _operations(operations: Operations) -> str:
+    return f"{operations.mul} mul + {operations.add} add"

@@ -1,0 +1,53 @@
+"""`kinegraph derive`: the equations, as text or LaTeX."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import kinegraph as kg
+from kinegraph.cli.common import (
+    JsonOption,
+    ModelArgument,
+    QuantityOption,
+    SetOption,
+    parameter_settings,
+    print_json,
+)
+from kinegraph.model.expression import Expression
+
+
+def run(
+    model: ModelArgument,
+    quantity: QuantityOption = "H,C,gravity",
+    latex: Annotated[bool, typer.Option("--latex", help="A LaTeX fragment for amsmath.")] = False,
+    numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="As derived, before any reduction.")] = False,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Derive equations exactly and print them with a list of abbreviations.
+
+    They are shortened by a quick reduction, which is proved; --raw shows them as they were derived.
+    """
+    mechanism = kg.load(model)
+    graph = equations(mechanism, quantity, numeric, parameter_settings(mechanism, settings), raw)
+    from kinegraph.backends.formula import formula
+    from kinegraph.backends.latex import latex as latex_of
+
+    heading = f"{mechanism.name}: {quantity}, coordinates {', '.join(mechanism.position_names)}"
+    if json:
+        print_json({"name": mechanism.name, "text": formula(graph), "latex": latex_of(graph, heading)})
+    elif latex:
+        typer.echo(latex_of(graph, heading), nl=False)
+    else:
+        typer.echo(f"# {heading}\n\n{formula(graph)}", nl=False)
+
+
+def equations(
+    mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool
+) -> kg.Graph:
+    """The graph whose equations are shown."""
+    graph = kg.derive(mechanism, quantity, numeric=numeric, values=values)
+    return graph if raw else kg.reduce(graph, kg.Effort.QUICK).graph

@@ -1,0 +1,104 @@
+"""`kinegraph eval`: numbers at one state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import kinegraph as kg
+from kinegraph.cli.common import (
+    JsonOption,
+    ModelArgument,
+    QuantityOption,
+    SetOption,
+    assignments,
+    parameter_settings,
+    parse_value,
+    print_json,
+)
+from kinegraph.compile import arguments_of, quantities_of
+from kinegraph.errors import ModelError
+from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
+from kinegraph.model.names import did_you_mean
+
+
+def run(
+    model: ModelArgument,
+    quantity: QuantityOption = "H,C,gravity",
+    at: Annotated[
+        list[str] | None,
+        typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,q1''=0,tau:q1=3,t=1."),
+    ] = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compile quantities and evaluate them at one state.
+
+    Positions and velocities not given take the model's initial values; accelerations, forces and time are zero.
+    """
+    mechanism = kg.load(model)
+    values = parameter_settings(mechanism, settings)
+    state = state_of(mechanism, assignments(at or (), "--at"), parameter_values(mechanism, values))
+    results = evaluate(mechanism, quantity, values, state)
+    if json:
+        print_json({name: array.tolist() for name, array in results.items()})
+        return
+    typer.echo("\n\n".join("\n".join(written(name, array)) for name, array in results.items()))
+
+
+State = dict[str, float]
+
+
+def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping[str, Value]) -> State:
+    """A value for everything that moves, by name; quaternions are normalised."""
+    forces = ["tau:" + name.removesuffix("'") for name in mechanism.velocity_names]
+    state = dict(zip(mechanism.position_names, initial_positions(mechanism, parameters), strict=True))
+    state |= zip(mechanism.velocity_names, initial_velocities(mechanism, parameters), strict=True)
+    state |= dict.fromkeys((*mechanism.acceleration_names, *forces, *mechanism.free_inputs, "t"), 0.0)
+    for name, text in given.items():
+        if name not in state:
+            raise ModelError(f"--at: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, state))
+        state[name] = number(parse_value(text, "--at", parameters), parameters)
+    for coordinate in mechanism.coordinates:
+        if isinstance(coordinate, QuaternionCoordinates):
+            _normalise(state, coordinate)
+    return state
+
+
+def _normalise(state: State, quaternion: QuaternionCoordinates) -> None:
+    norm = sum(state[name] ** 2 for name in quaternion.names) ** 0.5
+    if norm == 0:
+        raise ModelError(f"--at: the quaternion ({', '.join(quaternion.names)}) is zero")
+    for name in quaternion.names:
+        state[name] /= norm
+
+
+def evaluate(mechanism: Mechanism, quantity: str, values: Mapping[str, Any], state: State) -> dict[str, Any]:
+    """The quantities as arrays, by name."""
+    kernel = kg.compile(mechanism, quantity, values=values)
+    arguments: dict[str, Any] = {}
+    for one in arguments_of(mechanism, quantity):
+        numbers = [state[symbol.name] for symbol in one.symbols]
+        arguments[one.name] = numbers[0] if one.name == "t" else np.array(numbers)
+    result = kernel(**arguments)
+    return result if isinstance(result, dict) else {str(quantities_of(quantity)[0]): result}
+
+
+def written(name: str, array: Any) -> Iterator[str]:
+    """An array as aligned numbers; three indices as one matrix after another."""
+    if array.ndim > 2:
+        for place, part in enumerate(array, start=1):
+            if place > 1:
+                yield ""
+            yield from written(f"{name}[{place}]", part)
+        return
+    yield name
+    table = array.reshape(-1, 1 if array.ndim < 2 else array.shape[1]) + 0.0  # no minus zero on the page
+    rows = [[f"{entry:.10g}" for entry in row] for row in table]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  " + "  ".join(entry.rjust(width) for entry, width in zip(row, widths, strict=True))

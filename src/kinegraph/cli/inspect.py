@@ -1,0 +1,101 @@
+"""`kinegraph inspect`: print what stands between two stages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+import kinegraph as kg
+from kinegraph.cli.common import JsonOption, ModelArgument, QuantityOption, SetOption, parameter_settings, print_json
+from kinegraph.model.expression import Expression
+
+
+class Stage(StrEnum):
+    """The values between the stages, in order."""
+
+    MODEL = "model"
+    TREE = "tree"
+    GRAPH = "graph"
+    REDUCED = "reduced"
+    IR = "ir"
+    ASM = "asm"
+
+
+def run(
+    model: ModelArgument,
+    stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.GRAPH,
+    quantity: QuantityOption = "tau",
+    numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Print a value between two stages: the model, its tree of joints, the graph, reduced, LLVM code, assembly."""
+    mechanism = kg.load(model)
+    values = parameter_settings(mechanism, settings)
+    text = shown(mechanism, stage, quantity, numeric, values)
+    if json:
+        print_json({"name": mechanism.name, "stage": stage.value, "text": text})
+    else:
+        typer.echo(text, nl=not text.endswith("\n"))
+
+
+def shown(mechanism: kg.Mechanism, stage: Stage, quantity: str, numeric: bool, values: dict[str, Expression]) -> str:
+    """The text of one stage."""
+    if stage is Stage.MODEL:
+        return kg.write(mechanism)
+    if stage is Stage.TREE:
+        return "\n".join(_tree(mechanism, numeric, values)) + "\n"
+    if stage in (Stage.IR, Stage.ASM):
+        kernel = kg.compile(mechanism, quantity, values=values, loops=False)
+        assert isinstance(kernel, kg.Kernel)
+        return kernel.ir if stage is Stage.IR else kernel.assembly()
+    from kinegraph.graph.text import dump
+
+    graph = kg.derive(mechanism, quantity, numeric=numeric, values=values)
+    return dump(graph if stage is Stage.GRAPH else kg.reduce(graph, kg.Effort.QUICK).graph)
+
+
+def _tree(mechanism: kg.Mechanism, numeric: bool, values: dict[str, Expression]) -> Iterator[str]:
+    """Elementary links: what each moves about or along, and where its joint sits on the link before."""
+    from kinegraph.backends.formula import expressions
+    from kinegraph.compile import bound_parameters
+    from kinegraph.derive.derivation import Derivation, Plan
+    from kinegraph.graph.node import Output
+
+    derivation = Derivation(mechanism, bound_parameters(mechanism, numeric, values), Plan(regroup=False))
+    tree = derivation.tree
+    bodies: dict[int, list[str]] = {}
+    for name, place in tree.bodies.items():
+        bodies.setdefault(place.link, []).append(name)
+    yield f"# {len(tree.links) - 1} elementary joints; link 0 is the fixed frame"
+    for index, link in enumerate(tree.links):
+        carried = f"carries {', '.join(bodies[index])}" if index in bodies else ""
+        if link.joint is None or link.origin is None:
+            yield f"link {index}: fixed frame {carried}".rstrip()
+            continue
+        scalars = [link.joint.displacement, link.moments.mass, *link.origin.position]
+        scalars += [entry for row in link.origin.rotation for entry in row]
+        nodes = tuple(scalar.index for scalar in scalars)
+        texts = expressions(derivation.builder.graph([Output("link", (len(nodes),), nodes)]))
+        moves = _motion(link.joint.kind.value, "xyz"[link.joint.axis], texts[0])
+        kept = ", kept in the frame of its parent" if index in derivation.layout.kept else ""
+        yield f"link {index} on link {link.parent}: {moves}{kept}"
+        yield f"    joint at ({', '.join(texts[2:5])}){_turned(texts[5:])}"
+        if carried or texts[1] != "0":
+            yield f"    mass {texts[1]}, {carried}".rstrip(", ")
+
+
+def _motion(kind: str, axis: str, displacement: str) -> str:
+    if kind == "spherical":
+        return "spherical joint by a quaternion"
+    return f"{kind} joint {'about' if kind == 'revolute' else 'along'} {axis} by {displacement}"
+
+
+def _turned(rotation: list[str]) -> str:
+    if rotation == ["1", "0", "0", "0", "1", "0", "0", "0", "1"]:
+        return ""
+    rows = [", ".join(rotation[start : start + 3]) for start in (0, 3, 6)]
+    return f", turned by [{'; '.join(rows)}]"

@@ -1,0 +1,178 @@
+"""`kinegraph ops`: operation counts after each stage of the reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+import kinegraph as kg
+from kinegraph.cli import like_rackovic
+from kinegraph.cli.common import (
+    JsonOption,
+    ModelArgument,
+    QuantityOption,
+    SetOption,
+    console,
+    parameter_settings,
+    print_json,
+)
+from kinegraph.compile import bound_parameters, quantities_of
+from kinegraph.derive.derivation import Plan
+from kinegraph.derive.plans import PlanSearch
+from kinegraph.graph.count import Operations
+from kinegraph.model.evaluate import known_parameter_values
+from kinegraph.model.expression import Expression
+from kinegraph.passes.pipeline import Effort
+
+_COLUMNS = ("mul", "add", "div", "sqrt", "sin", "cos")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The count after one stage."""
+
+    name: str
+    operations: Operations
+
+    def as_data(self) -> dict[str, str | int]:
+        return {"name": self.name, **counts(self.operations)}
+
+
+@dataclass(frozen=True)
+class Account:
+    """All stages of one reduction, and whether the result was proved equal to the equations as first derived."""
+
+    stages: tuple[Stage, ...]
+    result: Operations
+    proved: bool
+
+    def as_data(self) -> dict[str, Any]:
+        """The JSON of the command."""
+        passes = [stage.as_data() for stage in self.stages]
+        return {**counts(self.result), "passes": passes, "proved": self.proved}
+
+
+def counts(operations: Operations) -> dict[str, int]:
+    """The six kinds of operations; other functions are added where there are any."""
+    found = asdict(operations)
+    return {kind: found[kind] for kind in (*_COLUMNS, *(("other",) if operations.other else ()))}
+
+
+def run(
+    model: ModelArgument,
+    quantity: QuantityOption = "H,C,gravity",
+    effort: Annotated[
+        Effort | None, typer.Option(help="How long to try.  [default: normal]", show_default=False)
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.0, help="Time for the search; implies --effort search.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
+    rackovic: Annotated[
+        bool, typer.Option("--like-rackovic", help="The steps of Rackovic's dissertation, beside its figures.")
+    ] = False,
+    settings: SetOption = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Count operations after each stage of the reduction, and prove the result.
+
+    Parameters become numbers where the model gives values. A count is of binary multiplications and additions;
+    signs, and what depends on parameters alone, are free.
+    """
+    mechanism = kg.load(model)
+    values = parameter_settings(mechanism, settings)
+    if not symbolic:
+        values = {**known_values(mechanism), **values}
+    if rackovic:
+        like_rackovic.show(mechanism, quantity, values, json)
+        return
+    chosen = effort or (Effort.NORMAL if seconds is None else Effort.SEARCH)
+    with console(stderr=True).status(f"reducing {mechanism.name} ..."):
+        account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed)
+    if plot is not None:
+        draw(account, f"{mechanism.name}: {quantity}", plot)
+    if json:
+        print_json(account.as_data())
+        return
+    console().print(_table(account, f"{mechanism.name}: {quantity}"))
+    console().print(_verdict(account), markup=False)
+
+
+def known_values(mechanism: kg.Mechanism) -> dict[str, Expression]:
+    """The parameters whose value the model says, directly or through others."""
+    known = known_parameter_values(mechanism).keys()
+    return {p.name: p.value for p in mechanism.parameters if p.value is not None and p.name in known}
+
+
+def reduce_with_account(
+    mechanism: kg.Mechanism,
+    quantity: str,
+    values: Mapping[str, Expression],
+    effort: Effort,
+    seconds: float | None = None,
+    seed: int = 0,
+) -> Account:
+    """Derive plainly, choose frames, reduce; count after each stage."""
+    plain = derived_plainly(mechanism, quantity, values)
+    chosen = kg.derive(mechanism, quantity, values=values, effort=effort)
+    reduction = kg.reduce(chosen, effort, seconds, seed)
+    stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
+    stages += [Stage(report.name, report.after) for report in reduction.reports]
+    proved = reduction.proved and bool(kg.prove(plain, chosen))
+    return Account(tuple(stages), kg.count(reduction.graph), proved)
+
+
+def derived_plainly(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression]) -> kg.Graph:
+    """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
+    search = PlanSearch(mechanism, quantities_of(quantity), bound_parameters(mechanism, False, values))
+    return search.candidate(Plan(kept=frozenset(), regroup=False)).graph
+
+
+def _table(account: Account, title: str) -> Table:
+    columns = counts(account.result).keys()
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table.add_column("stage")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for stage in account.stages:
+        table.add_row(stage.name.replace("_", " "), *(str(stage.as_data()[column]) for column in columns))
+    table.add_section()
+    table.add_row("result", *(str(number) for number in counts(account.result).values()), style="bold")
+    return table
+
+
+def _verdict(account: Account) -> str:
+    before, after = account.stages[0].operations.total, account.result.total
+    saved = f", {100 * (before - after) / before:.0f} % fewer" if before > after else ""
+    proof = "proved equal to the derived equations" if account.proved else "NOT proved"
+    return f"{before} -> {after} multiplications and additions{saved}; {proof}"
+
+
+def draw(account: Account, title: str, file: Path) -> None:
+    """A bar chart of multiplications and additions after each stage."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    stages = [*account.stages, Stage("result", account.result)]
+    figure = Figure(figsize=(1.5 + 0.9 * len(stages), 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    places = range(len(stages))
+    muls, adds = ([getattr(stage.operations, kind) for stage in stages] for kind in ("mul", "add"))
+    lower = axes.bar(places, muls, label="multiplications", color="#3b6ea5")
+    upper = axes.bar(places, adds, bottom=muls, label="additions", color="#e0a458")
+    axes.bar_label(lower, label_type="center", color="white", fontsize=8)
+    axes.bar_label(upper, labels=[str(number) for number in adds], label_type="center", fontsize=8)
+    axes.set_xticks(places, [stage.name.replace("_", " ") for stage in stages], rotation=20, ha="right")
+    axes.set_ylabel("operations")
+    axes.set_title(title)
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(file, dpi=150)

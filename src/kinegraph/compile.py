@@ -1,0 +1,247 @@
+"""The contents page: load -> derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from kinegraph import library
+from kinegraph.derive.derivation import input_names
+from kinegraph.derive.plans import Candidate, PlanSearch
+from kinegraph.derive.quantity import Quantity, parse_list
+from kinegraph.errors import KernelError, ModelError
+from kinegraph.graph import text
+from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.io.denavit_hartenberg import load_denavit_hartenberg
+from kinegraph.io.mjcf import load_mjcf
+from kinegraph.io.records import load as load_file
+from kinegraph.io.robot import Base
+from kinegraph.io.urdf import load_urdf
+from kinegraph.io.write import write
+from kinegraph.jit import cache as disk
+from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from kinegraph.model.elements import expressions as element_expressions
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
+from kinegraph.model.mechanism import Mechanism, Quaternion, Rotation
+from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
+
+if TYPE_CHECKING:
+    from kinegraph.loops.kernel import LoopedKernel
+
+Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
+Values: TypeAlias = Mapping[str, Scalar]
+
+#: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
+LARGE = 300
+
+#: The quantities loops over bodies compute.
+LOOPED_QUANTITIES = frozenset({"tau", "qdd", "energy"})
+
+#: How many nodes may be derived while choosing frames, by effort.
+_PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 60_000, Effort.SEARCH: 1_000_000}
+
+
+def load(source: str | Path, *, floating: bool = False) -> Mechanism:
+    """A mechanism from a file (.kg records, .urdf, .xml or .mjcf for MuJoCo, .csv Denavit-Hartenberg), or by its name
+    in the library. `floating` frees the base of a URDF robot. The readers in `kinegraph.io` take more options and
+    report what they found."""
+    path = Path(source)
+    if not path.suffix and not path.exists():
+        return library.mechanism(str(source))
+    kind = path.suffix.lower()
+    if floating and kind != ".urdf":
+        raise ModelError(f"{path}: only a URDF's base can be set free when it is read", remedy="leave floating out")
+    if kind == ".urdf":
+        return load_urdf(path, base=Base.FLOATING if floating else Base.FIXED).mechanism
+    if kind in (".xml", ".mjcf"):
+        return load_mjcf(path).mechanism
+    return load_denavit_hartenberg(path).mechanism if kind == ".csv" else load_file(path)
+
+
+def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
+    """Quantities from a word, a list separated by commas, or a sequence of words."""
+    if isinstance(wanted, Quantity):
+        return (wanted,)
+    if isinstance(wanted, str):
+        return parse_list(wanted)
+    return tuple(item if isinstance(item, Quantity) else Quantity.parse(item) for item in wanted)
+
+
+def derive(
+    mechanism: Mechanism,
+    quantities: Quantities,
+    *,
+    numeric: bool = False,
+    values: Values | None = None,
+    effort: Effort = Effort.QUICK,
+) -> Graph:
+    """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `values`."""
+    return plan(mechanism, quantities, numeric=numeric, values=values, effort=effort).graph
+
+
+def plan(
+    mechanism: Mechanism,
+    quantities: Quantities,
+    *,
+    numeric: bool = False,
+    values: Values | None = None,
+    effort: Effort = Effort.QUICK,
+) -> Candidate:
+    """Like derive, together with the plan (frames, origins, algorithms) that was the cheapest."""
+    bound = bound_parameters(mechanism, numeric, values)
+    return PlanSearch(mechanism, quantities_of(quantities), bound).best(_PLAN_BUDGET[effort])
+
+
+def bound_parameters(mechanism: Mechanism, numeric: bool, values: Values | None) -> dict[str, Expression]:
+    """The parameters that become numbers, as exact expressions."""
+    given = {name: expression(value) for name, value in (values or {}).items()}
+    known = {parameter.name: parameter.value for parameter in mechanism.parameters}
+    for name in given:
+        if name not in known:
+            raise ModelError(f"there is no parameter {name!r}", remedy=f"parameters are: {', '.join(known) or 'none'}")
+    if not numeric:
+        return given
+    parameter_values(mechanism, values)  # names every value that is missing
+    return {name: value for name, value in known.items() if value is not None} | given
+
+
+def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:
+    """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
+    needed = {letter for quantity in quantities_of(quantities) for letter in _NEEDS[quantity.name]}
+    groups = {
+        "q": (Kind.COORDINATE, mechanism.position_names),
+        "v": (Kind.VELOCITY, mechanism.velocity_names),
+        "a": (Kind.ACCELERATION, mechanism.acceleration_names),
+        "tau": (Kind.INPUT, input_names(mechanism)),
+        "u": (Kind.INPUT, mechanism.free_inputs),
+        "t": (Kind.TIME, (TIME,)),
+        "p": (Kind.PARAMETER, tuple(runtime)),
+    }
+    if mechanism.free_inputs and any(quantity.name in _DRIVEN for quantity in quantities_of(quantities)):
+        needed.add("u")
+    if depends_on_time(mechanism):
+        needed.add("t")
+    if runtime:
+        needed.add("p")
+    return tuple(
+        Argument(letter, tuple(Symbol(kind, name) for name in group))
+        for letter, (kind, group) in groups.items()
+        if letter in needed
+    )
+
+
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "tau": ("q", "v", "a"),
+    "H": ("q",),
+    "C": ("q",),
+    "coriolis": ("q", "v"),
+    "gravity": ("q",),
+    "bias": ("q", "v"),
+    "qdd": ("q", "v", "tau"),
+    "energy": ("q", "v"),
+    "momentum": ("q", "v"),
+    "forces": ("q", "v"),
+    "power": ("q", "v"),
+    "pose": ("q",),
+    "jacobian": ("q",),
+}
+
+
+#: The quantities that elements with inputs take part in.
+_DRIVEN = frozenset({"tau", "bias", "qdd", "forces", "power"})
+
+
+def depends_on_time(mechanism: Mechanism) -> bool:
+    """True if a transform, gravity, an input or an element changes with time by itself."""
+    expressions = list(mechanism.gravity)
+    expressions += [given.value for given in mechanism.inputs if given.value is not None]
+    expressions += [item for element in mechanism.elements for item in element_expressions(element)]
+    for body in mechanism.bodies:
+        for transform in body.transforms:
+            if not isinstance(transform, Quaternion):
+                expressions.append(transform.angle if isinstance(transform, Rotation) else transform.distance)
+    return any(TIME in names(item) for item in expressions)
+
+
+def compile(
+    mechanism: Mechanism,
+    quantities: Quantities,
+    *,
+    values: Values | None = None,
+    runtime: Sequence[str] = (),
+    effort: Effort = Effort.QUICK,
+    options: KernelOptions | None = None,
+    loops: bool | None = None,
+) -> Kernel | LoopedKernel:
+    """From a mechanism to a callable kernel; parameters named in `runtime` become its last argument p.
+
+    Mechanisms of more than LARGE joints are computed by loops over bodies where the quantities allow it; `loops`
+    forces one or the other.
+    """
+    wanted = quantities_of(quantities)
+    _require_parameters(mechanism, runtime)
+    if _use_loops(mechanism, wanted, runtime, loops):
+        return _looped(mechanism, wanted, values)
+    bound = bound_parameters(mechanism, True, values)
+    fixed = {name: value for name, value in bound.items() if name not in runtime}
+    graph = reduced_graph(mechanism, wanted, fixed, effort, options is None or options.cache)
+    return kernel_of(mechanism, graph, wanted, runtime, options)
+
+
+def _require_parameters(mechanism: Mechanism, runtime: Sequence[str]) -> None:
+    known = {parameter.name for parameter in mechanism.parameters}
+    for name in runtime:
+        if name not in known:
+            raise KernelError(f"runtime parameter {name!r} does not exist; parameters are: {', '.join(sorted(known))}")
+
+
+def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequence[str], loops: bool | None) -> bool:
+    possible = not runtime and all(q.name in LOOPED_QUANTITIES and not q.by for q in wanted)
+    if loops and not possible:
+        names = ", ".join(sorted(LOOPED_QUANTITIES))
+        raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
+    if loops is not None:
+        return loops
+    return possible and not mechanism.elements and len(mechanism.velocity_names) > LARGE
+
+
+def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], values: Values | None) -> LoopedKernel:
+    from kinegraph.loops.kernel import LoopedKernel  # brings Numba with it, which takes its time to import
+
+    arguments = [argument.name for argument in arguments_of(mechanism, wanted)]
+    return LoopedKernel(mechanism, [quantity.name for quantity in wanted], arguments, values)
+
+
+def reduced_graph(
+    mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression], effort: Effort, cache: bool
+) -> Graph:
+    """The cheapest plan's graph, reduced and proved; kept on disk, so that a second run need not derive it again."""
+    parts = (write(mechanism), repr(sorted((n, str(e)) for n, e in bound.items())), repr(wanted), effort.value)
+    name = f"graph-{disk.digest((*parts, disk.sources_digest(Path(__file__).parent)))}"
+    data = disk.load(name) if cache else None
+    if data is not None:
+        return text.read(data.decode())
+    graph = reduce(PlanSearch(mechanism, wanted, bound).best(_PLAN_BUDGET[effort]).graph, effort=effort).graph
+    if cache:
+        disk.save(name, text.dump(graph).encode())
+    return graph
+
+
+def kernel_of(
+    mechanism: Mechanism,
+    graph: Graph,
+    quantities: Quantities,
+    runtime: Sequence[str] = (),
+    options: KernelOptions | None = None,
+) -> Kernel:
+    """Machine code for a graph of a mechanism's quantities."""
+    arguments = arguments_of(mechanism, quantities, runtime)
+    return compile_graph(graph, arguments, options=options or KernelOptions())
+
+
+__all__ = [
+    "Effort", "OnPass", "Reduction", "arguments_of", "bound_parameters", "compile", "derive", "kernel_of", "load",
+    "plan", "quantities_of", "reduce",
+]  # fmt: skip

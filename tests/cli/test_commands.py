@@ -1,0 +1,172 @@
+"""Every command: what it prints, as text and as JSON, and what it says to mistakes."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kinegraph import library
+from kinegraph.io import parse
+from tests.cli.run import data, runner
+
+
+@pytest.fixture
+def run(capsys):
+    return runner(capsys)
+
+
+def test_models_lists_the_whole_library(run):
+    rows = data(run("models --json"))["models"]
+    assert [row["name"] for row in rows] == list(library.names())
+    assert next(row for row in rows if row["name"] == "rackovic-14r")["coordinates"] == 14
+    text = run("models").out
+    assert all(name in text for name in (*library.names(), "pendulum-N"))
+
+
+def test_check_sums_up(run):
+    facts = data(run("check free-body --json"))
+    assert facts["degrees_of_freedom"] == 6 and len(facts["coordinates"]) == 7
+    assert facts["total_mass"] == 2 and facts["principal_axes"] == []
+    assert data(run("check kidym-biped-new --json"))["total_mass"] == pytest.approx(75)
+
+
+def test_check_shows_bodies_with_their_transforms(run):
+    lines = run("check stanford").out.splitlines()
+    assert lines[0] == "stanford: well described; 5 bodies, 3 degrees of freedom"
+    assert "└── С  Sy(d4)" in lines[-1]
+
+
+def test_check_reports_missing_values_and_principal_axes(run, tmp_path):
+    file = tmp_path / "odd.kg"
+    file.write_text("parameters a; coordinates q; Odd | Rz(a*q) | m(1), Jx(2), Jy(2), Jz(3), Jxy(0.5);")
+    text = run("check", file).out
+    assert "without value: a" in text and "principal axes" in text
+    (axes,) = data(run("check --json", file))["principal_axes"]
+    assert sorted(axes["moments"]) == pytest.approx([1.5, 2.5, 3])
+
+
+def test_derive_prints_equations(run):
+    text = run("derive double-pendulum -q H").out
+    assert "H[2,2] = l2^2*m2" in text and "H is symmetric" in text and "c2 = cos(q2)" in text
+    assert "H[2,2] = 4\n" in run("derive double-pendulum -q H --numeric --set l2=2").out
+
+
+def test_derive_latex(run):
+    text = run("derive kidym-biped-new -q gravity --latex").out
+    mathematics = "".join(line for line in text.splitlines() if not line.startswith("%"))
+    assert r"\theta_{L}" in text and "$L" not in mathematics
+    assert text.count(r"\begin{align*}") == text.count(r"\end{align*}") > 0
+    assert data(run("derive heavy-top -q gravity --json")).keys() == {"name", "text", "latex"}
+
+
+def test_ops_counts_and_proves(run):
+    found = data(run("ops stanford -q tau --effort quick --json"))
+    assert list(found) == ["mul", "add", "div", "sqrt", "sin", "cos", "passes", "proved"]
+    assert found["proved"] is True
+    assert [one["name"] for one in found["passes"][:2]] == ["derived", "frames chosen"]
+    first = found["passes"][0]
+    assert first.keys() == {"name", "mul", "add", "div", "sqrt", "sin", "cos"}
+    assert found["mul"] + found["add"] < first["mul"] + first["add"]
+
+
+def test_ops_table_symbolic_and_plot(run, tmp_path):
+    result = run("ops double-pendulum -q tau --symbolic --effort quick --plot", tmp_path / "ops.png")
+    assert result.code == 0 and "proved equal to the derived equations" in result.out
+    assert (tmp_path / "ops.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_ops_like_rackovic_stands_beside_the_published_figures(run):
+    found = data(run("ops rackovic-6r -q H,C,gravity --like-rackovic --json"))
+    last = found["passes"][-1]
+    assert found["proved"] and last["published"] == {"mul": 140, "add": 107}
+    assert last["mul"] + last["add"] < 247
+    other = data(run("ops double-pendulum -q H --like-rackovic --json"))
+    assert all("published" not in step for step in other["passes"])
+
+
+def test_eval_uses_initial_values_and_what_is_given(run):
+    start = data(run("eval double-pendulum -q gravity --json"))["gravity"]
+    again = data(run("eval double-pendulum -q gravity --json --at q1=0.1,q2=-(1+sqrt(2))/10"))["gravity"]
+    assert start == pytest.approx(again, rel=1e-14)
+    down = data(run("eval double-pendulum -q gravity --json --at q1=pi/2,q2=0 --set m1=2"))["gravity"]
+    assert down == pytest.approx([4 * 9.81, 9.81])
+
+
+def test_eval_takes_velocities_accelerations_forces(run):
+    tau = data(run('''eval double-pendulum -q tau --json --at "q1=0,q2=0,q1'=1,q1''=2,q2''=1"'''))["tau"]
+    assert tau == pytest.approx([5 * 2 + 2 * 1, 2 * 2 + 1])
+    qdd = data(run("eval double-pendulum -q qdd --json --at q1=0,q2=0,tau:q1=12,tau:q2=5"))["qdd"]
+    assert qdd == pytest.approx([2, 1])
+
+
+def test_eval_shapes(run):
+    found = data(run("eval double-pendulum -q H,C,gravity,energy --json"))
+    assert {name: np.shape(value) for name, value in found.items()} == {
+        "H": (2, 2), "C": (2, 2, 2), "gravity": (2,), "energy": (2,),
+    }  # fmt: skip
+    assert "C[2]" in run("eval double-pendulum -q C").out
+
+
+def test_eval_normalises_quaternions(run):
+    one, two = (data(run(f"eval heavy-top -q gravity --json --at e0={n},e1={n}")) for n in (1, 2))
+    assert one["gravity"] == pytest.approx(two["gravity"], abs=1e-13)
+
+
+def test_eval_of_a_mechanism_computed_by_loops(run):
+    tau = data(run("eval pendulum-400 -q tau --json --at q1=0"))["tau"]
+    assert len(tau) == 400 and np.allclose(tau, 0)
+
+
+@pytest.mark.parametrize(
+    ("stage", "shown"),
+    [
+        ("model", "Lower~Upper"),
+        ("tree", "link 2 on link 1: revolute joint about y by q2"),
+        ("graph", 'output "tau" (2)'),
+        ("reduced", 'output "tau" (2)'),
+        ("ir", "define"),
+        ("asm", ".text"),
+    ],
+)
+def test_inspect_prints_every_stage(run, stage, shown):
+    result = run(f"inspect double-pendulum --stage {stage} -q tau")
+    assert result.code == 0 and shown in result.out
+    if stage == "model":
+        assert parse(result.out) == library.mechanism("double-pendulum")
+
+
+MISTAKES = [
+    ("check puma650", "did you mean `puma560`?"),
+    ("check no/such/file.kg", "cannot read"),
+    ("eval puma560 -q tao", "did you mean 'tau'?"),
+    ("eval puma560 -q pose", "pose:BODY"),
+    ("eval puma560 -q gravity --at qq1=1", "did you mean"),
+    ("eval puma560 -q gravity --at q1", "name=value"),
+    ("eval puma560 -q gravity --at q1=one", "not a number"),
+    ("eval puma560 -q gravity --at 'q1=1;x'", "not a number"),
+    ("eval puma560 -q gravity --set mass=1", "no parameter"),
+    ("eval heavy-top -q gravity --at e0=0", "is zero"),
+    ("eval puma-full -q gravity", "has no value"),
+    ("ops stanford -q tau --effort quick --plot /no/such/folder/x.png", "No such file"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), MISTAKES)
+def test_mistakes_are_one_message_and_code_2(run, line, message):
+    result = run(line)
+    assert result.code == 2 and result.out == ""
+    assert result.err.startswith("error: ") and message in result.err and "Traceback" not in result.err
+
+
+def test_errors_of_a_model_name_the_place(run, tmp_path):
+    file = tmp_path / "bad.kg"
+    file.write_text("coordinates q;\nArm | Ry(q | m(1);")
+    result = run("check", file)
+    assert result.code == 2 and "line 2" in result.err
+
+
+def test_json_has_no_nan(run, capsys):
+    from kinegraph.cli.common import print_json
+
+    print_json({"x": [1.0, float("nan"), float("inf")]})
+    assert json.loads(capsys.readouterr().out) == {"x": [1.0, None, None]}

@@ -1,0 +1,79 @@
+"""`import kinegraph`: the documented names, whatever was imported before, and quickly."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import kinegraph as kg
+from tests.cli.run import ENVIRONMENT
+
+ROOT = Path(__file__).parents[2]
+
+
+def python(code):
+    """Run code in a new process, warnings as errors; returns what it prints."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", kg.__all__)
+def test_every_name_exists_and_is_documented(name):
+    assert getattr(kg, name).__doc__
+    assert name in dir(kg)
+
+
+def test_every_name_the_pages_use_exists():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    used = {name for page in pages for name in re.findall(r"\bkg\.(\w+)", page.read_text("utf-8")) if name != "kg"}
+    assert {name for name in used if not hasattr(kg, name)} == set()
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        kg.nothing_like_it  # noqa: B018
+
+
+BEFORE = [
+    "",
+    "import kinegraph.derive.quantity",
+    "import kinegraph.compile",
+    "import kinegraph.minimise",
+    "from kinegraph.derive import derivation",
+    "from kinegraph.compile import plan",
+    "from kinegraph import compile, derive",
+    "import kinegraph.cli",
+]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("after", ["", "import kinegraph.derive.energy, kinegraph.compile, kinegraph.minimise"])
+def test_functions_are_not_hidden_by_modules_of_the_same_name(before, after):
+    code = f"{before}\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise\n{after}\n"
+    code += "assert first == (kg.derive, kg.compile, kg.minimise)\n"
+    code += "print(*(type(one).__name__ for one in first), kg.library.__name__)"
+    assert python(code) == "function function function kinegraph.library"
+
+
+def test_the_modules_of_the_same_name_can_still_be_imported():
+    code = "import kinegraph as kg; kg.derive\nfrom kinegraph.derive.quantity import Quantity\n"
+    assert python(code + "from kinegraph.compile import plan\nprint(plan.__name__)") == "plan"
+
+
+def test_importing_brings_in_nothing_heavy():
+    heavy = ("numpy", "numba", "llvmlite", "flint", "lark", "scipy", "sqlalchemy", "matplotlib", "typer")
+    assert python(f"import sys, kinegraph; print([name for name in {heavy!r} if name in sys.modules])") == "[]"
+
+
+def test_compiling_does_not_import_numba():
+    code = "import sys, kinegraph as kg; kg.compile(kg.load('double-pendulum'), 'H'); print('numba' in sys.modules)"
+    assert python(code) == "False"
+
+
+def test_version_is_that_of_the_project():
+    assert kg.__version__ == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]

@@ -1,0 +1,49 @@
+"""The code of README and walkthrough is run, and what they show is what it prints."""
+
+import io
+import re
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("README.md", "docs/walkthrough.md")
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def examples(page):
+    """Python blocks in order, each with the output shown right after it (None if there is none)."""
+    blocks = _BLOCK.findall((ROOT / page).read_text("utf-8"))
+    found = []
+    for position, (language, code) in enumerate(blocks):
+        if language == "python":
+            following = blocks[position + 1] if position + 1 < len(blocks) else ("", "")
+            found.append((code, following[1] if following[0] == "text" else None))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_prints_what_the_page_shows(page):
+    names = {}
+    assert examples(page)
+    for code, expected in examples(page):
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            exec(compile(code, page, "exec"), names)
+        assert expected is None or printed.getvalue().strip() == expected.strip(), code
+
+
+def test_an_example_fits_the_first_screen():
+    code, output = examples("README.md")[0]
+    assert len(code.splitlines()) <= 15 and output
+    head = (ROOT / "README.md").read_text("utf-8").split("## Install")[0]
+    assert "make demo" in head and "make test" in head and len(head.splitlines()) < 45
+
+
+@pytest.mark.parametrize("page", [*PAGES, *(str(p.relative_to(ROOT)) for p in sorted((ROOT / "docs").glob("*.md")))])
+def test_links_lead_somewhere(page):
+    text = (ROOT / page).read_text("utf-8")
+    for target in re.findall(r"\]\(([^)#]+)", text):
+        if "://" not in target:
+            assert ((ROOT / page).parent / target).exists(), f"{page}: {target}"

@@ -1,0 +1,122 @@
+"""Dependencies point one way (STYLE.md, point 5): each part of the package imports only what the table allows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "kinegraph"
+
+#: What each part may import of the others. A new part is added here, or the test fails.
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "version": set(),
+    "graph": {"errors"},
+    "passes": {"errors", "graph"},
+    "backends": {"errors", "graph"},
+    "jit": {"errors", "graph", "backends"},
+    "model": {"errors"},
+    "io": {"errors", "model"},
+    "library": {"errors", "model", "io"},
+    "derive": {"errors", "model", "graph"},
+    "loops": {"errors", "model", "graph"},  # large systems: recursions over arrays
+    "compile": {"errors", "model", "io", "library", "derive", "loops", "graph", "passes", "backends", "jit"},
+    "solve": {"errors", "model", "graph", "backends", "jit"},  # kernels are plain callables here: never derive
+}
+BASE = set(ALLOWED)
+ALLOWED |= {
+    "minimise": {"errors", "graph", "passes"},
+    "simulate": BASE,  # from a mechanism to the problem `solve` integrates
+    "export": BASE,
+    "store": BASE,
+    "view": BASE | {"store"},
+    "__init__": BASE | {"store", "view", "export", "minimise", "simulate"},
+    "cli": BASE | {"store", "view", "export", "minimise", "simulate", "__init__"},
+    "__main__": {"cli"},
+}
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    """The folder or module right below the package a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_modules(path: Path, source: str) -> Iterator[tuple[int, str]]:
+    """Every module or name an import statement of the file may mean, as (line, dotted name)."""
+    package = ("kinegraph", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield node.lineno, f"{base}.{alias.name}"
+
+
+def imported_part(module: str) -> str | None:
+    """The part of the package a dotted name lies in; None outside the package."""
+    package, *rest = module.split(".")
+    if package != "kinegraph":
+        return None
+    return rest[0] if rest and is_part(rest[0]) else "__init__"
+
+
+def is_part(name: str) -> bool:
+    return name in ALLOWED or (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
+
+
+def wrong_imports(path: Path, source: str) -> list[str]:
+    """What a file imports against the table."""
+    part = part_of(path)
+    wrong = []
+    for line, module in imported_modules(path, source):
+        target = imported_part(module)
+        if target not in (None, part) and target not in ALLOWED[part]:
+            wrong.append(f"{path.relative_to(PACKAGE)}:{line}: {part} must not import {module}")
+    return wrong
+
+
+def test_every_part_is_in_the_table() -> None:
+    assert {part_of(path) for path in FILES} - ALLOWED.keys() == set()
+
+
+def test_the_table_has_no_cycle() -> None:
+    order = list(TopologicalSorter(ALLOWED).static_order())
+    assert order.index("errors") < order.index("graph") < order.index("cli")
+
+
+@pytest.mark.parametrize("part", sorted({part_of(path) for path in FILES} & ALLOWED.keys()))
+def test_imports_point_one_way(part: str) -> None:
+    files = [path for path in FILES if part_of(path) == part]
+    assert [complaint for path in files for complaint in wrong_imports(path, path.read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "statement", "allowed"),
+    [
+        ("graph/node.py", "from kinegraph.errors import GraphError", True),
+        ("graph/node.py", "import kinegraph.graph.build", True),
+        ("graph/node.py", "from .build import Builder", True),
+        ("graph/node.py", "import numpy as np", True),
+        ("graph/node.py", "import kinegraph.model.mechanism", False),
+        ("graph/node.py", "from kinegraph import model", False),
+        ("graph/node.py", "from kinegraph import load", False),
+        ("graph/node.py", "from ..model import Mechanism", False),
+        ("graph/node.py", "from .. import model", False),
+        ("graph/node.py", "def later():\n    import kinegraph.cli", False),
+        ("derive/energy.py", "from kinegraph.passes.pipeline import reduce", False),
+        ("solve/simulation.py", "from kinegraph.derive.energy import energy", False),
+        ("compile.py", "from kinegraph.derive.energy import energy", True),
+        ("cli/demo.py", "import kinegraph as kg", True),
+    ],
+)
+def test_the_test_sees_every_way_to_import(file: str, statement: str, allowed: bool) -> None:
+    assert (wrong_imports(PACKAGE / file, statement) == []) is allowed
