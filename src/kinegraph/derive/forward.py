@@ -45,7 +45,7 @@ def _factorise(h: Square, order: Sequence[int], names: Sequence[str]) -> tuple[S
     for position in range(len(order) - 1, -1, -1):
         k = order[position]
         if h[k][k].is_zero:
-            raise DerivationError(f"forward dynamics: nothing massive moves with {names[k]}; give a body mass or inertia")
+            raise DerivationError(f"forward dynamics: nothing with mass moves with {names[k]}; give a body mass")
         inverse[k] = h[k][k].reciprocal()
         below = [i for i in order[:position] if not h[k][i].is_zero]
         ratios = {i: h[k][i] * inverse[k] for i in below}
