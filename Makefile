@@ -6,7 +6,7 @@ TEST_STAMP := $(VENV)/.stamp-test
 BENCH_STAMP := $(VENV)/.stamp-bench
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
-.PHONY: demo test lint bench soak clean
+.PHONY: demo test lint bench bench-peers soak clean
 
 demo: $(TEST_STAMP)
 	$(BIN)/kinegraph demo
@@ -19,8 +19,15 @@ lint: $(TEST_STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src
 
-bench: $(BENCH_STAMP)
-	$(BIN)/kinegraph bench
+# Ratios measured in one run, never asserted: the machine may be busy. `make bench-peers` needs the peers' packages.
+bench: $(TEST_STAMP)
+	$(BIN)/python -m bench.kernels
+	$(BIN)/python -m bench.loops
+	$(BIN)/python -m bench.counts
+	$(BIN)/python -m bench.store
+
+bench-peers: $(BENCH_STAMP)
+	$(BIN)/python -m bench.run_peers
 
 # The same tests with many more random cases than `make test` has time for.
 soak: $(TEST_STAMP)

@@ -1,4 +1,4 @@
-"""Speed of generated code, as ratios measured in one run: `python bench/kernels.py [--json FILE]`.
+"""Speed of generated code, as ratios measured in one run: `python -m bench.kernels [--json FILE]`.
 
 Against the same graph as C with the C library's sin and cos, compiled by gcc -O3 -march=native (if there is a gcc);
 batches against single calls; and the time to compile a graph of 100,000 nodes.
@@ -11,7 +11,6 @@ import ctypes
 import json
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,17 +18,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from bench.arm import arm, symbols
 
+import kinegraph as kg
 from kinegraph.backends.binding import bind
 from kinegraph.backends.c import c_source
+from kinegraph.compile import arguments_of
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
 from kinegraph.jit.engine import LoadedCode, object_code
 from kinegraph.jit.kernel import Argument, KernelOptions, compile_graph
 from kinegraph.jit.target import host
-
-sys.path.insert(0, str(Path(__file__).parent))
-from arm import arm, symbols
 
 #: States are taken in random order, as in sampling: the C library's branches then cannot be learned by heart.
 STATES = 256
@@ -186,8 +185,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()
-    figures = measure(arm(6), arm_arguments(6))
+    puma = kg.load("puma560")
+    figures = measure(kg.derive(puma, "tau", numeric=True), arguments_of(puma, "tau"))
+    print("PUMA 560 tau")
     print(report(figures))
+    print("six-joint arm, all parameters")
+    print(report(measure(arm(6), arm_arguments(6))))
     compiling = compile_time()
     print(f"compiling {compiling['nodes']} nodes       {compiling['scalar']:8.1f} s", end="")
     print(f"    (processor {compiling['scalar_processor']:.1f} s; batch code {compiling['batch']:.1f} s)")
