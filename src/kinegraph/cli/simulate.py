@@ -1,0 +1,111 @@
+"""`kinegraph simulate`: the motion of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import kinegraph as kg
+from kinegraph.cli.common import JsonOption, ModelArgument, assignments, console, print_json
+from kinegraph.errors import ModelError
+
+if TYPE_CHECKING:
+    from kinegraph.solve.events import Event
+    from kinegraph.solve.solution import Solution
+
+
+def run(
+    model: ModelArgument,
+    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE,...", help="Initial values (q1=1,q1'=0) and parameters (m1=2)."),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME=FORMULA", help="A force on a coordinate: q1=2*sin(3*t)-0.1*q1'."),
+    ] = None,
+    events: Annotated[
+        list[str] | None,
+        typer.Option("--event", metavar="NAME=FORMULA", help="Record when a formula passes zero: low=tip.z+1."),
+    ] = None,
+    stop: Annotated[
+        list[str] | None, typer.Option("--stop", metavar="NAME=FORMULA", help="Stop when a formula passes zero.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams or bdf.")] = "dop853",
+    rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-8,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance per step.")] = None,
+    step: Annotated[float | None, typer.Option(help="Length of fixed steps (rk4, symplectic), in seconds.")] = None,
+    points: Annotated[int, typer.Option(help="Equal intervals to save; 0 saves the integrator's own steps.")] = 1000,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save to .parquet, .csv or .npz.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw to .png, .svg or .pdf.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Simulate a mechanism and print how it went; save the motion and draw it.
+
+    Exit code 1 says that the run did not reach its end.
+    """
+    from kinegraph.simulate import simulate
+
+    mechanism = kg.load(model)
+    initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
+    solution = simulate(
+        mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),
+        inputs=assignments(inputs or (), "--input"), events=_events(events, stop), grid=points or None,
+        rtol=rtol, atol=atol, step=step, progress=False if quiet or json else None,
+    )  # fmt: skip
+    if output:
+        solution.save(output)
+    if plot:
+        from kinegraph.view.plot import plot as draw
+
+        draw(solution, plot)
+    _report(solution, json)
+    if not solution.status.good:
+        raise typer.Exit(1)
+
+
+def _split(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What was set, as initial values and as parameters."""
+    state = (*mechanism.position_names, *mechanism.velocity_names)
+    known = [parameter.name for parameter in mechanism.parameters]
+    for name in given:
+        if name not in state and name not in known:
+            remedy = f"coordinates and velocities: {', '.join(state)}; parameters: {', '.join(known) or 'none'}"
+            raise ModelError(f"--set: {mechanism.name} has no {name!r}", remedy=remedy)
+    initial = {name: text for name, text in given.items() if name in state}
+    return initial, {name: text for name, text in given.items() if name not in state}
+
+
+def _formulas(texts: Mapping[str, str]) -> dict[str, Any]:
+    from kinegraph.simulate.formula import formula
+
+    return {name: formula(text) for name, text in texts.items()}
+
+
+def _events(recorded: list[str] | None, stopping: list[str] | None) -> list[Event]:
+    from kinegraph.solve.events import Action, Event
+
+    events = [Event(name, text) for name, text in assignments(recorded or (), "--event").items()]
+    return events + [
+        Event(name, text, action=Action.STOP) for name, text in assignments(stopping or (), "--stop").items()
+    ]
+
+
+def _report(solution: Solution, as_json: bool) -> None:
+    if as_json:
+        print_json({
+            "model": solution.model, "method": solution.method, "status": solution.status.name,
+            "message": str(solution.ending), "t": solution.ending.time, "final": solution.final,
+            "checks": [{"name": c.name, "error": c.error, "passed": c.passed} for c in solution.checks],
+            "events": [{"name": h.name, "t": h.time} for h in solution.happenings],
+            "statistics": vars(solution.statistics),
+        })  # fmt: skip
+        return
+    console().print(str(solution), markup=False, soft_wrap=True)

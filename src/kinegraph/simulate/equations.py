@@ -1,0 +1,218 @@
+"""From a mechanism to the right-hand side that `solve` integrates, in velocities or in momenta."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kinegraph.compile import bound_parameters, depends_on_time, plan
+from kinegraph.derive.canonical import CanonicalForm, momentum_names
+from kinegraph.derive.state_rate import NO_FORCES, WORK, Forces, rate_jacobian, state_names, state_rate
+from kinegraph.graph.build import Builder
+from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.graph.transfer import moved, transfer
+from kinegraph.jit.kernel import Argument, Kernel, compile_graph
+from kinegraph.model.expression import TIME, Expression, Scalar
+from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.solve.errors import SolveError
+from kinegraph.solve.problem import Floats, RightHandSide
+
+_LARGEST_REDUCED = 4000
+
+
+class Equations(ABC):
+    """A mechanism, the numbers of its parameters, and the order of x = [y, t, u, p] that all its kernels take.
+
+    runtime: parameters that are given when the code runs (p); all others are part of the code.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
+    ) -> None:
+        self.mechanism = mechanism
+        self.forces = forces
+        self.runtime = tuple(runtime)
+        numbers = bound_parameters(mechanism, True, values)
+        self.bound: dict[str, Expression] = {name: value for name, value in numbers.items() if name not in runtime}
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The entries of y."""
+
+    @property
+    @abstractmethod
+    def state_symbols(self) -> tuple[Symbol, ...]:
+        """The symbols of y in graphs."""
+
+    @property
+    @abstractmethod
+    def rate(self) -> Graph:
+        """y' as a graph."""
+
+    @abstractmethod
+    def carry(self, graph: Graph) -> Graph:
+        """A graph in q and v as a graph in y."""
+
+    @abstractmethod
+    def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
+        """y from q and v."""
+
+    @abstractmethod
+    def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
+        """q and v from rows of y."""
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The symbols of x."""
+        inputs = (Symbol(Kind.INPUT, f"tau:{name}") for name in self.forces.sampled)
+        parameters = (Symbol(Kind.PARAMETER, name) for name in self.runtime)
+        return (*self.state_symbols, Symbol(Kind.TIME, TIME), *inputs, *parameters)
+
+    def kernel(self, graph: Graph) -> Kernel:
+        """Machine code of a graph, with the one argument x."""
+        return compile_graph(_reduced(graph), [Argument("x", self.symbols)])
+
+    def _arguments(self) -> list[Argument]:
+        """x in its parts, so that batch code can take each from an array of its own."""
+        ends = np.cumsum([len(self.names), 1, len(self.forces.sampled), len(self.runtime)])
+        parts = zip("ytup", np.split(np.arange(ends[-1]), ends[:-1]), strict=True)
+        return [Argument(name, tuple(self.symbols[int(k)] for k in part)) for name, part in parts if len(part)]
+
+    def right_hand_side(self, jacobian: bool = False, batch: bool = False) -> RightHandSide:
+        """The compiled right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
+        kernel = compile_graph(_reduced(self.rate), self._arguments())
+        slopes = self.kernel(rate_jacobian(self.mechanism, self.rate)) if jacobian else None
+        return RightHandSide(
+            address=kernel.address,
+            names=self.names,
+            inputs=len(self.forces.sampled),
+            parameters=len(self.runtime),
+            quaternions=quaternion_starts(self.mechanism),
+            jacobian=slopes.address if slopes else 0,
+            batch=batch_address(kernel) if batch else 0,
+            keep=(kernel, slopes),
+        )
+
+
+class VelocityForm(Equations):
+    """y = [q, v], and the work of forces where there are any."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return state_names(self.mechanism, self.forces)
+
+    @property
+    def state_symbols(self) -> tuple[Symbol, ...]:
+        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.position_names)
+        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.velocity_names)
+        work = (Symbol(Kind.INPUT, WORK),) if self.forces.present else ()
+        return (*positions, *velocities, *work)
+
+    @cached_property
+    def rate(self) -> Graph:
+        accelerations = plan(self.mechanism, "qdd", values=self.bound).graph
+        return state_rate(self.mechanism, accelerations, self.bound, self.forces)
+
+    def carry(self, graph: Graph) -> Graph:
+        return graph
+
+    def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
+        return np.concatenate([q, v, np.zeros(len(self.names) - len(q) - len(v))])
+
+    def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
+        first, last = len(self.mechanism.position_names), len(self.mechanism.velocity_names)
+        return states[:, :first], states[:, first : first + last]
+
+
+class MomentumForm(Equations):
+    """y = [q, p], for symplectic methods: conservative mechanisms without forces."""
+
+    def __init__(
+        self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
+    ) -> None:
+        if forces.present or depends_on_time(mechanism):
+            raise SolveError(
+                "a symplectic method needs a conservative mechanism: no inputs, nothing that depends on time\n"
+                "  choose another method, e.g. method='dop853'"
+            )
+        super().__init__(mechanism, values, NO_FORCES, runtime)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.mechanism.position_names, *momentum_names(self.mechanism))
+
+    @property
+    def state_symbols(self) -> tuple[Symbol, ...]:
+        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.position_names)
+        return (*positions, *(Symbol(Kind.INPUT, name) for name in momentum_names(self.mechanism)))
+
+    @cached_property
+    def _form(self) -> CanonicalForm:
+        return CanonicalForm(self.mechanism, self.bound, plan(self.mechanism, "H", values=self.bound).plan)
+
+    @cached_property
+    def rate(self) -> Graph:
+        return self._form.rate()
+
+    @cached_property
+    def _velocities(self) -> Graph:
+        return self._form.velocities()
+
+    def carry(self, graph: Graph) -> Graph:
+        builder = Builder()
+        solved = moved(self._velocities.outputs, transfer(self._velocities, builder))[0].nodes
+        v = dict(zip(self.mechanism.velocity_names, solved, strict=True))
+
+        def symbol(node: Symbol) -> int:
+            return v[node.name] if node.kind is Kind.VELOCITY else builder.symbol(node.kind, node.name)
+
+        return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
+
+    def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
+        kernel = state_kernel(self, self._form.momenta())
+        return np.concatenate([q, kernel(np.concatenate([q, v, [0.0], parameters]))])
+
+    def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
+        rows = np.hstack([states, np.zeros((len(states), 1)), np.tile(parameters, (len(states), 1))])
+        velocities = self.kernel(self._velocities).batch(rows)
+        return states[:, : len(self.mechanism.position_names)], velocities
+
+
+def state_kernel(equations: Equations, graph: Graph) -> Kernel:
+    """Machine code of a graph in q, v, t and p, which are its one argument in this order."""
+    mechanism = equations.mechanism
+    symbols = [Symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
+    symbols += [Symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
+    symbols += [Symbol(Kind.TIME, TIME), *(Symbol(Kind.PARAMETER, name) for name in equations.runtime)]
+    return compile_graph(_reduced(graph), [Argument("x", tuple(symbols))])
+
+
+def _reduced(graph: Graph) -> Graph:
+    """Fewer operations where finding them takes no time; a large graph would take longer than it saves."""
+    return reduce(graph, effort=Effort.QUICK).graph if len(graph) <= _LARGEST_REDUCED else graph
+
+
+def quaternion_starts(mechanism: Mechanism) -> tuple[int, ...]:
+    """Where in q the four components of each quaternion begin."""
+    starts, place = [], 0
+    for coordinate in mechanism.coordinates:
+        if isinstance(coordinate, Coordinate):
+            place += 1
+        else:
+            starts.append(place)
+            place += 4
+    return tuple(starts)
+
+
+def batch_address(kernel: Kernel) -> int:
+    """The C function of a kernel's batch code (see `jit.kernel`)."""
+    from kinegraph.backends.llvm.module import BATCH_ENTRY
+
+    make: Callable[[], Any] = kernel._batch_function
+    return int(make().code.address(BATCH_ENTRY))

@@ -1,0 +1,59 @@
+"""Formulas a user types for inputs, events and initial values: the model language, with velocities and points.
+
+`q1'` is a velocity and `tip.z` a coordinate of an output point. Nothing is ever executed.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput, VisitError
+
+from kinegraph.io.expression_reader import ExpressionReader, plain
+from kinegraph.model.expression import Call, Expression, Name, Operation, Scalar, expression, postorder
+from kinegraph.model.places import Places
+from kinegraph.solve.errors import SolveError
+
+# The grammar of models knows names of letters, digits, _ and $ only: what is special is spelled with $ meanwhile.
+_PRIME, _DOT = "$prime", "$dot$"
+_PRIMED = re.compile(r"([^\W\d_][\w$]*)'")
+_POINT = re.compile(r"([^\W\d_][\w$]*)\.([xyz])\b")
+_LONGEST = 10_000
+
+
+def formula(given: Scalar) -> Expression:
+    """The expression a user means: text is read, numbers and expressions are taken as they are."""
+    if not isinstance(given, str):
+        return expression(given)
+    if len(given) > _LONGEST:
+        raise SolveError(f"a formula of {len(given)} characters is too long; the limit is {_LONGEST}")
+    spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", given))
+    try:
+        read = ExpressionReader("", Places()).transform(_grammar().parse(spelled))
+    except (UnexpectedInput, VisitError):
+        raise SolveError(f"cannot read the formula {given!r}: write e.g. 2*sin(3*t) - 0.1*q1'") from None
+    return _respelled(plain(read))
+
+
+@cache
+def _grammar() -> Lark:
+    text = files("kinegraph.io").joinpath("records.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", start="sum", maybe_placeholders=True)
+
+
+def _respelled(root: Expression) -> Expression:
+    """The expression with primes and points in its names again."""
+    done: list[Expression] = []
+    for node in postorder(root):
+        if isinstance(node, Name):
+            done.append(Name(node.text.replace(_PRIME, "'").replace(_DOT, ".")))
+        elif isinstance(node, Operation | Call):
+            parts = tuple(done[-len(node.parts) :])
+            del done[-len(node.parts) :]
+            done.append(type(node)(node.head, parts))
+        else:
+            done.append(node)
+    return done[0]

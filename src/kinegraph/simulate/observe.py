@@ -1,0 +1,114 @@
+"""Columns that are computed from the states, and the first integrals that hold for a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.compile import derive
+from kinegraph.derive.state_rate import WORK, along_motion
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph
+from kinegraph.model.expression import TIME
+from kinegraph.simulate.equations import Equations, VelocityForm, quaternion_starts, state_kernel
+from kinegraph.solve.problem import Floats
+from kinegraph.solve.solution import Check
+
+KINETIC, POTENTIAL, ENERGY = "kinetic", "potential", "energy"
+MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
+
+_LARGEST = 20_000  # nodes of a right-hand side up to which first integrals are looked for
+_NORM_LIMIT = 1e-9
+
+
+@dataclass(frozen=True)
+class Rows:
+    """States of a run: times, positions, velocities by row, and the work of forces if there is any."""
+
+    times: Floats
+    q: Floats
+    v: Floats
+    work: Floats | None
+    parameters: Floats
+
+
+def quantities(equations: Equations) -> Graph:
+    """Energy, momentum and output points as one graph in q, v and t."""
+    wanted = ["energy", "momentum", *(f"pose:{point.name}" for point in equations.mechanism.points)]
+    return derive(equations.mechanism, wanted, values=equations.bound)
+
+
+def observed(equations: Equations, graph: Graph, rows: Rows) -> dict[str, Floats]:
+    """Columns: energies, momenta (total, about the fixed origin) and coordinates of output points."""
+    count = len(rows.times)
+    parameters = np.tile(rows.parameters, (count, 1))
+    values = state_kernel(equations, graph).batch(np.hstack([rows.q, rows.v, rows.times[:, None], parameters]))
+    kinetic, potential = values["energy"].T
+    columns = {KINETIC: kinetic, POTENTIAL: potential, ENERGY: kinetic + potential}
+    columns |= dict(zip(MOMENTA, values["momentum"].T, strict=True))
+    for point in equations.mechanism.points:
+        for axis, column in zip("xyz", values[f"pose:{point.name}"][:, :3, 3].T, strict=True):
+            columns[f"{point.name}.{axis}"] = column
+    return columns
+
+
+def first_integrals(equations: VelocityForm, graph: Graph, parameters: Mapping[str, float]) -> tuple[str, ...]:
+    """Which of energy (less the work of forces) and momenta cannot change: their rates vanish at random states."""
+    rate = equations.rate
+    if len(rate) > _LARGEST:
+        return ()
+    motion = along_motion(equations.mechanism, rate, graph)
+    mechanism = equations.mechanism
+    random = np.random.default_rng(1)
+    values = {name: random.uniform(-1, 1, 3) for name in (*mechanism.position_names, *mechanism.velocity_names)}
+    for start in quaternion_starts(mechanism):
+        names = mechanism.position_names[start : start + 4]
+        length = np.sqrt(sum(values[name] ** 2 for name in names))
+        values |= {name: values[name] / length for name in names}
+    values |= {f"tau:{name}": random.uniform(-1, 1, 3) for name in equations.forces.sampled}
+    values |= {name: np.full(3, value) for name, value in parameters.items()} | {TIME: random.uniform(0, 1, 3)}
+    rates, levels = interpret(motion, values), interpret(graph, values)
+    found = []
+    power = interpret(rate, values)["rate"][:, -1] if equations.forces.present else 0.0
+    if _vanishes(rates["energy"].sum(axis=1) - power, levels["energy"]):
+        found.append(ENERGY)
+    for index, name in enumerate(MOMENTA):
+        always_zero = _vanishes(levels["momentum"][:, index], np.zeros(1))
+        if _vanishes(rates["momentum"][:, index], levels["momentum"]) and not always_zero:
+            found.append(name)
+    return tuple(found)
+
+
+def _vanishes(rate: Floats, levels: Floats) -> bool:
+    return bool(np.all(np.abs(rate) <= 1e-9 * (1 + np.abs(levels).max())))
+
+
+def checks(
+    equations: Equations, integrals: tuple[str, ...], columns: Mapping[str, Floats], rows: Rows, rtol: float | None
+) -> tuple[Check, ...]:
+    """How far each first integral moved along the run, relative to its size, and quaternions from unit length."""
+    limit = None if rtol is None else max(1e4 * rtol, 1e-10)
+    length_limit = max(_NORM_LIMIT, 1e2 * (rtol or 0.0))
+    found = []
+    for name in integrals:
+        values = columns[name] - (rows.work if name == ENERGY and rows.work is not None else 0.0)
+        size = np.abs(columns[KINETIC]).max() if name == ENERGY else np.abs([columns[m] for m in MOMENTA]).max()
+        found.append(Check(_label(name, rows), _drift(values, max(size, abs(values[0]))), limit))
+    for start in quaternion_starts(equations.mechanism):
+        names = equations.mechanism.position_names[start : start + 4]
+        lengths = np.linalg.norm(rows.q[:, start : start + 4], axis=1)
+        found.append(Check(f"length of quaternion ({', '.join(names)})", _drift(lengths - 1, 1.0, 0.0), length_limit))
+    return tuple(found)
+
+
+def _label(name: str, rows: Rows) -> str:
+    if name == ENERGY:
+        return f"energy balance ({ENERGY} - {WORK})" if rows.work is not None else "energy"
+    return f"momentum {name}"
+
+
+def _drift(values: Floats, size: float, start: float | None = None) -> float:
+    level = values[0] if start is None else start
+    return float(np.abs(values - level).max() / size) if size > 0 else float(np.abs(values - level).max())

@@ -1,0 +1,168 @@
+"""`simulate`: from a mechanism to its motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinegraph.derive.state_rate import Forces
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expression import TIME, Expression, Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
+from kinegraph.simulate.formula import formula
+from kinegraph.simulate.observe import Rows, checks, first_integrals, observed, quantities
+from kinegraph.simulate.occasions import event_set, read
+from kinegraph.simulate.start import starting_state
+from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
+from kinegraph.solve.cvode import Cvode
+from kinegraph.solve.errors import SolveError
+from kinegraph.solve.events import Event
+from kinegraph.solve.methods import Method, solver_of
+from kinegraph.solve.problem import CauchyProblem, Floats, Sampled, Signals, signals
+from kinegraph.solve.progress import bar
+from kinegraph.solve.recording import Grid, OwnSteps, Run, Save
+from kinegraph.solve.solution import Solution
+from kinegraph.solve.solver import Solver
+from kinegraph.solve.symplectic import Symplectic
+
+Input: TypeAlias = "Scalar | Sampled | tuple[ArrayLike, ArrayLike]"
+Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
+
+#: How many intervals a run is saved at if nothing else is asked for.
+INTERVALS = 1000
+
+
+def simulate(
+    mechanism: Mechanism,
+    duration: float,
+    *,
+    method: str | Method | Solver = Method.DOP853,
+    initial: Mapping[str, Scalar] | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    events: Events = (),
+    grid: int | ArrayLike | None = INTERVALS,
+    start: float = 0.0,
+    rtol: float = 1e-8,
+    atol: Tolerance | None = None,
+    step: float | None = None,
+    control: Control | None = None,
+    progress: bool | None = None,
+) -> Solution:
+    """Run a mechanism for `duration` seconds.
+
+    method: rk4, dopri5, dop853, symplectic, adams or bdf, or an integrator object.
+    initial: coordinates (`q1`), velocities (`q1'`) and quasi-velocities that differ from the model's initial values.
+    parameters: values that differ from the model's.
+    inputs: generalized forces by coordinate, as expressions of t and the state (`"-0.1*q1'"`) or as samples.
+    events: `Event` objects, or conditions by name that are recorded when they pass zero.
+    grid: times to save at, or how many equal intervals; None saves the integrator's own steps.
+    rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
+    control: a step controller, in place of rtol, atol and step.
+    progress: show a bar; None shows it where someone is looking.
+    """
+    solver = solver_of(method)
+    forces, signal = _inputs(inputs or {})
+    values = parameters or {}
+    form = MomentumForm if isinstance(solver, Symplectic) else VelocityForm
+    equations = form(mechanism, values, forces)
+    q, v = starting_state(mechanism, initial or {}, parameter_values(mechanism, values))
+    problem = CauchyProblem(
+        rhs=equations.right_hand_side(jacobian=isinstance(solver, Cvode)),
+        state=equations.pack(q, v, np.zeros(0)),
+        start=float(start),
+        end=float(start) + float(duration),
+        inputs=signal,
+    )
+    chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
+    happening = _events(events)
+    run = solver.integrate(
+        problem, chosen, save_at(grid, problem), event_set(equations, happening),
+        bar(progress, problem.start, problem.end, label=mechanism.name),
+    )  # fmt: skip
+    reached = chosen.rtol if isinstance(chosen, Adaptive) else None
+    reset = any(event.reset for event in happening)  # a new state keeps no first integral
+    return solution_of(Outcome(equations, solver, run, values, forces, reset), reached)
+
+
+def save_at(grid: int | ArrayLike | None, problem: CauchyProblem) -> Save:
+    """Where to save, from what a user gives."""
+    if grid is None:
+        return OwnSteps()
+    if isinstance(grid, int):
+        if grid < 1:
+            raise SolveError(f"grid is {grid}: give at least one interval, a list of times, or None for all steps")
+        return Grid(np.linspace(problem.start, problem.end, grid + 1))
+    return Grid(np.asarray(grid, dtype=float))
+
+
+def _events(events: Events) -> list[Event]:
+    if isinstance(events, Mapping):
+        events = [Event(name, condition) for name, condition in events.items()]
+    names = [event.name for event in events]
+    if len(set(names)) < len(names):
+        raise SolveError(f"two events have the same name: {', '.join(names)}")
+    return [read(event) for event in events]
+
+
+def _inputs(inputs: Mapping[str, Input]) -> tuple[Forces, Signals]:
+    formulas: dict[str, Expression] = {}
+    sampled: dict[str, Sampled] = {}
+    for name, given in inputs.items():
+        name = name.removeprefix("tau:")
+        if isinstance(given, Sampled):
+            sampled[name] = given
+        elif isinstance(given, tuple):
+            sampled[name] = Sampled(*given)
+        else:
+            formulas[name] = formula(given)
+    return Forces(formulas, tuple(sampled)), signals(list(sampled.values()))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run and what it was a run of."""
+
+    equations: Equations
+    solver: Solver
+    run: Run
+    values: Mapping[str, Scalar]
+    forces: Forces
+    reset: bool
+
+
+def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
+    """The columns and checks of a run."""
+    equations, run = outcome.equations, outcome.run
+    mechanism = equations.mechanism
+    nothing: Floats = np.zeros(0)
+    q, v = equations.unpack(run.states, nothing)
+    work = run.states[:, -1] if equations.forces.present else None
+    rows = Rows(run.times, q, v, work, nothing)
+    columns: dict[str, Any] = {TIME: run.times}
+    columns |= zip(mechanism.position_names, q.T, strict=True)
+    columns |= zip(mechanism.velocity_names, v.T, strict=True)
+    if work is not None:
+        columns["work"] = work
+    graph = quantities(equations)
+    columns |= observed(equations, graph, rows)
+    velocity_form = VelocityForm(mechanism, outcome.values, outcome.forces)
+    if isinstance(equations, VelocityForm):
+        velocity_form = equations
+    integrals = first_integrals(velocity_form, graph, {}) if not outcome.reset else ()
+    return Solution(
+        model=mechanism.name,
+        method=outcome.solver.name,
+        columns={name: np.ascontiguousarray(column) for name, column in columns.items()},
+        positions=mechanism.position_names,
+        velocities=mechanism.velocity_names,
+        ending=run.ending,
+        happenings=run.happenings,
+        checks=checks(equations, integrals, columns, rows, rtol),
+        statistics=run.statistics,
+    )

@@ -1,0 +1,203 @@
+"""`sweep`: thousands of initial conditions or parameter sets of one mechanism, as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinegraph.derive.state_rate import Forces
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expression import TIME, Scalar, names
+from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.names import did_you_mean
+from kinegraph.simulate.equations import VelocityForm, quaternion_starts
+from kinegraph.simulate.formula import formula
+from kinegraph.simulate.start import normalise, starting_state
+from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
+from kinegraph.solve.errors import SolveError
+from kinegraph.solve.methods import Method, solver_of
+from kinegraph.solve.problem import CauchyProblem, Floats
+from kinegraph.solve.progress import bar
+from kinegraph.solve.recording import Grid
+from kinegraph.solve.runge_kutta import RungeKutta
+from kinegraph.solve.solver import Solver
+from kinegraph.solve.status import Status
+from kinegraph.solve.sweep import Many, integrate_many
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Many runs. `states[i, k]` is the state of run i at times[k], its entries called `names`."""
+
+    model: str
+    over: Mapping[str, Floats]
+    names: tuple[str, ...]
+    times: Floats
+    states: Floats
+    statuses: tuple[Status, ...]
+    steps: NDArray[np.int64]
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __getitem__(self, name: str) -> Floats:
+        """A coordinate or velocity: one row for each run, one column for each time."""
+        if name not in self.names:
+            raise SolveError(f"the sweep has no {name!r}; there are {', '.join(self.names)}")
+        return self.states[:, :, self.names.index(name)]
+
+    @cached_property
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """One long table: run, what was varied, time, state, status."""
+        runs, times = len(self.states), len(self.times)
+        columns: dict[str, NDArray[np.generic]] = {"run": np.repeat(np.arange(runs), times)}
+        columns |= {f"{name}(0)" if name in self.names else name: np.repeat(v, times) for name, v in self.over.items()}
+        columns[TIME] = np.tile(self.times, runs)
+        columns |= {name: self.states[:, :, place].ravel() for place, name in enumerate(self.names)}
+        columns["status"] = np.repeat(np.array([status.name for status in self.statuses]), times)
+        return columns
+
+    def table(self) -> pyarrow.Table:
+        """The columns as an Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(self.columns)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the table to a .parquet, .csv or .npz file."""
+        path = Path(path)
+        match path.suffix.lower():
+            case ".parquet":
+                from pyarrow import parquet
+
+                parquet.write_table(self.table(), path)
+            case ".csv":
+                from pyarrow import csv
+
+                csv.write_csv(self.table(), path)
+            case ".npz":
+                np.savez_compressed(path, **self.columns)  # type: ignore[arg-type]
+            case other:
+                raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
+        return path
+
+    def __str__(self) -> str:
+        good = sum(status is Status.FINISHED for status in self.statuses)
+        rate = len(self) / self.seconds if self.seconds else 0.0
+        return f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} a second)"
+
+
+def sweep(
+    mechanism: Mechanism,
+    duration: float,
+    *,
+    over: Mapping[str, ArrayLike],
+    method: str | Method | Solver = Method.DOPRI5,
+    initial: Mapping[str, Scalar] | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    inputs: Mapping[str, Scalar] | None = None,
+    grid: int | ArrayLike | None = None,
+    start: float = 0.0,
+    rtol: float = 1e-8,
+    atol: Tolerance | None = None,
+    step: float | None = None,
+    control: Control | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Run a mechanism many times, in lanes and on all cores; each run has its own step control.
+
+    over: arrays of one length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
+    grid: times to save at, or how many equal intervals; None saves the end only.
+    The other arguments are those of `simulate`; the method must be rk4, dopri5 or dop853.
+    """
+    solver = solver_of(method)
+    if not isinstance(solver, RungeKutta):
+        raise SolveError(f"a sweep cannot use {solver.name}: choose rk4, dopri5 or dop853")
+    varied = _varied(mechanism, over)
+    known = [parameter.name for parameter in mechanism.parameters]
+    runtime = [name for name in varied if name in known]
+    values = parameters or {}
+    forces = Forces({name.removeprefix("tau:"): formula(given) for name, given in (inputs or {}).items()})
+    equations = VelocityForm(mechanism, values, forces, runtime)
+    states = _states(equations, varied, initial or {}, values)
+    columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
+    rhs = equations.right_hand_side(batch=True)
+    problem = CauchyProblem(rhs, states[0].copy(), float(start), float(start) + float(duration), columns[0].copy())
+    chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
+    shown = bar(progress, 0, len(states), "runs", mechanism.name)
+    many = integrate_many(solver, problem, states, columns, chosen, _grid(grid, problem), shown, threads)
+    return _swept(mechanism, varied, rhs.names, many)
+
+
+def _swept(mechanism: Mechanism, varied: Mapping[str, Floats], state_names: tuple[str, ...], many: Many) -> Sweep:
+    return Sweep(
+        mechanism.name, varied, state_names, many.times, many.states, many.statuses, many.steps, many.seconds
+    )  # fmt: skip
+
+
+def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+    """The arrays, checked: names that exist, one length, finite numbers."""
+    known = (*mechanism.position_names, *mechanism.velocity_names, *(p.name for p in mechanism.parameters))
+    varied = {name: np.asarray(values, dtype=float) for name, values in over.items()}
+    for name, values in varied.items():
+        if name not in known:
+            raise SolveError(f"over: {mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
+        if values.ndim != 1 or not len(values) or not np.all(np.isfinite(values)):
+            raise SolveError(f"over: {name} must be a list of finite numbers, it has shape {values.shape}")
+    lengths = {len(values) for values in varied.values()}
+    if len(lengths) != 1:
+        raise SolveError("over: give arrays of one length, by name: run i takes the i-th entry of each")
+    return varied
+
+
+def _states(
+    equations: VelocityForm, varied: Mapping[str, Floats], initial: Mapping[str, Scalar], values: Mapping[str, Scalar]
+) -> Floats:
+    """The initial states by row."""
+    mechanism = equations.mechanism
+    rows = len(next(iter(varied.values())))
+    changing = bool(equations.runtime) and _starts_by_formula(mechanism)
+    count = rows if changing else 1
+    states = []
+    for row in range(count):
+        numbers = {**values, **{name: float(varied[name][row]) for name in equations.runtime}}
+        q, v = starting_state(mechanism, initial, parameter_values(mechanism, numbers))
+        states.append(equations.pack(q, v, np.zeros(0)))
+    table = np.array(states) if changing else np.tile(states[0], (rows, 1))
+    for name, column in varied.items():
+        if name in equations.names:
+            table[:, equations.names.index(name)] = column
+    for start in quaternion_starts(mechanism):
+        normalise(mechanism, table, start)
+    return table
+
+
+def _starts_by_formula(mechanism: Mechanism) -> bool:
+    """Whether any initial value is a formula, which may lead to any parameter."""
+    for coordinate in mechanism.coordinates:
+        if isinstance(coordinate, Coordinate):
+            written = [coordinate.position, coordinate.velocity]
+        else:
+            written = [*coordinate.position, *coordinate.velocity]
+        if any(names(one) for one in written):
+            return True
+    return False
+
+
+def _grid(grid: int | ArrayLike | None, problem: CauchyProblem) -> Grid | None:
+    if grid is None:
+        return None
+    if isinstance(grid, int):
+        return Grid(np.linspace(problem.start, problem.end, grid + 1))
+    return Grid(np.asarray(grid, dtype=float))

@@ -1,0 +1,79 @@
+"""Step controllers: what decides how long the next step is. They know nothing of methods or problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.solve.errors import SolveError
+
+Tolerance = float | Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class FixedStep:
+    """Steps of one length; the last one is cut so that the end is met."""
+
+    step: float
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.step) and self.step > 0):
+            raise SolveError(f"the step is {self.step!r}: give a positive number of seconds, e.g. step=1e-3")
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Steps as long as the estimated error of each component stays below atol + rtol |y|.
+
+    atol: one number, or numbers by name of the component (others take the default 1e-12 + rtol*1e-2).
+    first_step, max_step: None lets the controller choose. max_steps limits the run.
+    safety, shrink, grow: the next step is safety * error^-1/order times the last one, within shrink and grow.
+    memory: beta of the PI controller; it smooths the sequence of steps. None takes what suits the method.
+    """
+
+    rtol: float = 1e-8
+    atol: Tolerance | None = None
+    first_step: float | None = None
+    max_step: float | None = None
+    max_steps: int = 100_000_000
+    safety: float = 0.9
+    shrink: float = 0.2
+    grow: float = 10.0
+    memory: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 1e-15 <= self.rtol <= 0.1:
+            raise SolveError(f"rtol is {self.rtol!r}: give a relative tolerance between 1e-15 and 0.1")
+        for name in ("first_step", "max_step"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise SolveError(f"{name} is {value!r}: give a positive number of seconds, or None")
+        if self.max_steps < 1:
+            raise SolveError(f"max_steps is {self.max_steps!r}: give at least 1")
+
+    def absolute(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """The absolute tolerance of every component."""
+        default = 1e-12 + self.rtol * 1e-2
+        if self.atol is None:
+            return np.full(len(names), default)
+        if not isinstance(self.atol, Mapping):
+            given = {name: float(self.atol) for name in names}
+        else:
+            given = {name: float(value) for name, value in self.atol.items()}
+        for name, value in given.items():
+            if name not in names:
+                raise SolveError(f"atol names {name!r}, which is no part of the state: {', '.join(names)}")
+            if not (isfinite(value) and value >= 0):
+                raise SolveError(f"atol of {name} is {value!r}: give a number that is not negative")
+        return np.array([given.get(name, default) for name in names])
+
+    @property
+    def longest(self) -> float:
+        return inf if self.max_step is None else self.max_step
+
+
+Control = FixedStep | Adaptive

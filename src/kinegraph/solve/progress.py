@@ -1,0 +1,79 @@
+"""A bar for long runs: simulated time, rate, time left. It appears only if a run takes a while."""
+
+from __future__ import annotations
+
+import sys
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Protocol
+
+_PATIENCE = 0.7  # seconds before a bar appears
+
+
+class Progress(Protocol):
+    """What a solver tells how far it is."""
+
+    def __enter__(self) -> Progress: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None: ...
+    def reached(self, amount: float) -> None:
+        """So much of the total is done."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        pass
+
+    def reached(self, amount: float) -> None:
+        """Nothing."""
+
+
+class Bar:
+    """A rich progress bar on the error stream, from `start` to `end` of whatever `unit` is counted in."""
+
+    def __init__(self, start: float, end: float, unit: str = "s", label: str = "simulating") -> None:
+        self.start, self.end, self.unit, self.label = start, end, unit, label
+        self._bar: Any = None
+        self._task: Any = None
+        self._begun = perf_counter()
+
+    def __enter__(self) -> Bar:
+        self._begun = perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def reached(self, amount: float) -> None:
+        """Move the bar."""
+        elapsed = perf_counter() - self._begun
+        if self._bar is None:
+            if elapsed < _PATIENCE:
+                return
+            self._show()
+        rate = (amount - self.start) / elapsed
+        text = f"{amount:.4g} of {self.end:.4g} {self.unit}, {rate:.3g} {self.unit} per second"
+        self._bar.update(self._task, completed=amount - self.start, reached=text)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[reached]}")
+        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self.label, total=self.end - self.start, reached="")
+        self._bar.start()
+
+
+def bar(wanted: bool | None, start: float, end: float, unit: str = "s", label: str = "simulating") -> Progress:
+    """A bar if it is wanted; None: if someone is looking at the terminal."""
+    show = sys.stderr.isatty() if wanted is None else wanted
+    return Bar(start, end, unit, label) if show else Silent()

@@ -1,0 +1,56 @@
+"""How a run ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Status(Enum):
+    """How a run ended; the value is the message."""
+
+    FINISHED = "the end time was reached"
+    EVENT = "an event stopped the run"
+    INTERRUPTED = "the run was interrupted; what had been computed is kept"
+    NOT_A_NUMBER = "a value became infinite or not a number"
+    STEP_TOO_SMALL = "the step became too small to go on"
+    TOO_MANY_STEPS = "the limit of steps was reached"
+    TOO_MANY_EVENTS = "the limit of events was reached"
+    NO_CONVERGENCE = "the equations of an implicit step could not be solved"
+    SOLVER_FAILED = "the solver gave up"
+
+    @property
+    def good(self) -> bool:
+        """True if the run ended as planned."""
+        return self in (Status.FINISHED, Status.EVENT)
+
+
+#: What to try when a run ends badly.
+HINTS: dict[Status, str] = {
+    Status.NOT_A_NUMBER: "look for a division by zero, a singular position or a massless body there; "
+    "a smaller max_step, first_step or rtol shows where it begins",
+    Status.STEP_TOO_SMALL: "a singularity or very stiff forces: try method='bdf', or larger tolerances",
+    Status.TOO_MANY_STEPS: "raise max_steps, loosen rtol and atol, or try method='bdf' if forces are stiff",
+    Status.TOO_MANY_EVENTS: "the event repeats ever faster (as a ball coming to rest does): stop the run there",
+    Status.NO_CONVERGENCE: "make the step smaller",
+    Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",
+}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended, when, and where the trouble showed first: `component` names an entry of the state."""
+
+    status: Status
+    time: float
+    component: str = ""
+    detail: str = ""
+
+    def __str__(self) -> str:
+        message = f"{self.status.value} at t = {self.time:.9g}"
+        if self.component:
+            message += f", first in {self.component}"
+        if self.detail:
+            message += f" ({self.detail})"
+        hint = HINTS.get(self.status)
+        return f"{message}\n  {hint}" if hint else message

@@ -1,0 +1,139 @@
+"""Many trajectories of one right-hand side: initial states and parameters by row, on all cores."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.jit.parallel import cores, for_blocks
+from kinegraph.solve.control import Control, FixedStep
+from kinegraph.solve.drive import statuses
+from kinegraph.solve.errors import SolveError
+from kinegraph.solve.problem import CauchyProblem, Floats
+from kinegraph.solve.progress import Progress
+from kinegraph.solve.recording import Grid
+from kinegraph.solve.runge_kutta import RungeKutta, native_control, native_method, native_system, native_work
+from kinegraph.solve.solver import SILENT
+from kinegraph.solve.status import Status
+from kinegraph.solve.tableau import Tableau
+
+if TYPE_CHECKING:
+    from kinegraph.solve.sweep_loop import Cases, Lanes
+
+_VECTOR = 512  # about how many doubles a sum over stages runs over: long enough for vectors, short enough for the cache
+_BLOCKS_PER_THREAD = 16
+
+
+@dataclass(frozen=True)
+class Many:
+    """The results: `states[i, k]` is trajectory i at times[k]; where it ended early, entries after that are NaN."""
+
+    times: Floats
+    states: Floats
+    statuses: tuple[Status, ...]
+    steps: NDArray[np.int64]
+    seconds: float
+
+
+def integrate_many(
+    solver: RungeKutta,
+    problem: CauchyProblem,
+    states: Floats,
+    parameters: Floats,
+    control: Control,
+    grid: Grid | None = None,
+    progress: Progress = SILENT,
+    threads: int | None = None,
+) -> Many:
+    """Run the problem from every row of `states` with the same row of `parameters`; without a grid, only to the end."""
+    from kinegraph.solve.sweep_loop import run_block
+
+    if problem.rhs.inputs:
+        raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
+    if grid is not None:
+        grid.check(problem)
+    begun = perf_counter()
+    cases = _cases(problem, states, parameters, control, grid)
+    system, method = native_system(problem), native_method(solver.tableau)
+    chosen = native_control(solver.tableau, control, problem)
+    workers = threads or cores()
+    rows = len(states)
+    count = _lane_count(problem.rhs.size, rows, workers)
+    done, lock = [0], Lock()
+
+    def work(first: int, last: int) -> None:
+        lanes, verdicts = _lanes(problem, solver.tableau, count), np.zeros(count, dtype=np.int64)
+        run_block(system, method, chosen, cases, lanes, native_work(problem, solver.tableau), verdicts, first, last)
+        with lock:
+            done[0] += last - first
+            progress.reached(done[0])
+
+    with progress, suppress(KeyboardInterrupt):  # rows that were not run say so
+        for_blocks(work, rows, _block(rows, count, workers), workers)
+    times = grid.times if grid is not None else np.array([problem.end])
+    statuses = tuple(_status(int(code)) for code in cases.codes)
+    return Many(times, cases.saved, statuses, cases.steps, perf_counter() - begun)
+
+
+def _lane_count(size: int, rows: int, threads: int) -> int:
+    wanted = max(4, _VECTOR // max(size, 1))
+    return max(4, min(wanted, -(-rows // threads)) // 4 * 4)
+
+
+def _block(rows: int, lanes: int, threads: int) -> int:
+    """Trajectories of one block: many more than lanes, so that few stand idle at its end; and several per thread."""
+    return max(min(8 * lanes, -(-rows // threads)), rows // (_BLOCKS_PER_THREAD * threads), 1)
+
+
+def _status(code: int) -> Status:
+    return Status.INTERRUPTED if code < 0 else statuses()[code]
+
+
+def _cases(problem: CauchyProblem, states: Floats, parameters: Floats, control: Control, grid: Grid | None) -> Cases:
+    from kinegraph.solve.sweep_loop import Cases
+
+    rows, size = states.shape
+    times = grid.times if grid is not None else np.zeros(0)
+    step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
+    return Cases(
+        states=np.ascontiguousarray(states),
+        parameters=np.ascontiguousarray(parameters),
+        grid=times,
+        start=problem.start,
+        end=problem.end,
+        step=step,
+        saved=np.full((rows, max(len(times), 1), size), np.nan),
+        codes=np.full(rows, -1, dtype=np.int64),
+        steps=np.zeros(rows, dtype=np.int64),
+        times=np.zeros(rows),
+    )
+
+
+def _lanes(problem: CauchyProblem, tableau: Tableau, count: int) -> Lanes:
+    from kinegraph.solve.sweep_loop import Lanes
+
+    size = problem.rhs.size
+    total = count * size
+    # Idle lanes compute, too: they stand at the initial state of the problem, which is a good one.
+    y, p = np.tile(problem.state, (count, 1)), np.tile(problem.parameters, (count, 1))
+
+    def zeros(*shape: int) -> Any:
+        return np.zeros(shape)
+
+    def integers(value: int) -> Any:
+        return np.full(count, value, dtype=np.int64)
+
+    return Lanes(
+        batch=problem.rhs.batch, x=y.copy(), y=y, end=y.copy(), p=p,
+        slopes=zeros(tableau.all_stages, total), errors=zeros(max(len(tableau.error), 1), total),
+        dense=zeros(3 + len(tableau.dense), total), zero=zeros(total),
+        stage_t=zeros(count), t=zeros(count), h=zeros(count), each_h=zeros(total),
+        next_h=zeros(count), last_error=zeros(count),
+        case=integers(-1), count=integers(0), place=integers(0), rejected=integers(0),
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""`kinegraph simulate` as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+from typer.testing import CliRunner
+
+from kinegraph.cli import simulate
+
+app = typer.Typer()
+app.command("simulate")(simulate.run)
+run = CliRunner().invoke
+
+
+def test_a_run_with_files(tmp_path: Path) -> None:
+    parquet, picture = tmp_path / "run.parquet", tmp_path / "run.png"
+    words = ["double-pendulum", "--for", "1", "--set", "q1=pi/2,m2=2", "-o", str(parquet), "--plot", str(picture)]
+    result = run(app, words)
+    assert result.exit_code == 0, result.output
+    assert "energy" in result.output
+    assert parquet.exists() and picture.exists()
+
+
+def test_json_events_and_inputs() -> None:
+    words = ["double-pendulum", "--for", "3", "--event", "swing=q1'", "--input", "q1=-0.1*q1'", "--json"]
+    data = json.loads(run(app, words).output)
+    assert data["status"] == "FINISHED"
+    assert data["events"][0]["name"] == "swing"
+    assert data["final"]["work"] < 0
+
+
+def test_a_failed_run_says_so() -> None:
+    result = run(app, ["double-pendulum", "--for", "3", "--input", "q1=sqrt(1-t)"])
+    assert result.exit_code == 1
+    assert "not a number" in result.output or "too small" in result.output
