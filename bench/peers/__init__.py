@@ -1,0 +1,1 @@
+"""Kinegraph beside its peers, on the same robots, the same states, in the same run."""
