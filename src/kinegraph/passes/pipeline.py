@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Protocol, TypeAlias
 
 from kinegraph.graph.count import Operations, count
-from kinegraph.graph.node import Graph
+from kinegraph.graph.node import Graph, Kind
 from kinegraph.graph.prove import prove as compare
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.expand import Analytic
@@ -151,7 +151,7 @@ def reduce(
         if effort is Effort.SEARCH:
             _search(runner, entry, 60.0 if seconds is None else seconds, seed)
         else:
-            for variant in _variants(effort, seed, len(entry)):
+            for variant in _variants(effort, seed, entry):
                 runner.run_all(variant, entry)
     if prove:
         compare(graph, runner.best).require()
@@ -162,17 +162,21 @@ def _cheapest(*graphs: Graph) -> Graph:
     return min(graphs, key=lambda graph: rank(count(graph)))
 
 
-#: How many nodes a graph may have for a quick reduction to factor it, and to write its outputs out as well.
+#: How many nodes a graph may have for a quick reduction to factor it, and to write its outputs out as well; what
+#: depends on rates has far more terms when written out than what depends on positions alone.
 QUICK_FACTOR_NODES = 4000
-QUICK_ANALYTIC_NODES = 200
+QUICK_ANALYTIC_NODES = 1500
+QUICK_ANALYTIC_NODES_WITH_RATES = 200
 
 
-def _variants(effort: Effort, seed: int, nodes: int) -> tuple[tuple[Pass, ...], ...]:
+def _variants(effort: Effort, seed: int, graph: Graph) -> tuple[tuple[Pass, ...], ...]:
     """The graph as it stands, and its outputs written out: what is searched within a fixed amount of work."""
     if effort is Effort.QUICK:
         small = Limits(terms=300, total=1500)
-        factor: tuple[tuple[Pass, ...], ...] = ((FastExtract(),),) if nodes <= QUICK_FACTOR_NODES else ()
-        written = ((Analytic(Budget(work=10_000), seed, small, ways=2),),) if nodes <= QUICK_ANALYTIC_NODES else ()
+        rates = graph.symbols(Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT)
+        limit = QUICK_ANALYTIC_NODES_WITH_RATES if rates else QUICK_ANALYTIC_NODES
+        factor: tuple[tuple[Pass, ...], ...] = ((FastExtract(),),) if len(graph) <= QUICK_FACTOR_NODES else ()
+        written = ((Analytic(Budget(work=10_000), seed, small, ways=2),),) if len(graph) <= limit else ()
         return factor + written
     half = Budget(work=20_000_000, compiled=True)
     return (FastExtract(), Search(half, seed)), (Analytic(half, seed),)
