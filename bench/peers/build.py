@@ -47,7 +47,8 @@ def built(source: str | Path, compiler: str, before: tuple[str, ...], options: t
         raise Unavailable(f"{compiler} is not installed")
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
     command = [compiler, *before, str(path), *options]
-    key = sha256("\0".join([path.read_text(), version, *command, os.uname().machine, cpu_model()]).encode()).hexdigest()
+    parts = [path.read_text(), version, compiler, *before, *options, os.uname().machine, cpu_model()]
+    key = sha256("\0".join(parts).encode()).hexdigest()
     target = work_folder() / f"{path.stem}-{key[:16]}{suffix}"
     if not target.exists():
         if path.suffix == ".cpp":
