@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from kinegraph.model.builder import Builder
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.passes.pipeline import Effort, reduce
+    from kinegraph.simulate.run import simulate
+    from kinegraph.simulate.sweep import sweep
 
 #: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
 _HOMES = {
@@ -55,6 +57,8 @@ _HOMES = {
     "parse": "kinegraph.io",
     "prove": "kinegraph.graph.prove",
     "reduce": "kinegraph.passes.pipeline",
+    "simulate": "kinegraph.simulate.run",
+    "sweep": "kinegraph.simulate.sweep",
     "write": "kinegraph.io",
 }
 
@@ -78,6 +82,8 @@ __all__ = [
     "parse",
     "prove",
     "reduce",
+    "simulate",
+    "sweep",
     "write",
 ]
 

@@ -54,10 +54,10 @@ BEFORE = [
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("after", ["", "import kinegraph.derive.energy, kinegraph.compile, kinegraph.minimise"])
 def test_functions_are_not_hidden_by_modules_of_the_same_name(before, after):
-    code = f"{before}\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise\n{after}\n"
-    code += "assert first == (kg.derive, kg.compile, kg.minimise)\n"
+    code = f"{before}\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise, kg.simulate\n{after}\n"
+    code += "assert first == (kg.derive, kg.compile, kg.minimise, kg.simulate)\n"
     code += "print(*(type(one).__name__ for one in first), kg.library.__name__)"
-    assert python(code) == "function function function kinegraph.library"
+    assert python(code) == "function function function function kinegraph.library"
 
 
 def test_the_modules_of_the_same_name_can_still_be_imported():
