@@ -127,7 +127,8 @@ def note(results: Results) -> str:
     if busy and max(busy) > BUSY:
         text += (
             f". The machine was busy (up to {max(busy):.1f} other processes per processor): times are of the "
-            "processor and hold, but shared caches make them longer than on a quiet machine"
+            "processor, but caches are shared: ratios have moved by up to a third between such runs, marks near the "
+            "promised ratio are not settled by one of them"
         )
     return text
 

@@ -114,8 +114,8 @@ def _push(builder: Builder, index: int, adjoint: int, adjoints: dict[int, list[T
 
 
 def jacobian(builder: Builder, roots: Sequence[int], symbols: Sequence[int]) -> list[list[int]]:
-    """The matrix of derivatives, rows by root: forward where symbols are fewer, reverse where roots are."""
-    if len(roots) < len(symbols):
+    """The matrix of derivatives, rows by root: reverse where roots are far fewer than symbols, else forward."""
+    if 3 * len(roots) < len(symbols):  # forward shares more between columns, so it wins near the square
         return [gradient(builder, root, symbols) for root in roots]
     one = builder.number(1)
     zero = builder.number(0)
