@@ -12,7 +12,7 @@ demo: $(TEST_STAMP)
 	$(BIN)/kinegraph demo
 
 test: lint
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 lint: $(TEST_STAMP)
 	$(BIN)/ruff check .
@@ -31,7 +31,7 @@ bench-peers: $(BENCH_STAMP)
 
 # The same tests with many more random cases than `make test` has time for.
 soak: $(TEST_STAMP)
-	KINEGRAPH_SOAK=1 $(BIN)/python -m pytest -q -n auto
+	KINEGRAPH_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
