@@ -8,11 +8,10 @@ same time are put in one group, to be computed side by side in the lanes of a ve
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from kinegraph.backends.binding import Binding
-from kinegraph.graph.node import Function, Graph, children
+from kinegraph.graph.node import Function, Graph, Output, children
 
 
 class AngleGroup(NamedTuple):
@@ -36,7 +35,10 @@ def schedule(binding: Binding, group: int = 1) -> tuple[Step, ...]:
     graph, size = binding.graph, len(binding.graph)
     computed = [live and index not in binding.statics for index, live in enumerate(graph.live)]
     wants = [_wants(graph, index) if wanted else [] for index, wanted in enumerate(computed)]
-    order = _ordered(binding, wants)
+    roots, order = min(
+        ((roots, _ordered(binding, wants, roots)) for roots in _root_orders(graph)),
+        key=lambda candidate: _pressure(graph, candidate[1]),
+    )
     sines = _sine_nodes(graph, order)
     groups = _groups(graph, order, group)
     for number, angles in enumerate(groups):
@@ -49,8 +51,9 @@ def schedule(binding: Binding, group: int = 1) -> tuple[Step, ...]:
         angles = tuple(wants[item])
         return item if item < size else AngleGroup(angles, tuple(tuple(sines[angle]) for angle in angles))
 
-    first = [number + size for number, angles in enumerate(groups) if not any(graph.levels[a] > 1 for a in angles)]
-    return tuple(step(item) for item in _ordered(binding, wants, first if len(order) <= SINES_FIRST else ()))
+    early = [number + size for number, angles in enumerate(groups) if not any(graph.levels[a] > 1 for a in angles)]
+    first = early if len(order) <= SINES_FIRST else []
+    return tuple(step(item) for item in _ordered(binding, wants, [*first, *roots]))
 
 
 def _wants(graph: Graph, index: int) -> list[int]:
@@ -58,11 +61,32 @@ def _wants(graph: Graph, index: int) -> list[int]:
     return sorted(children(graph.nodes[index]), key=graph.levels.__getitem__)
 
 
-def _ordered(binding: Binding, wants: Sequence[Sequence[int]], first: Sequence[int] = ()) -> list[int]:
-    """Depth first from `first` and the outputs, without recursion."""
+def _root_orders(graph: Graph) -> list[list[int]]:
+    """In which order outputs may be computed: matrices by rows, or by columns, where those share more."""
+    rows = [node for output in graph.outputs for node in output.nodes]
+    columns = [node for output in graph.outputs for node in _by_columns(output)]
+    return [rows] if rows == columns else [rows, columns]
+
+
+def _by_columns(output: Output) -> list[int]:
+    width = output.shape[-1] if len(output.shape) > 1 else 1
+    return [node for column in range(width) for node in output.nodes[column::width]]
+
+
+def _pressure(graph: Graph, order: Sequence[int]) -> int:
+    """How long all values together have to be kept."""
+    last = {}
+    for position, index in enumerate(order):
+        for child in children(graph.nodes[index]):
+            last[child] = position
+    return sum(last[index] - position for position, index in enumerate(order) if index in last)
+
+
+def _ordered(binding: Binding, wants: Sequence[Sequence[int]], roots: Sequence[int]) -> list[int]:
+    """Depth first from the roots, without recursion."""
     order: list[int] = []
     done = set(binding.statics)
-    for root in chain(first, *(output.nodes for output in binding.graph.outputs)):
+    for root in roots:
         stack = [root]
         while stack:
             item = stack[-1]

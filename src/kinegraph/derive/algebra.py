@@ -41,7 +41,7 @@ def minus(a: Vector, b: Vector) -> Vector:
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-def times(scale: Scalar, a: Vector) -> Vector:
+def times(scale: Scalar | int, a: Vector) -> Vector:
     return scale * a[0], scale * a[1], scale * a[2]
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from kinegraph.derive import forward
 from kinegraph.derive.derivation import Derivation, Plan
 from kinegraph.derive.quantity import Quantity
 from kinegraph.derive.state_rate import kinematic_rates
@@ -82,9 +81,7 @@ class CanonicalForm:
         return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
 
     def _solved(self) -> list[Scalar]:
-        derivation = self.derivation
-        order = forward.base_to_tip(derivation.motion(velocities=True))
-        return forward.solve(derivation.inertia(Quantity("H")), self._moments(), order, self.mechanism.velocity_names)
+        return self.derivation.factorised.solve(self._moments())
 
     def _moments(self) -> list[Scalar]:
         """N^T p."""

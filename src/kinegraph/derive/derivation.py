@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from kinegraph.derive import composite_body, energy, forward, kinematics, newton_euler
+from kinegraph.derive import composite_body, energy, kinematics, newton_euler
 from kinegraph.derive.algebra import identity, zero_vector
 from kinegraph.derive.articulated_body import articulated_accelerations, joints_are_independent
 from kinegraph.derive.christoffel import christoffel
@@ -16,12 +16,15 @@ from kinegraph.derive.convert import Names
 from kinegraph.derive.coordinates import Square, driven_columns, inertia_matrix, three_index
 from kinegraph.derive.coriolis import coriolis_matrix
 from kinegraph.derive.elements import Elements
+from kinegraph.derive.force_slopes import force_slopes
+from kinegraph.derive.forward import Factorised, base_to_tip
 from kinegraph.derive.layout import Layout, arrange, parallel_runs
 from kinegraph.derive.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.motion import Motion, MotionBuilder
-from kinegraph.derive.quantity import Quantity
+from kinegraph.derive.quantity import DISPLACEMENTS, Quantity
 from kinegraph.derive.regressor import BaseRegressor, base_regressor, parametrised
 from kinegraph.derive.regroup import Gauge, regrouped
+from kinegraph.derive.sensitivities import ChainRule, displacement_seeds, joints_are_straight
 from kinegraph.derive.slide import Slide, slid
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Builder
@@ -93,7 +96,9 @@ class Derivation:
             return self.plan.euler
         return newton_euler.without_products(self.layout)
 
-    def motion(self, velocities: bool = False, accelerations: bool = False, prescribed: bool = True) -> Motion:
+    def motion(
+        self, velocities: bool = False, accelerations: bool | Sequence[Scalar] = False, prescribed: bool = True
+    ) -> Motion:
         return self._motions.motion(self.tree, velocities, accelerations, prescribed)
 
     @cached_property
@@ -188,7 +193,12 @@ class Derivation:
             return articulated_accelerations(self.layout, motion, given)
         bias = self._inverse_dynamics(motion)
         right = [force - item for force, item in zip(symbols, bias, strict=True)]
-        return forward.solve(self.inertia(quantity), right, forward.base_to_tip(motion), self.mechanism.velocity_names)
+        return self.factorised.solve(right)
+
+    @cached_property
+    def factorised(self) -> Factorised:
+        order = base_to_tip(self.motion(velocities=True))
+        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.velocity_names)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
@@ -253,14 +263,62 @@ class Derivation:
         known = ", ".join([*tree.bodies, *(point.name for point in self.mechanism.points)])
         raise DerivationError(f"{quantity}: no body or output point is called {quantity.of!r}; there are {known}")
 
+    # derivatives
+
     def _derivative(self, quantity: Quantity) -> Output:
-        if (quantity.name, quantity.by) == ("tau", "a"):  # the inertia matrix, which has shorter ways of its own
-            return self.output(Quantity("H"))._replace(name=str(quantity))
+        if values := self._written_derivative(quantity):
+            return Output(str(quantity), _shape(values), tuple(item.index for item in _flat(values)))
         inner = self.output(Quantity(quantity.name, quantity.of))
+        if quantity.by == DISPLACEMENTS:
+            columns = [[way(root) for root in inner.nodes] for way in self._ways]
+            rows = [list(row) for row in zip(*columns, strict=True)]
+            return Output(str(quantity), (*inner.shape, self.size), tuple(entry for row in rows for entry in row))
         symbols, scalar = self._symbols(quantity)
         rows = jacobian(self.builder, inner.nodes, symbols)
         shape = inner.shape if scalar else (*inner.shape, len(symbols))
         return Output(str(quantity), shape, tuple(entry for row in rows for entry in row))
+
+    def _written_derivative(self, quantity: Quantity) -> Square | None:
+        """Derivatives that have shorter ways than differentiating the graph."""
+        by = quantity.by
+        if by == "q" and len(self.mechanism.position_names) == self.size:  # displacements are coordinates
+            by = DISPLACEMENTS
+        if quantity.name == "tau" and by in (DISPLACEMENTS, "v", "a"):
+            return self._force_derivative(by, self.motion(velocities=True, accelerations=True))
+        if quantity.name == "qdd" and by in (DISPLACEMENTS, "v", "tau") and joints_are_straight(self.at_rest):
+            return self._acceleration_derivative(by)
+        return None
+
+    @cached_property
+    def _ways(self) -> list[ForwardDerivative]:
+        """The derivative along every displacement."""
+        return [ForwardDerivative(self.builder, seeds) for seeds in displacement_seeds(self.mechanism, self.builder)]
+
+    def _force_derivative(self, by: str, motion: Motion) -> Square:
+        if by == "a":
+            return self.inertia(Quantity("H"))
+        slopes = force_slopes(self.layout, motion, self.euler, self.driven)
+        chain = ChainRule(self.builder, motion, slopes, displacement_seeds(self.mechanism, self.builder))
+        needed = chain.by_displacement() if by == DISPLACEMENTS else chain.by_velocity()
+        if not self.mechanism.elements:
+            return needed
+        given = self._element_derivative(by)
+        return [[force - item for force, item in zip(*rows, strict=True)] for rows in zip(needed, given, strict=True)]
+
+    def _element_derivative(self, by: str) -> Square:
+        ways = self._ways
+        if by == "v":
+            symbols, _ = self._symbols(Quantity("tau", by="v"))
+            ways = [ForwardDerivative(self.builder, {symbol: self.builder.one}) for symbol in symbols]
+        return [[Scalar(self.builder, way(force.index)) for way in ways] for force in self.element_forces]
+
+    def _acceleration_derivative(self, by: str) -> Square:
+        """- H^-1 d(tau) at a = qdd, and H^-1."""
+        if by == "tau":
+            return self.factorised.inverted()
+        motion = self.motion(velocities=True, accelerations=self.accelerations(Quantity("qdd")))
+        forces = self._force_derivative(by, motion)
+        return self.factorised.solve_columns([[-item for item in row] for row in forces])
 
     def _symbols(self, quantity: Quantity) -> tuple[list[int], bool]:
         """The symbols a quantity is differentiated by, and whether it is a single one."""
@@ -280,7 +338,7 @@ class Derivation:
         if quantity.by not in groups:
             raise DerivationError(
                 f"{quantity}: cannot differentiate by {quantity.by!r}; "
-                "write q, v, a, tau, u, p (all parameters), t or the name of one of them"
+                "write q, dq (displacements), v, a, tau, u, p (all parameters), t or the name of one of them"
             )
         kind, names = groups[quantity.by]
         return [self.builder.symbol(kind, name) for name in names], False

@@ -24,20 +24,43 @@ def base_to_tip(motion: Motion) -> list[int]:
     return sorted(range(len(motion.velocities)), key=lambda index: (first.get(index, 0), index))
 
 
-def solve(matrix: Square, right: Sequence[Scalar], order: Sequence[int], names: Sequence[str]) -> list[Scalar]:
-    """x with matrix x = right, for a symmetric positive definite matrix; `names` are of the velocities, for errors."""
-    lower, inverse = _factorise([list(row) for row in matrix], order, names)
-    x = list(right)
-    for position in range(len(order) - 1, -1, -1):  # L^T y = right
-        i = order[position]
-        for j in order[:position]:
-            x[j] = x[j] - lower[i][j] * x[i]
-    for i in order:  # D z = y
-        x[i] = inverse[i] * x[i]
-    for position, i in enumerate(order):  # L x = z
-        for j in order[:position]:
-            x[i] = x[i] - lower[i][j] * x[j]
-    return x
+class Factorised:
+    """A symmetric positive definite matrix ready to be solved with; `names` are of the velocities, for errors."""
+
+    def __init__(self, matrix: Square, order: Sequence[int], names: Sequence[str]) -> None:
+        self.order = order
+        self.lower, self.inverse = _factorise([list(row) for row in matrix], order, names)
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """x with matrix x = right."""
+        x, order, lower = list(right), self.order, self.lower
+        for position in range(len(order) - 1, -1, -1):  # L^T y = right
+            i = order[position]
+            for j in order[:position]:
+                x[j] = x[j] - lower[i][j] * x[i]
+        for i in order:  # D z = y
+            x[i] = self.inverse[i] * x[i]
+        for position, i in enumerate(order):  # L x = z
+            for j in order[:position]:
+                x[i] = x[i] - lower[i][j] * x[j]
+        return x
+
+    def solve_columns(self, right: Square) -> Square:
+        """X with matrix X = right."""
+        columns = [self.solve(column) for column in zip(*right, strict=True)]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def inverted(self) -> Square:
+        """The inverse, by columns; of each only what the symmetry does not tell."""
+        size = len(self.order)
+        one, zero = self.lower[0][0].number(1), self.lower[0][0].number(0)
+        matrix = self.solve_columns([[one if i == j else zero for j in range(size)] for i in range(size)])
+        place = {index: position for position, index in enumerate(self.order)}
+        for i in range(size):
+            for j in range(size):
+                if place[i] > place[j]:
+                    matrix[i][j] = matrix[j][i]
+        return matrix
 
 
 def _factorise(h: Square, order: Sequence[int], names: Sequence[str]) -> tuple[Square, dict[int, Scalar]]:

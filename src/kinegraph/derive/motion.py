@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinegraph.derive.links import JointKind, Tree
@@ -54,10 +55,18 @@ class MotionBuilder:
     def symbols(self, kind: Kind, names: tuple[str, ...], present: bool) -> list[Scalar]:
         return [Scalar(self.builder, self.builder.symbol(kind, n)) if present else self._zero for n in names]
 
-    def motion(self, tree: Tree, velocities: bool, accelerations: bool, prescribed: bool = True) -> Motion:
-        """Rates of all joints. Without `prescribed`, explicit dependence on time adds no rate."""
+    def motion(
+        self, tree: Tree, velocities: bool, accelerations: bool | Sequence[Scalar], prescribed: bool = True
+    ) -> Motion:
+        """Rates of all joints. Without `prescribed`, explicit dependence on time adds no rate.
+
+        Accelerations are symbols, nothing, or given values.
+        """
         v = self.symbols(Kind.VELOCITY, self.mechanism.velocity_names, velocities)
-        a = self.symbols(Kind.ACCELERATION, self.mechanism.acceleration_names, accelerations)
+        if isinstance(accelerations, bool):
+            a = self.symbols(Kind.ACCELERATION, self.mechanism.acceleration_names, accelerations)
+        else:
+            a = list(accelerations)
         state = _State(self, v, a, prescribed)
         rates = [Rates((), ())]
         columns: list[tuple[dict[int, Scalar], ...]] = [()]

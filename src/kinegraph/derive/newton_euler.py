@@ -40,8 +40,9 @@ def joint_forces(layout: Layout, motion: Motion, euler: frozenset[int]) -> list[
 
     The links of `euler` form their moment by Euler's equation, the others from U.
     """
-    states, gradients = _outward(layout, motion)
-    return _inward(layout, states, gradients, euler)
+    states, gradients = link_motions(layout, motion)
+    wrenches = subtree_wrenches(layout, states, gradients, euler)
+    return [(), *(projected(layout, index, *wrenches[index]) for index in range(1, len(wrenches)))]
 
 
 def without_products(layout: Layout) -> frozenset[int]:
@@ -53,7 +54,8 @@ def without_products(layout: Layout) -> frozenset[int]:
     )
 
 
-def _outward(layout: Layout, motion: Motion) -> tuple[list[LinkMotion], list[Matrix]]:
+def link_motions(layout: Layout, motion: Motion) -> tuple[list[LinkMotion], list[Matrix]]:
+    """How every link moves, from the base outwards, and the gradient of its field of accelerations."""
     tree = layout.tree
     rest = zero_vector(tree.like)
     states = [LinkMotion(rest, rest, negative(tree.gravity))]
@@ -89,23 +91,21 @@ def _triple(items: tuple[Scalar, ...]) -> Vector:
     return items[0], items[1], items[2]
 
 
-def _inward(
+def subtree_wrenches(
     layout: Layout, states: list[LinkMotion], gradients: list[Matrix], euler: frozenset[int]
-) -> list[tuple[Scalar, ...]]:
+) -> list[tuple[Vector, Vector]]:
+    """Force and moment about its origin that every link needs for itself and all that hangs on it."""
     tree = layout.tree
-    forces = [
+    wrenches = [
         inertial_wrench(layout.moments[index], states[index], gradients[index], index in euler)
         for index in range(len(tree.links))
     ]
-    results: list[tuple[Scalar, ...]] = [()] * len(tree.links)
     for index in range(len(tree.links) - 1, 0, -1):
-        force, moment = forces[index]
-        results[index] = projected(layout, index, force, moment)
         parent = tree.links[index].parent
-        force, moment = layout.inward(index, force), layout.inward(index, moment)
+        force, moment = (layout.inward(index, part) for part in wrenches[index])
         moment = plus(moment, cross(layout.offsets[index], force))
-        forces[parent] = plus(forces[parent][0], force), plus(forces[parent][1], moment)
-    return results
+        wrenches[parent] = plus(wrenches[parent][0], force), plus(wrenches[parent][1], moment)
+    return wrenches
 
 
 def inertial_wrench(moments: MassMoments, state: LinkMotion, u: Matrix, euler: bool) -> tuple[Vector, Vector]:

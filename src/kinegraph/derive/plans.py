@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from kinegraph.derive.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.links import JointKind
-from kinegraph.derive.quantity import Quantity
+from kinegraph.derive.quantity import DISPLACEMENTS, Quantity
 from kinegraph.derive.regroup import Gauge
 from kinegraph.derive.slide import Slide
 from kinegraph.graph.count import Operations, count
@@ -16,6 +16,8 @@ from kinegraph.graph.node import Graph
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 
+#: d(qdd) by these is written out from d(tau) by those.
+_WRITTEN = {"q": "q", DISPLACEMENTS: DISPLACEMENTS, "v": "v", "tau": "a"}
 _NEEDS_INERTIA = {"H", "C", "qdd", "coriolis"}
 
 
@@ -52,8 +54,7 @@ class PlanSearch:
         self.bound = bound
         self._seen: dict[Plan, Candidate] = {}
         self._left = 0
-        # What is cheap to compute is cheap to differentiate, and deriving it takes a tenth of the time.
-        self._judged = tuple(dict.fromkeys(replace(quantity, by="") for quantity in quantities))
+        self._judged = tuple(dict.fromkeys(_judged_by(quantity) for quantity in quantities))
 
     def candidate(self, plan: Plan) -> Candidate:
         """The graph by which one plan is judged (derived once): of the quantities before they are differentiated."""
@@ -80,11 +81,11 @@ class PlanSearch:
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""
-        names = {quantity.name for quantity in self.quantities}
+        names = {quantity.name for quantity in self._judged}
         if "qdd" in names:
             yield {"forward": ForwardMethod.ARTICULATED}
         yield {"kept": frozenset(), "euler": None}
-        if names & _NEEDS_INERTIA:
+        if names & _NEEDS_INERTIA or any(quantity.by for quantity in self._judged):
             yield {"inertia": InertiaMethod.WRENCHES}
 
     def _improve(self, best: Candidate) -> Candidate:
@@ -104,6 +105,19 @@ class PlanSearch:
     def _turning_links(self) -> list[int]:
         links = Derivation(self.mechanism, self.bound, Plan()).tree.links
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
+
+
+def _judged_by(quantity: Quantity) -> Quantity:
+    """What a plan for a quantity is judged by: what is cheap to compute is cheap to differentiate.
+
+    Derivatives of forces are written out and judged by themselves; those of accelerations are built on them, and what
+    is added takes the same operations by any plan.
+    """
+    if quantity.name == "tau":
+        return quantity if quantity.by in _WRITTEN.values() else replace(quantity, by="")
+    if quantity.name == "qdd" and quantity.by in _WRITTEN:
+        return Quantity("tau", by=_WRITTEN[quantity.by])
+    return replace(quantity, by="")
 
 
 def _flip_frame(plan: Plan, index: int) -> Plan:

@@ -13,6 +13,8 @@ PLAIN = (
     "regressor", "base_parameters",
 )  # fmt: skip
 OF_BODY = ("pose", "jacobian")
+#: What derivatives along displacements are taken by: one for every velocity, where `q` means one for every position.
+DISPLACEMENTS = "dq"
 _DERIVATIVE = re.compile(r"d\((.+)\)/d\((.+)\)$")
 
 
