@@ -13,16 +13,15 @@ N = sum m V x u_i. For k above i the wrench of k's fields, carried in, gives its
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from kinegraph.derive.algebra import Vector, cross, dot, minus, plus, times
+from kinegraph.derive.carried import Carried, Wrench, met, sliding, turning
 from kinegraph.derive.composite_body import Column, composite_moments, inertia_times, own_columns, unit_screws
-from kinegraph.derive.inertia import MassMoments
 from kinegraph.derive.layout import Layout
-from kinegraph.derive.links import JointKind
+from kinegraph.derive.links import slides
 from kinegraph.derive.motion import Motion
-from kinegraph.derive.moving_mass import MovingMass, moving_masses, origin_steps
+from kinegraph.derive.moving_mass import moving_masses, origin_steps
 from kinegraph.derive.newton_euler import link_motions, projected, subtree_wrenches
 from kinegraph.graph.scalar import Scalar
 
@@ -50,18 +49,6 @@ class _Rates(NamedTuple):
     blown: Vector
 
 
-class _Carried(NamedTuple):
-    """What is carried in from a joint component, about the origin of the link reached; `counter` is 2 N."""
-
-    momentum: Vector
-    angular: Vector
-    counter: Vector
-    velocity_force: Vector
-    velocity_moment: Vector
-    position_force: Vector
-    position_moment: Vector
-
-
 def force_slopes(layout: Layout, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]) -> ForceSlopes:
     """All derivatives of the joint forces by the wanted joint components."""
     work = _Slopes(layout, motion, euler, wanted)
@@ -87,8 +74,7 @@ class _Slopes:
         self.found = ForceSlopes([(), *forces], {}, {}, {})
 
     def slides(self, index: int) -> bool:
-        joint = self.layout.tree.links[index].joint
-        return joint is not None and joint.kind is JointKind.PRISMATIC
+        return slides(self.layout.tree, index)
 
     def _rates(self, column: Column) -> _Rates:
         layout, index = self.layout, column.link
@@ -102,41 +88,47 @@ class _Slopes:
 
     # what a joint component sends to its ancestors
 
-    def _sent(self, column: Column) -> _Carried:
-        index = column.link
-        moments, moving, wrench = self.composites[index], self.double_moving[index], self.wrenches[index]
-        rates = self.rates[column]
-        if self.slides(index):
-            return _sliding(moments, moving, wrench[0], rates)
-        return _turning(moments, moving, wrench, self.states[index].acceleration, rates)
+    def _sent(self, column: Column) -> Carried:
+        moments, moving = self.composites[column.link], self.double_moving[column.link]
+        unit = self.rates[column].unit
+        if self.slides(column.link):
+            return sliding(moments, moving, unit, self._sliding_wrenches(column))
+        return turning(moments, moving, unit, self._turning_wrenches(column))
+
+    def _sliding_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
+        moments, rates = self.composites[column.link], self.rates[column]
+        falling = cross(rates.unit, self.wrenches[column.link][0])
+        return (
+            Wrench(times(moments.mass, rates.blown), cross(moments.first, rates.blown)),
+            Wrench(times(moments.mass, rates.bending), plus(cross(moments.first, rates.bending), falling)),
+        )
+
+    def _turning_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
+        moments, moving = self.composites[column.link], self.double_moving[column.link]
+        e, turning, bending, blown = self.rates[column]
+        acceleration = self.states[column.link].acceleration
+        force, moment = self.wrenches[column.link]
+        relative = cross(e, minus(force, times(moments.mass, acceleration)))
+        falling = plus(cross(e, moment), cross(moments.first, cross(acceleration, e)))
+        by_velocity = Wrench(
+            plus(cross(blown, moments.first), cross(e, moving.first)),
+            plus(inertia_times(moments, blown), moving.swirl(e)),
+        )
+        by_position = Wrench(
+            plus(plus(cross(bending, moments.first), cross(turning, moving.first)), relative),
+            plus(plus(inertia_times(moments, bending), moving.swirl(turning)), falling),
+        )
+        return by_velocity, by_position
 
     def carry_in(self, column: Column) -> None:
         """Meet all ancestors of a joint component, itself included."""
-        carried = self._sent(column)
-        for index, is_own in self._way(column.link):
+        for index, carried in met(self.layout, column, self._sent(column), self.double_steps):
             for other in own_columns(self.layout, index, self.wanted):
                 self._row(column, other, carried)
-                if not is_own:
+                if index != column.link:
                     self._column(column, other, carried)
-            carried = self._inward(index, carried)
 
-    def _way(self, index: int) -> Iterator[tuple[int, bool]]:
-        start = index
-        while index > 0:
-            yield index, index == start
-            index = self.layout.tree.links[index].parent
-
-    def _inward(self, index: int, carried: _Carried) -> _Carried:
-        c = _Carried(*(self.layout.inward(index, part) for part in carried))
-        offset = self.layout.offsets[index]
-        return c._replace(
-            angular=plus(c.angular, cross(offset, c.momentum)),
-            counter=plus(c.counter, cross(self.double_steps[index], c.momentum)),
-            velocity_moment=plus(c.velocity_moment, cross(offset, c.velocity_force)),
-            position_moment=plus(c.position_moment, cross(offset, c.position_force)),
-        )
-
-    def _row(self, force: Column, by: Column, c: _Carried) -> None:
+    def _row(self, force: Column, by: Column, c: Carried) -> None:
         """The force of the component by an ancestor's motion."""
         rates = self.rates[by]
         key = force, by
@@ -153,41 +145,9 @@ class _Slopes:
             )
         self.found.by_acceleration[by, force] = self.found.by_acceleration[key]
 
-    def _column(self, by: Column, force: Column, c: _Carried) -> None:
+    def _column(self, by: Column, force: Column, c: Carried) -> None:
         """The force of an ancestor by the component's motion."""
-        unit, slides = self.rates[force].unit, self.slides(force.link)
-        self.found.by_velocity[force, by] = dot(unit, c.velocity_force if slides else c.velocity_moment)
-        self.found.by_position[force, by] = dot(unit, c.position_force if slides else c.position_moment)
-
-
-def _sliding(moments: MassMoments, moving: MovingMass, force: Vector, rates: _Rates) -> _Carried:
-    e = rates.unit
-    return _Carried(
-        momentum=times(moments.mass, e),
-        angular=cross(moments.first, e),
-        counter=cross(moving.first, e),
-        velocity_force=times(moments.mass, rates.blown),
-        velocity_moment=cross(moments.first, rates.blown),
-        position_force=times(moments.mass, rates.bending),
-        position_moment=plus(cross(moments.first, rates.bending), cross(e, force)),
-    )
-
-
-def _turning(
-    moments: MassMoments, moving: MovingMass, wrench: tuple[Vector, Vector], acceleration: Vector, rates: _Rates
-) -> _Carried:
-    e, turning, bending, blown = rates
-    force, moment = wrench
-    relative = minus(force, times(moments.mass, acceleration))
-    falling = cross(moments.first, cross(acceleration, e))
-    return _Carried(
-        momentum=cross(e, moments.first),
-        angular=inertia_times(moments, e),
-        counter=moving.counter_swirl(e),
-        velocity_force=plus(cross(blown, moments.first), cross(e, moving.first)),
-        velocity_moment=plus(inertia_times(moments, blown), moving.swirl(e)),
-        position_force=plus(plus(cross(bending, moments.first), cross(turning, moving.first)), cross(e, relative)),
-        position_moment=plus(
-            plus(inertia_times(moments, bending), moving.swirl(turning)), plus(cross(e, moment), falling)
-        ),
-    )
+        unit = self.rates[force].unit
+        by_velocity, by_position = (one.force if self.slides(force.link) else one.moment for one in c.wrenches)
+        self.found.by_velocity[force, by] = dot(unit, by_velocity)
+        self.found.by_position[force, by] = dot(unit, by_position)

@@ -91,6 +91,12 @@ class Tree:
         return self.gravity[0]
 
 
+def slides(tree: Tree, index: int) -> bool:
+    """Does a link slide on its parent?"""
+    joint = tree.links[index].joint
+    return joint is not None and joint.kind is JointKind.PRISMATIC
+
+
 def build_tree(mechanism: Mechanism, names: Names) -> Tree:
     """Lower a mechanism to elementary joints."""
     return _TreeBuilder(mechanism, names).tree()

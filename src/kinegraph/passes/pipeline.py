@@ -164,7 +164,7 @@ def _cheapest(*graphs: Graph) -> Graph:
 
 #: How many nodes a graph may have for a quick reduction to factor it, and to write its outputs out as well; what
 #: depends on rates has far more terms when written out than what depends on positions alone.
-QUICK_FACTOR_NODES = 4000
+QUICK_FACTOR_NODES = 12_000
 QUICK_ANALYTIC_NODES = 1500
 QUICK_ANALYTIC_NODES_WITH_RATES = 200
 
