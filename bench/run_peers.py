@@ -37,9 +37,6 @@ STATES = 256
 BATCH_BYTES = 1 << 20
 MOST_STATES = 4096
 _PUBLIC = "kernel.batch"
-#: d(qdd) of humanoids is not tried: solo12's already takes 40 s to derive.
-MOST_FREEDOM = {"d(qdd)": 20}
-NOT_TRIED = "not tried: that of solo12 already takes 40 s and 100,000 operations"
 #: CasADi's C for derivatives of humanoids is too much for gcc.
 CASADI_DERIVATIVES_UP_TO = 10
 
@@ -94,9 +91,6 @@ def measure_robot(case: robots.RobotCase, options: argparse.Namespace, console: 
     states = random_states(model.nq, model.nv, case.floating, STATES)
     batch = random_states(model.nq, model.nv, case.floating, MOST_STATES, seed=2)
     for quantity in options.quantities:
-        if model.nv > MOST_FREEDOM.get(quantity, model.nv):
-            result.missing[f"Kinegraph's {quantity}"] = NOT_TRIED
-            continue
         console.print(f"{case.name}: {quantity}", style="dim")
         some = batch[: batch_size(ours, quantity)]
         result.quantities.append(measure_quantity(case, quantity, ours, peers, states, some, options))

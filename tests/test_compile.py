@@ -92,3 +92,18 @@ def test_numeric_and_symbolic_parameters_give_the_same_numbers() -> None:
     state = dict(zip(mechanism.position_names, np.linspace(-1, 1, 6), strict=True))
     values = {name: float(value) for name, value in parameter_values(mechanism).items()}
     np.testing.assert_allclose(interpret(symbolic, state | values)["H"], interpret(numeric, state)["H"], atol=1e-13)
+
+
+@pytest.mark.parametrize("word", ["l1", "p"])
+def test_derivatives_by_parameters_are_taken_before_they_get_their_values(word: str) -> None:
+    mechanism = kg.load("double-pendulum")
+    names = [parameter.name for parameter in mechanism.parameters]
+    q, v, a = np.array([0.3, -0.7]), np.array([0.2, 0.5]), np.array([1.0, -2.0])
+    found = kg.compile(mechanism, f"d(tau)/d({word})")(q, v, a)
+    values = {name: float(value) for name, value in parameter_values(mechanism).items()}
+    tau = kg.compile(mechanism, "tau", runtime=names)
+    step = 1e-6
+    for column, name in enumerate(names if word == "p" else [word]):
+        more, less = (list((values | {name: values[name] + sign * step}).values()) for sign in (1, -1))
+        expected = (tau(q, v, a, more) - tau(q, v, a, less)) / (2 * step)
+        np.testing.assert_allclose(found[:, column] if word == "p" else found, expected, atol=1e-7)

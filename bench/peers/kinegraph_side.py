@@ -18,8 +18,8 @@ from peers.states import Array, State, cross, tangent
 
 #: The words of Kinegraph for the quantities of the bench.
 WORDS = {
-    "d(tau)": ("d(tau)/d(q)", "d(tau)/d(v)", "d(tau)/d(a)"),
-    "d(qdd)": ("d(qdd)/d(q)", "d(qdd)/d(v)", "d(qdd)/d(tau)"),
+    "d(tau)": ("d(tau)/d(dq)", "d(tau)/d(v)", "d(tau)/d(a)"),
+    "d(qdd)": ("d(qdd)/d(dq)", "d(qdd)/d(v)", "d(qdd)/d(tau)"),
 }
 
 #: Fused multiply-adds and sines of more lanes round differently, and ill-conditioned robots magnify that.
@@ -140,16 +140,13 @@ class Kinegraph(Peer):
 
     def matrix(self, flat: Array) -> Array:
         n = len(self.order)
-        columns = self.order if len(flat) == n * n else self.position_order
-        result = np.zeros((n, len(columns)))
-        result[np.ix_(self.order, columns)] = flat.reshape(n, len(columns))
+        result = np.zeros((n, n))
+        result[np.ix_(self.order, self.order)] = flat.reshape(n, n)
         return result
 
     def matrices(self, flat: Array) -> list[Array]:
-        """The three derivatives, by q, v and the third argument."""
-        n = len(self.order)
-        parts = np.split(flat, [n * len(self.position_order), n * len(self.position_order) + n * n])
-        return [self.matrix(part) for part in parts]
+        """The three derivatives, by displacements, v and the third argument."""
+        return [self.matrix(part) for part in np.split(flat, 3)]
 
 
 def _addresses(arrays: Sequence[Array]) -> ctypes.Array[ctypes.c_void_p]:

@@ -185,8 +185,8 @@ _RULES = """## What is compared
   `-march=native`, both conventions of `crba` and `aba`: the fastest counts. Results are left in place, and of
   symmetric matrices only the half Pinocchio computes is asked for.
 * **MuJoCo**: `mj_inverse` and `mj_forward` with all constraints disabled. They compute more than is asked.
-* **Derivatives**: Pinocchio's analytic derivatives along displacements; Kinegraph's by coordinates. For a floating
-  base Kinegraph gives seven columns of d/dq, Pinocchio six; they are converted for the comparison.
+* **Derivatives**: both along displacements, one column for every velocity. Pinocchio displaces a floating base in its
+  own axes, Kinegraph in fixed ones; they are converted for the comparison.
 * The **Coriolis matrix** is not unique: where the matrices differ, C v is compared."""
 
 

@@ -94,13 +94,8 @@ def cross(vector: Array) -> Array:
 
 
 def tangent(state: State) -> Array:
-    """d q_k / d(displacement): Pinocchio differentiates along displacements in the turned axes, Kinegraph by q."""
-    n, m = len(state.q), len(state.v)
-    if not state.floating:
-        return np.eye(n)
-    matrix = np.zeros((n, m))
-    matrix[:3, :3] = state.turn
-    x, y, z, w = state.q[3:7]
-    matrix[3:7, 3:6] = 0.5 * np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
-    matrix[7:, 6:] = np.eye(n - 7)
+    """Kinegraph's displacements along Pinocchio's, which moves the base in its own axes."""
+    matrix = np.eye(len(state.v))
+    if state.floating:
+        matrix[:3, :3] = state.turn
     return matrix

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
+from kinegraph.derive.convert import Names
 from kinegraph.derive.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.links import JointKind
 from kinegraph.derive.quantity import DISPLACEMENTS, Quantity
 from kinegraph.derive.regroup import Gauge
 from kinegraph.derive.slide import Slide
+from kinegraph.graph.build import Builder
 from kinegraph.graph.count import Operations, count
-from kinegraph.graph.node import Graph
+from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 
@@ -64,10 +67,27 @@ class PlanSearch:
         return self._seen[plan]
 
     def _derived(self, plan: Plan, quantities: Sequence[Quantity]) -> Candidate:
-        derivation = Derivation(self.mechanism, self.bound, plan)
+        later = self._differentiated_by(quantities)
+        derivation = Derivation(self.mechanism, {n: e for n, e in self.bound.items() if n not in later}, plan)
         graph = derivation.builder.graph([derivation.output(quantity) for quantity in quantities])
+        graph = self._with_values(graph) if later else graph
         settled = replace(plan, kept=derivation.layout.kept, euler=derivation.euler)
         return Candidate(settled, graph, count(graph))
+
+    def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
+        """The parameters with values that must be symbols until the derivatives by them have been taken."""
+        words = {quantity.by for quantity in quantities}
+        return set(self.bound) if "p" in words and "p" not in self.bound else words & set(self.bound)
+
+    def _with_values(self, graph: Graph) -> Graph:
+        builder = Builder()
+        names = Names(builder, self.mechanism, self.bound)
+
+        def symbol(node: Symbol) -> int:
+            is_parameter = node.kind is Kind.PARAMETER
+            return names[node.name].index if is_parameter else builder.symbol(node.kind, node.name)
+
+        return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
 
     def best(self, budget: int = 0) -> Candidate:
         """The cheapest plan found; after the main choices single ones are changed until `budget` nodes are derived."""
