@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinegraph import library
     from kinegraph.backends.formula import formula
     from kinegraph.backends.latex import latex
-    from kinegraph.compile import compile, derive, load
+    from kinegraph.compile import compile, compile_sparse, derive, load
     from kinegraph.derive.quantity import Quantity
     from kinegraph.errors import KinegraphError
     from kinegraph.graph.count import count
@@ -46,6 +46,7 @@ _HOMES = {
     "Mechanism": "kinegraph.model.mechanism",
     "Quantity": "kinegraph.derive.quantity",
     "compile": "kinegraph.compile",
+    "compile_sparse": "kinegraph.compile",
     "count": "kinegraph.graph.count",
     "derive": "kinegraph.compile",
     "formula": "kinegraph.backends.formula",
@@ -71,6 +72,7 @@ __all__ = [
     "Mechanism",
     "Quantity",
     "compile",
+    "compile_sparse",
     "count",
     "derive",
     "formula",

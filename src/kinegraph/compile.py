@@ -21,6 +21,7 @@ from kinegraph.io.urdf import load_urdf
 from kinegraph.io.write import write
 from kinegraph.jit import cache as disk
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from kinegraph.jit.sparse import SparseKernel, condensed
 from kinegraph.model.elements import expressions as element_expressions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
@@ -190,6 +191,24 @@ def compile(
     return kernel_of(mechanism, graph, wanted, runtime, options)
 
 
+def compile_sparse(
+    mechanism: Mechanism,
+    quantities: Quantities,
+    *,
+    values: Values | None = None,
+    runtime: Sequence[str] = (),
+    effort: Effort = Effort.QUICK,
+    options: KernelOptions | None = None,
+) -> SparseKernel:
+    """Like compile, for matrices of trees with branches (H, derivatives): what is zero whatever the state is neither
+    computed nor stored."""
+    wanted = quantities_of(quantities)
+    _require_parameters(mechanism, runtime)
+    fixed = {n: e for n, e in bound_parameters(mechanism, True, values).items() if n not in runtime}
+    graph, patterns = condensed(reduced_graph(mechanism, wanted, fixed, effort, options is None or options.cache))
+    return SparseKernel(kernel_of(mechanism, graph, wanted, runtime, options), patterns)
+
+
 def _require_parameters(mechanism: Mechanism, runtime: Sequence[str]) -> None:
     known = {parameter.name for parameter in mechanism.parameters}
     for name in runtime:
@@ -242,6 +261,6 @@ def kernel_of(
 
 
 __all__ = [
-    "Effort", "OnPass", "Reduction", "arguments_of", "bound_parameters", "compile", "derive", "kernel_of", "load",
-    "plan", "quantities_of", "reduce",
+    "Effort", "OnPass", "Reduction", "arguments_of", "bound_parameters", "compile", "compile_sparse",
+    "derive", "kernel_of", "load", "plan", "quantities_of", "reduce",
 ]  # fmt: skip

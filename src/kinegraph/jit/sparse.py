@@ -1,0 +1,87 @@
+"""Kernels of matrices that compute and store only what can differ from zero, and return SciPy's sparse arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.errors import KernelError
+from kinegraph.graph.node import Graph, Output, Polynomial
+from kinegraph.jit.arrays import Doubles
+from kinegraph.jit.kernel import Kernel
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_ZERO = Polynomial(())
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Where a matrix may differ from zero, row by row: the layout of compressed sparse rows."""
+
+    shape: tuple[int, int]
+    columns: NDArray[np.int32]
+    row_starts: NDArray[np.int32]
+
+    @property
+    def count(self) -> int:
+        """How many entries may differ from zero."""
+        return len(self.columns)
+
+    def matrix(self, values: Doubles) -> csr_array:
+        """The sparse array with these values."""
+        from scipy.sparse import csr_array
+
+        return csr_array((values, self.columns, self.row_starts), shape=self.shape)
+
+
+def condensed(graph: Graph) -> tuple[Graph, dict[str, Pattern]]:
+    """The graph with every output a list of the entries that are not exactly zero, and where they belong."""
+    patterns = {output.name: _pattern(graph, output) for output in graph.outputs}
+    outputs = tuple(_nonzero(graph, output) for output in graph.outputs)
+    return Graph(graph.nodes, outputs), patterns
+
+
+def _pattern(graph: Graph, output: Output) -> Pattern:
+    if len(output.shape) != 2:
+        raise KernelError(f"{output.name} is no matrix: compile it without asking for a sparse one")
+    height, width = output.shape
+    present = np.array([graph.nodes[node] != _ZERO for node in output.nodes]).reshape(height, width)
+    starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+    return Pattern((height, width), np.nonzero(present)[1].astype(np.int32), starts.astype(np.int32))
+
+
+def _nonzero(graph: Graph, output: Output) -> Output:
+    nodes = tuple(node for node in output.nodes if graph.nodes[node] != _ZERO)
+    return Output(output.name, (len(nodes),), nodes)
+
+
+class SparseKernel:
+    """A compiled graph of matrices. Calls return `scipy.sparse.csr_array`s, by name if there are several.
+
+    `kernel` is the code underneath, which writes the values alone: `kernel.address` for compiled callers, and
+    `patterns` says where the values belong.
+    """
+
+    def __init__(self, kernel: Kernel, patterns: dict[str, Pattern]) -> None:
+        self.kernel = kernel
+        self.patterns = patterns
+
+    def __repr__(self) -> str:
+        parts = (f"{name}{list(one.shape)} with {one.count} entries" for name, one in self.patterns.items())
+        return f"<SparseKernel -> {', '.join(parts)}: {self.kernel.operations}>"
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """The matrices for one state."""
+        found = self.kernel(*values, **named)
+        if len(self.patterns) == 1:
+            return next(iter(self.patterns.values())).matrix(found)
+        return {name: self.patterns[name].matrix(part) for name, part in found.items()}
+
+    def batch(self, *values: Any, **named: Any) -> Any:
+        """The values of the matrices' entries for many states, of shape (n, entries)."""
+        return self.kernel.batch(*values, **named)
