@@ -98,7 +98,7 @@ def test_code_says_what_it_is(tmp_path: Path) -> None:
 
 
 def test_the_same_model_gives_the_same_text() -> None:
-    first, second = (render(kg.load("puma560"), "tau", Language.C).texts for _ in range(2))
+    first, second = (render(kg.load("puma560"), "tau", Language.C).files for _ in range(2))
     assert first == second
 
 
@@ -141,5 +141,5 @@ def test_results_that_are_never_finite_have_no_self_test() -> None:
     graph = builder.graph([Output("y", (1,), ((-1 - x * x).apply("sqrt").index,))])
     with pytest.raises(KernelError, match="export without a self-test"):
         render(graph, "", Language.C)
-    texts = render(graph, "", Language.C, ExportOptions(self_test=False)).texts
+    texts = render(graph, "", Language.C, ExportOptions(self_test=False)).files
     assert "selftest" not in "".join(texts.values())

@@ -18,7 +18,7 @@ from kinegraph.cli.common import (
     parameter_settings,
     print_json,
 )
-from kinegraph.export import ExportOptions, ExportReport, Language, Layout, Precision, Sines
+from kinegraph.export import ExportOptions, ExportReport, Fmi, Language, Layout, Precision, Sines
 from kinegraph.export import export as write_files
 
 _LANGUAGES = ", ".join(language.value for language in Language)
@@ -28,7 +28,8 @@ def run(
     model: ModelArgument,
     to: Annotated[str, typer.Option("--to", metavar="LANGUAGE", help=f"One of {_LANGUAGES}.", show_default=False)],
     directory: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where the files go; made if need be.")
+        Path,
+        typer.Option("--output", "-o", metavar="PATH", help="Where the files go; a single file can be named itself."),
     ] = Path(),
     quantity: QuantityOption = "tau",
     name: Annotated[
@@ -40,7 +41,7 @@ def run(
         bool | None,
         typer.Option(
             "--symbolic-parameters/--numeric-parameters",
-            help="Parameters as an argument p, or as numbers in the code; symbols are usual in latex.",
+            help="Parameters as an argument p, or as numbers in the code; symbols are usual in latex and fmu.",
         ),
     ] = None,
     combined: Annotated[bool, typer.Option("--combined", help="One function for all quantities.")] = False,
@@ -49,6 +50,8 @@ def run(
         kg.Effort.QUICK
     ),
     no_self_test: Annotated[bool, typer.Option("--no-self-test", help="Leave out the self-test.")] = False,
+    fmi: Annotated[Fmi, typer.Option("--fmi", help="The version of FMI (fmu).")] = Fmi.THREE,
+    no_binary: Annotated[bool, typer.Option("--no-binary", help="Only sources, nothing compiled (fmu).")] = False,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -67,6 +70,8 @@ def run(
         effort=effort,
         chunk=chunk,
         self_test=not no_self_test,
+        fmi=fmi,
+        binary=not no_binary,
     )
     report = write_files(mechanism, quantity, to, directory, options)
     if json:
@@ -90,6 +95,7 @@ def _as_json(report: ExportReport) -> dict[str, object]:
             }
             for one in report.functions
         ],
+        "notes": list(report.notes),
     }
 
 
@@ -103,3 +109,5 @@ def _show(report: ExportReport) -> None:
         console().print(table)
     for path in report.files:
         typer.echo(f"wrote {path}")
+    for note in report.notes:
+        typer.echo(f"note: {note}")

@@ -8,13 +8,14 @@ mechanism --prepare--> Unit (programs, arguments, test vectors) --c, cpp, python
 from __future__ import annotations
 
 from kinegraph.export.casadi import to_casadi
-from kinegraph.export.options import ExportOptions, Language, Layout, Precision, Sines
+from kinegraph.export.options import ExportOptions, Fmi, Language, Layout, Precision, Sines
 from kinegraph.export.sympy import SympyEquations, to_sympy
 from kinegraph.export.write import ExportReport, export, render
 
 __all__ = [
     "ExportOptions",
     "ExportReport",
+    "Fmi",
     "Language",
     "Layout",
     "Precision",

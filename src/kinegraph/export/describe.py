@@ -56,6 +56,10 @@ class Units:
                 name = coordinate.name
                 self._of |= {name: unit, f"{name}'": f"{unit}/s", f"{name}''": f"{unit}/s^2", f"tau:{name}": force}
 
+    def of(self, name: str) -> str | None:
+        """The unit of a name, if it is known."""
+        return self._of.get(name)
+
     def named(self, name: str) -> str:
         """A name with its unit, safe for comments."""
         unit = self._of.get(name)

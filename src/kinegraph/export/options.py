@@ -22,6 +22,7 @@ class Language(Enum):
     RUST = "rust"
     LATEX = "latex"
     RECORDS = "records"
+    FMU = "fmu"
 
     @classmethod
     def parse(cls, text: str) -> Language:
@@ -52,6 +53,13 @@ class Sines(Enum):
     LIBRARY = "library"
 
 
+class Fmi(Enum):
+    """The version of the standard an FMU follows."""
+
+    TWO = "2"
+    THREE = "3"
+
+
 class Layout(Enum):
     """One function for every quantity, or one for all, which computes what they share once."""
 
@@ -65,10 +73,11 @@ class ExportOptions:
 
     name: what files and functions are called after; None takes the model's name.
     symbolic_parameters: parameters are an argument `p` of every function instead of numbers in the code; None takes
-        what is usual, numbers in code and symbols on paper (LaTeX, SymPy).
+        what is usual, numbers in code and symbols on paper (LaTeX, SymPy); those of an FMU are its parameters.
     values: values of parameters that replace the model's.
     chunk: about how many operations one function of the generated code holds; longer code is split.
     self_test: states and results computed by the interpreter are written into the code, with a function to check them.
+    fmi, binary: the version of an FMU, and whether it is compiled for this machine where there is a C compiler.
     """
 
     name: str | None = None
@@ -80,6 +89,8 @@ class ExportOptions:
     effort: Effort = Effort.QUICK
     chunk: int = 1000
     self_test: bool = True
+    fmi: Fmi = Fmi.THREE
+    binary: bool = True
 
     def __post_init__(self) -> None:
         if self.chunk < 10:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import cast
 
@@ -31,6 +31,9 @@ from kinegraph.model.mechanism import Mechanism
 _TEMPORARY = re.compile(r"[xX]\d+")
 _TAKEN = ("s", "T", "batch", "failed")
 
+#: Parts of more nodes are written as they are: to look for fewer operations would take longer than it saves.
+_LARGEST_REDUCED = 4000
+
 #: The argument each kind of symbol goes to.
 _ARGUMENT_NAMES = {
     Kind.COORDINATE: "q", Kind.VELOCITY: "v", Kind.ACCELERATION: "a", Kind.INPUT: "tau", Kind.TIME: "t",
@@ -52,6 +55,21 @@ class Bound:
 def prepare(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> Unit:
     """All that a language needs to know. For a graph, `quantities` name its outputs; none means all."""
     return _maker(source, options).unit(quantities)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A routine that is given as a graph: what it takes, and what its outputs mean, by name."""
+
+    name: str
+    graph: Graph
+    arguments: tuple[Argument, ...]
+    meanings: Mapping[str, str]
+
+
+def prepare_parts(mechanism: Mechanism, parts: Sequence[Part], options: ExportOptions) -> Unit:
+    """A unit of routines that someone else derived from a mechanism; parameters are among their arguments."""
+    return _OfParts(mechanism, parts, options).unit([part.name for part in parts])
 
 
 def prepare_graphs(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> list[Bound]:
@@ -231,6 +249,26 @@ class _OfMechanism(_Maker):
     def meaning(self, output: Output) -> tuple[str, tuple[str, ...]]:
         quantity = Quantity.parse(output.name)
         return quantity_meaning(quantity), quantity_entries(quantity, self.mechanism, self.units)
+
+
+class _OfParts(_OfMechanism):
+    def __init__(self, mechanism: Mechanism, parts: Sequence[Part], options: ExportOptions) -> None:
+        super().__init__(mechanism, replace(options, symbolic_parameters=False))
+        self.known = self._known()
+        self.parts = {part.name: part for part in parts}
+
+    def outputs(self, quantities: Quantities) -> tuple[str, ...]:
+        return tuple(self.parts)
+
+    def graph(self, group: tuple[str, ...]) -> Graph:
+        graph = self.parts[group[0]].graph
+        return reduce(graph, effort=self.options.effort).graph if len(graph) <= _LARGEST_REDUCED else graph
+
+    def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
+        return self.parts[group[0]].arguments
+
+    def meaning(self, output: Output) -> tuple[str, tuple[str, ...]]:
+        return next(part.meanings[output.name] for part in self.parts.values() if output.name in part.meanings), ()
 
 
 class _OfGraph(_Maker):

@@ -10,6 +10,7 @@ from kinegraph.compile import Quantities
 from kinegraph.errors import KernelError
 from kinegraph.export.c import c_files
 from kinegraph.export.cpp import cpp_files
+from kinegraph.export.fmu import make_fmu
 from kinegraph.export.julia import julia_files
 from kinegraph.export.latex import latex_files
 from kinegraph.export.matlab import matlab_files
@@ -38,21 +39,23 @@ class FunctionReport:
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What an export wrote; `digest` is the hash the code carries."""
+    """What an export wrote; `digest` is the hash the code carries, `notes` is what a user should know."""
 
     language: Language
     digest: str
     files: tuple[Path, ...]
     functions: tuple[FunctionReport, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """The text of every file, by its path below the directory of the export."""
+    """The contents of every file, by its path below the directory of the export."""
 
-    texts: Mapping[str, str]
+    files: Mapping[str, str | bytes]
     digest: str = ""
     functions: tuple[FunctionReport, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 #: The languages printed from programs.
@@ -76,23 +79,33 @@ def export(
 ) -> ExportReport:
     """Write quantities as code of a language into a directory, which is made if need be.
 
-    A file that is in the way is replaced only if an export wrote it; else KernelError, and nothing is written.
+    Where a language has one file, `directory` may name that file by its ending (`-o arm.fmu`). A file that is in the
+    way is replaced only if an export wrote it; else KernelError, and nothing is written.
     """
     chosen = Language.parse(language) if isinstance(language, str) else language
     rendering = render(source, quantities, chosen, options)
-    paths = {Path(directory) / name: text for name, text in rendering.texts.items()}
+    paths = _paths(Path(directory), rendering.files)
     for path in paths:
         _require_ours(path)
-    for path, text in paths.items():
+    for path, content in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    return ExportReport(chosen, rendering.digest, tuple(paths), rendering.functions)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return ExportReport(chosen, rendering.digest, tuple(paths), rendering.functions, rendering.notes)
+
+
+def _paths(target: Path, files: Mapping[str, str | bytes]) -> dict[Path, str | bytes]:
+    """Where each file goes: below a directory, or to the path itself if that has the ending of the only file."""
+    if len(files) == 1:
+        ((name, content),) = files.items()
+        if target.suffix == Path(name).suffix and not target.is_dir():
+            return {target: content}
+    return {target / name: content for name, content in files.items()}
 
 
 def render(
     source: Mechanism | Graph, quantities: Quantities, language: Language, options: ExportOptions | None = None
 ) -> Rendering:
-    """The files of an export as text; nothing is written."""
+    """The files of an export; nothing is written."""
     options = options or ExportOptions()
     if options.precision is Precision.FLOAT and language not in _SINGLE:
         raise KernelError(f"{language.value} has no single precision here: float is for c and rust")
@@ -100,6 +113,9 @@ def render(
         return Rendering(latex_files(source, quantities, options))
     if language is Language.RECORDS:
         return Rendering(records_files(source, options.name))
+    if language is Language.FMU:
+        fmu = make_fmu(source, options)
+        return Rendering({f"{fmu.unit.name}.fmu": fmu.content}, fmu.unit.digest, _functions(fmu.unit), fmu.notes)
     unit = prepare(source, quantities, options)
     return Rendering(files_of(unit, language), unit.digest, _functions(unit))
 

@@ -1,0 +1,399 @@
+/*
+ * One instance of the model: its values, the mode it is in, and what may be done in which mode.
+ *
+ * A value reference is a place in one row of numbers:
+ *
+ *     time | states | inputs | parameters | derivatives of the states | further outputs
+ *     <----------- known ---------------->   <-------------- unknown -------------->
+ *
+ * Everything here is static: the one source file that implements an FMI version includes it.
+ */
+#ifndef KINEGRAPH_FMU_INSTANCE
+#define KINEGRAPH_FMU_INSTANCE
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmu_model_.h"
+
+enum {
+    TIME = 0,
+    FIRST_STATE = 1,
+    FIRST_INPUT = FIRST_STATE + FMU_STATES,
+    FIRST_PARAMETER = FIRST_INPUT + FMU_INPUTS,
+    KNOWNS = FIRST_PARAMETER + FMU_PARAMETERS,
+    FIRST_OUTPUT = KNOWNS + FMU_STATES,
+    VARIABLES = FIRST_OUTPUT + FMU_OUTPUTS
+};
+
+/* The same numbers in FMI 2 and FMI 3. */
+enum Status { STATUS_OK, STATUS_WARNING, STATUS_DISCARD, STATUS_ERROR, STATUS_FATAL };
+
+enum Mode {
+    INSTANTIATED = 1,
+    INITIALIZATION = 2,
+    EVENT = 4,
+    CONTINUOUS = 8,
+    STEP = 16,
+    TERMINATED = 32
+};
+#define BEFORE_START (INSTANTIATED | INITIALIZATION)
+#define RUNNING (EVENT | CONTINUOUS | STEP)
+
+/* All that changes while an instance runs: what getting and setting the state copies. */
+typedef struct {
+    double known[KNOWNS];
+    double unknown[VARIABLES - KNOWNS];
+    double tolerance;
+    double next_step; /* what the integrator will try; 0 if it has to find out */
+    int mode;
+    int derivatives_known;
+    int outputs_known;
+} State;
+
+typedef struct {
+    State state;
+    int model_exchange;
+    int logging;
+    char *name;
+    void *environment;
+    Logger logger;
+    double work[9][FMU_STATES]; /* the integrator's: seven slopes, the state at either end of a step */
+} Instance;
+
+/* Each FMI version has its own logger. */
+static void say(const Instance *instance, int status, const char *message);
+
+static int refuse(const Instance *instance, const char *message)
+{
+    say(instance, STATUS_ERROR, message);
+    return STATUS_ERROR;
+}
+
+static int require(const Instance *instance, int modes, const char *message)
+{
+    return instance->state.mode & modes ? STATUS_OK : refuse(instance, message);
+}
+
+static void forget_unknowns(Instance *instance)
+{
+    instance->state.derivatives_known = 0;
+    instance->state.outputs_known = 0;
+}
+
+static void start_anew(Instance *instance)
+{
+    memset(&instance->state, 0, sizeof instance->state);
+    memcpy(instance->state.known, START, sizeof START);
+    instance->state.tolerance = FMU_TOLERANCE;
+    instance->state.mode = INSTANTIATED;
+}
+
+static Instance *instance_new(const char *name, const char *token, int model_exchange, int logging, void *environment,
+                              Logger logger)
+{
+    Instance *instance = calloc(1, sizeof *instance);
+    if (instance == NULL) {
+        return NULL;
+    }
+    instance->model_exchange = model_exchange;
+    instance->logging = logging;
+    instance->environment = environment;
+    instance->logger = logger;
+    name = name ? name : "";
+    instance->name = malloc(strlen(name) + 1);
+    if (instance->name == NULL) {
+        free(instance);
+        return NULL;
+    }
+    strcpy(instance->name, name);
+    if (token == NULL || strcmp(token, FMU_TOKEN) != 0) {
+        say(instance, STATUS_ERROR, "the token differs: the model description belongs to another FMU");
+        free(instance->name);
+        free(instance);
+        return NULL;
+    }
+    start_anew(instance);
+    return instance;
+}
+
+static void instance_free(Instance *instance)
+{
+    if (instance != NULL) {
+        free(instance->name);
+        free(instance);
+    }
+}
+
+/* values */
+
+static int all_finite(const double *values, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (!isfinite(values[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int compute_derivatives(Instance *instance)
+{
+    State *state = &instance->state;
+    if (!state->derivatives_known) {
+        MODEL(derivatives)(state->known, state->unknown);
+        if (!all_finite(state->unknown, FMU_STATES)) {
+            say(instance, STATUS_DISCARD, "the derivatives are not finite here: look at states, inputs, parameters");
+            return STATUS_DISCARD;
+        }
+        state->derivatives_known = 1;
+    }
+    return STATUS_OK;
+}
+
+static int compute_outputs(Instance *instance)
+{
+    State *state = &instance->state;
+    if (!state->outputs_known) {
+        MODEL(outputs)(state->known, state->unknown + FMU_STATES);
+        state->outputs_known = 1;
+    }
+    return STATUS_OK;
+}
+
+static int get_value(Instance *instance, size_t reference, double *value)
+{
+    int status = STATUS_OK;
+    if (reference >= VARIABLES) {
+        return refuse(instance, "get: there is no variable with this value reference");
+    }
+    if (reference < KNOWNS) {
+        *value = instance->state.known[reference];
+        return STATUS_OK;
+    }
+    status = reference < FIRST_OUTPUT ? compute_derivatives(instance) : compute_outputs(instance);
+    *value = instance->state.unknown[reference - KNOWNS];
+    return status;
+}
+
+static int set_value(Instance *instance, size_t reference, double value)
+{
+    const int mode = instance->state.mode;
+    if (reference >= KNOWNS || reference == TIME) {
+        return refuse(instance, "set: only states, inputs and parameters can be set");
+    }
+    if (reference < FIRST_INPUT && !(mode & BEFORE_START)) {
+        return refuse(instance, "set: states can be set one by one only before the initialization ends");
+    }
+    if (reference >= FIRST_PARAMETER && !(mode & (BEFORE_START | EVENT | STEP))) {
+        return refuse(instance, "set: parameters can be set before the start, at events and between steps");
+    }
+    if (!(mode & (BEFORE_START | RUNNING))) {
+        return refuse(instance, "set: the instance has been terminated");
+    }
+    instance->state.known[reference] = value;
+    forget_unknowns(instance);
+    return STATUS_OK;
+}
+
+static int worse(int one, int other)
+{
+    return one > other ? one : other;
+}
+
+static int get_derivatives(Instance *instance, double *values, size_t count)
+{
+    const int status = compute_derivatives(instance);
+    if (count != FMU_STATES) {
+        return refuse(instance, "derivatives: there is one for every continuous state");
+    }
+    memcpy(values, instance->state.unknown, count * sizeof *values);
+    return status;
+}
+
+static int get_states(const Instance *instance, double *values, size_t count)
+{
+    if (count != FMU_STATES) {
+        return refuse(instance, "the number of continuous states is another");
+    }
+    memcpy(values, instance->state.known + FIRST_STATE, count * sizeof *values);
+    return STATUS_OK;
+}
+
+static int set_states(Instance *instance, const double *values, size_t count)
+{
+    if (count != FMU_STATES) {
+        return refuse(instance, "the number of continuous states is another");
+    }
+    memcpy(instance->state.known + FIRST_STATE, values, count * sizeof *values);
+    forget_unknowns(instance);
+    return STATUS_OK;
+}
+
+static int set_time(Instance *instance, double time)
+{
+    instance->state.known[TIME] = time;
+    forget_unknowns(instance);
+    return STATUS_OK;
+}
+
+/* directional derivatives */
+
+typedef struct {
+    double along[KNOWNS];
+    double found[VARIABLES - KNOWNS];
+} Direction;
+
+static int seed(const Instance *instance, Direction *direction, size_t reference, double value)
+{
+    if (reference >= KNOWNS) {
+        return refuse(instance, "directional derivative: knowns are time, states, inputs and parameters");
+    }
+    direction->along[reference] += value;
+    return STATUS_OK;
+}
+
+static void differentiate(const Instance *instance, Direction *direction)
+{
+    MODEL(tangent)(instance->state.known, direction->along, direction->found, direction->found + FMU_STATES);
+}
+
+static int sensitivity(const Instance *instance, const Direction *direction, size_t reference, double *value)
+{
+    if (reference >= VARIABLES) {
+        return refuse(instance, "directional derivative: there is no variable with this value reference");
+    }
+    *value = reference < KNOWNS ? direction->along[reference] : direction->found[reference - KNOWNS];
+    return isfinite(*value) ? STATUS_OK : STATUS_DISCARD;
+}
+
+/* quaternions */
+
+static double squared_length(const double *e)
+{
+    return e[0]*e[0] + e[1]*e[1] + e[2]*e[2] + e[3]*e[3];
+}
+
+/* Give all quaternions of a state unit length; the largest deviation of a squared length from 1 before. */
+static double normalise(double *states)
+{
+    double worst = 0.0;
+    size_t i, k;
+    for (i = 0; i < FMU_QUATERNIONS; i++) {
+        double *e = states + QUATERNIONS[i];
+        const double square = squared_length(e), length = sqrt(square);
+        for (k = 0; k < 4; k++) {
+            e[k] /= length;
+        }
+        worst = fmax(worst, fabs(square - 1.0));
+    }
+    return worst;
+}
+
+static double norm_error(const double *states)
+{
+    double copy[FMU_STATES];
+    memcpy(copy, states, sizeof copy);
+    return normalise(copy);
+}
+
+/* modes */
+
+static int enter_initialization(Instance *instance, int tolerance_given, double tolerance, double start)
+{
+    if (require(instance, INSTANTIATED, "initialization can be entered once, right after instantiation or a reset")) {
+        return STATUS_ERROR;
+    }
+    if (tolerance_given && !(tolerance > 0.0 && tolerance < 1.0)) {
+        return refuse(instance, "the tolerance must be between 0 and 1");
+    }
+    if (tolerance_given) {
+        instance->state.tolerance = tolerance;
+    }
+    instance->state.mode = INITIALIZATION;
+    return set_time(instance, start);
+}
+
+static int exit_initialization(Instance *instance)
+{
+    if (require(instance, INITIALIZATION, "initialization cannot be left before it is entered")) {
+        return STATUS_ERROR;
+    }
+    normalise(instance->state.known + FIRST_STATE);
+    forget_unknowns(instance);
+    if (!all_finite(instance->state.known, KNOWNS)) {
+        return refuse(instance, "a start value is not finite, or the four numbers of a quaternion are all zero");
+    }
+    instance->state.mode = instance->model_exchange ? EVENT : STEP;
+    return STATUS_OK;
+}
+
+/* Whether an event has to bring quaternions back to unit length: hosts integrate them like any other state. */
+static int needs_event(const Instance *instance)
+{
+    return norm_error(instance->state.known + FIRST_STATE) > FMU_QUATERNION_SLACK;
+}
+
+/* What happens at an event: nothing but quaternions changes. True if states did. */
+static int handle_event(Instance *instance)
+{
+    const int changed = needs_event(instance);
+    if (changed) {
+        normalise(instance->state.known + FIRST_STATE);
+        forget_unknowns(instance);
+    }
+    return changed;
+}
+
+/* snapshots of the state */
+
+static int take_snapshot(const Instance *instance, void **snapshot)
+{
+    if (*snapshot == NULL) {
+        *snapshot = malloc(sizeof(State));
+    }
+    if (*snapshot == NULL) {
+        return refuse(instance, "no memory is left for a copy of the state");
+    }
+    memcpy(*snapshot, &instance->state, sizeof(State));
+    return STATUS_OK;
+}
+
+static int put_snapshot(Instance *instance, const void *snapshot)
+{
+    if (snapshot == NULL) {
+        return refuse(instance, "set state: there is no state");
+    }
+    memcpy(&instance->state, snapshot, sizeof(State));
+    return STATUS_OK;
+}
+
+/* Serialized: the token, then the numbers as they lie in memory. */
+enum { TOKEN_SIZE = sizeof FMU_TOKEN, SERIALIZED_SIZE = TOKEN_SIZE + sizeof(State) };
+
+static int serialize(const Instance *instance, const void *snapshot, void *bytes, size_t size)
+{
+    if (snapshot == NULL || size < SERIALIZED_SIZE) {
+        return refuse(instance, "serialize: there is no state, or too little room for it");
+    }
+    memcpy(bytes, FMU_TOKEN, TOKEN_SIZE);
+    memcpy((char *)bytes + TOKEN_SIZE, snapshot, sizeof(State));
+    return STATUS_OK;
+}
+
+static int deserialize(const Instance *instance, const void *bytes, size_t size, void **snapshot)
+{
+    if (size < SERIALIZED_SIZE || memcmp(bytes, FMU_TOKEN, TOKEN_SIZE) != 0) {
+        return refuse(instance, "deserialize: these bytes are no state of this model");
+    }
+    if (take_snapshot(instance, snapshot)) {
+        return STATUS_ERROR;
+    }
+    memcpy(*snapshot, (const char *)bytes + TOKEN_SIZE, sizeof(State));
+    return STATUS_OK;
+}
+
+#endif

@@ -1,0 +1,96 @@
+"""The C sources of an FMU: the equations, the header that ties them to the runtime, and the runtime itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+
+from kinegraph.export.c import c_files, comment_block
+from kinegraph.export.fmu.description import TOLERANCE
+from kinegraph.export.fmu.equations import Equations
+from kinegraph.export.options import Fmi
+from kinegraph.export.syntax import indented, number_lines, number_text
+from kinegraph.export.text import MARK
+from kinegraph.export.unit import Unit
+from kinegraph.solve.tableau import DORMAND_PRINCE_5
+
+#: What hosts of Model Exchange may let the squared length of a quaternion deviate from 1 before an event mends it.
+QUATERNION_SLACK = 1e-6
+
+# No model gives its name to these files: names that end in an underscore are ours, see `identifiers`.
+_HEADERS = ("fmu_instance_.h", "fmu_integrate_.h")
+_MODEL = "fmu_model_.h"
+_INTERFACES = {Fmi.TWO: "fmu_fmi2_.c", Fmi.THREE: "fmu_fmi3_.c"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Numbers the runtime needs: the token, the first values of all knowns, where quaternions begin in the state."""
+
+    token: str
+    start: Sequence[float]
+    quaternions: Sequence[int]
+
+
+def source_files(unit: Unit, system: Equations, facts: Facts, fmi: Fmi) -> dict[str, str]:
+    """The text of every file of the folder `sources`; those that end in .c are to be compiled."""
+    runtime = files("kinegraph.export.fmu") / "c"
+    texts = c_files(unit)
+    texts[_MODEL] = _model_header(unit, system, facts)
+    for name in (*_HEADERS, _INTERFACES[fmi]):
+        texts[name] = f"/* {MARK} {unit.version}. */\n{(runtime / name).read_text('utf-8')}"
+    return texts
+
+
+def _model_header(unit: Unit, system: Equations, facts: Facts) -> str:
+    lines = [
+        *comment_block([f"{MARK} {unit.version}.", "What the runtime has to know of the model."]),
+        "#ifndef KINEGRAPH_FMU_MODEL",
+        "#define KINEGRAPH_FMU_MODEL",
+        "",
+        f'#include "{unit.name}.h"',
+        "",
+        f"#define MODEL(function) {unit.stem}_##function",
+        f'#define FMU_TOKEN "{facts.token}"',
+        f"#define FMU_STATES {len(system.states)}",
+        f"#define FMU_INPUTS {len(system.inputs)}",
+        f"#define FMU_PARAMETERS {len(system.parameters)}",
+        f"#define FMU_OUTPUTS {len(system.outputs)}",
+        f"#define FMU_QUATERNIONS {len(facts.quaternions)}",
+        f"#define FMU_QUATERNION_SLACK {QUATERNION_SLACK!r}",
+        f"#define FMU_TOLERANCE {TOLERANCE!r}",
+        "",
+        "/* Time, states, inputs and parameters in the beginning. */",
+        *_table(f"static const double START[{len(facts.start)}]", facts.start),
+        "",
+        "/* Where quaternions begin among the states. */",
+        f"static const int QUATERNIONS[] = {{{', '.join(map(str, facts.quaternions)) or '0'}}};",
+        "",
+        *_method(),
+        "",
+        "#endif",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _method() -> list[str]:
+    """The tableau `simulate` uses, written down once more."""
+    method = DORMAND_PRINCE_5
+    size = method.stages + 1
+    (error,) = method.error_weights()
+    lines = [f"/* {method.name}: the last stage is the end of the step. */"]
+    lines += _table(f"static const double STAGE_TIMES[{size}]", method.nodes()[:size].tolist())
+    lines.append(f"static const double STAGE_WEIGHTS[{size}][{size}] = {{")
+    for row in method.matrix()[:size, :size].tolist():
+        lines += ["    {", *indented(indented(number_lines(row, _number))), "    },"]
+    return [*lines, "};", *_table(f"static const double ERROR_WEIGHTS[{size}]", error.tolist())]
+
+
+def _table(declaration: str, values: Sequence[float]) -> list[str]:
+    return [f"{declaration} = {{", *indented(number_lines(values, _number)), "};"]
+
+
+_number = partial(number_text, infinity="INFINITY", nan="NAN")
