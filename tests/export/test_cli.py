@@ -44,7 +44,9 @@ def test_json(tmp_path: Path) -> None:
     assert found["functions"][0]["results"] == ["tau[2]"]
 
 
-@pytest.mark.parametrize("language", ["c", "cpp", "python", "matlab", "julia", "rust", "latex", "records", "fmu"])
+@pytest.mark.parametrize(
+    "language", ["c", "cpp", "python", "matlab", "julia", "rust", "latex", "records", "urdf", "fmu"]
+)
 def test_every_language_has_a_word(language: str, tmp_path: Path) -> None:
     kinegraph_export("double-pendulum", "--to", language, "-o", str(tmp_path))
     assert any(tmp_path.iterdir())

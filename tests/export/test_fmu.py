@@ -64,7 +64,7 @@ def fmu(tmp_path_factory: pytest.TempPathFactory) -> Maker:
 
 
 def panda() -> kg.Mechanism:
-    return kg.load(Path(__file__).parents[1] / "data" / "panda.kg")
+    return kg.load(Path(__file__).parents[1] / "data" / "panda.urdf")
 
 
 def run(path: str, kind: str, duration: float, **more: object) -> np.ndarray:

@@ -22,6 +22,7 @@ class Language(Enum):
     RUST = "rust"
     LATEX = "latex"
     RECORDS = "records"
+    URDF = "urdf"
     FMU = "fmu"
 
     @classmethod

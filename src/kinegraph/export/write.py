@@ -21,6 +21,7 @@ from kinegraph.export.records import records_files
 from kinegraph.export.rust import rust_files
 from kinegraph.export.text import MARK
 from kinegraph.export.unit import Unit
+from kinegraph.export.urdf import urdf_files
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph
 from kinegraph.model.mechanism import Mechanism
@@ -113,6 +114,9 @@ def render(
         return Rendering(latex_files(source, quantities, options))
     if language is Language.RECORDS:
         return Rendering(records_files(source, options.name))
+    if language is Language.URDF:
+        files, notes = urdf_files(source, options)
+        return Rendering(files, notes=notes)
     if language is Language.FMU:
         fmu = make_fmu(source, options)
         return Rendering({f"{fmu.unit.name}.fmu": fmu.content}, fmu.unit.digest, _functions(fmu.unit), fmu.notes)

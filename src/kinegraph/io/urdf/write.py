@@ -1,0 +1,301 @@
+"""Mechanisms back into URDF, as far as URDF has words for them; nothing is left out without a note."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from kinegraph.errors import ModelError
+from kinegraph.io.urdf.affine import Affine, affine, located
+from kinegraph.io.urdf.chain import Freely, Hinge, Joint, chain_of, with_offset
+from kinegraph.io.urdf.joint_names import JointNames
+from kinegraph.io.urdf.load import GRAVITY
+from kinegraph.io.urdf.pose import Step, Vector, origin, steps
+from kinegraph.model.evaluate import Value, number, parameter_values
+from kinegraph.model.expression import Expression, Scalar, expression
+from kinegraph.model.mechanism import ZERO, Body, Coordinate, Inertia, Mechanism
+from kinegraph.model.robot_data import (
+    JointArmature,
+    JointFriction,
+    JointLimits,
+    JointSpring,
+    Shape,
+    ShapeKind,
+    ShapeRole,
+)
+
+XML = ElementTree.Element
+
+#: What a prismatic joint is given where the model states no limits: URDF wants some.
+FAR = 1e6
+
+#: The names a floating base has when a URDF is read with one.
+_BASE = ("base_x", "base_y", "base_z", "base_e0", "base_e1", "base_e2", "base_e3")
+
+
+@dataclass(frozen=True)
+class Urdf:
+    """The text of a URDF file, and what a user should know about it."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def write_urdf(mechanism: Mechanism, values: Mapping[str, Scalar] | None = None, heading: str = "") -> Urdf:
+    """A mechanism as URDF, parameters as numbers; `heading` becomes a comment.
+
+    Read again it has the same links, coordinates and equations of motion. ModelError names what URDF cannot express.
+    """
+    return _Writer(mechanism, values or {}).urdf(heading)
+
+
+class _Writer:
+    def __init__(self, mechanism: Mechanism, values: Mapping[str, Scalar]) -> None:
+        _refuse_elements(mechanism)
+        self.mechanism = mechanism
+        self.values = parameter_values(mechanism, values)
+        self.root = XML("robot", name=mechanism.name)
+        self.chains = {body.name: chain_of(body, mechanism, self.values) for body in mechanism.bodies}
+        self.notes: list[str] = []
+        self.links = {body.name for body in mechanism.bodies}
+        hinges = [joint for chain in self.chains.values() for joint in chain.joints if isinstance(joint, Hinge)]
+        self.names = JointNames(hinges, self._stated(), self.links)
+
+    def _stated(self) -> list[tuple[Affine, JointLimits | JointFriction]]:
+        """Limits and friction with the displacement each is about."""
+        found = []
+        for extra in self.mechanism.extras:
+            if isinstance(extra, JointLimits | JointFriction) and len(extra.displacement) == 1:
+                moved = affine(extra.displacement[0], self.mechanism.position_names, self.values)
+                found.append((moved, extra))
+        return found
+
+    def urdf(self, heading: str) -> Urdf:
+        world = self._world()
+        for body in _bases_first(self.mechanism):
+            self._body(body, world if body.base is None else body.base)
+        self._points(world)
+        self._silent()
+        ElementTree.indent(self.root, "  ")
+        lines = ['<?xml version="1.0"?>', *([f"<!-- {heading} -->"] if heading else [])]
+        lines.append(ElementTree.tostring(self.root, encoding="unicode"))
+        return Urdf("\n".join(lines) + "\n", tuple(self.notes))
+
+    # links
+
+    def _world(self) -> str | None:
+        """The fixed frame as a link; None where the only body without a base can be the root itself."""
+        roots = [body for body in self.mechanism.bodies if body.base is None]
+        if len(roots) == 1 and not any(point.body is None for point in self.mechanism.points):
+            chain = self.chains[roots[0].name]
+            if not chain.joints and not chain.rest:
+                return None
+            if not chain.rest and len(chain.joints) == 1 and chain.joints[0] == Freely((), _BASE):
+                self.notes.append("the base floats: read the file with a floating base (--floating)")
+                return None
+        return self._link(self.names.fresh("world"))
+
+    def _link(self, name: str) -> str:
+        ElementTree.SubElement(self.root, "link", name=name)
+        return name
+
+    def _body(self, body: Body, base: str | None) -> None:
+        chain = self.chains[body.name]
+        if base is not None:
+            *inner, last = (*chain.joints, chain.rest) if chain.rest or not chain.joints else chain.joints
+            for number_, joint in enumerate(inner, start=1):
+                base = self._joined(joint, base, self._link(self.names.fresh(f"{body.name}_{number_}")))
+            self._joined(last, base, body.name)
+        link = ElementTree.SubElement(self.root, "link", name=body.name)
+        self._inertial(link, body)
+        for extra in self.mechanism.extras:
+            if isinstance(extra, Shape) and extra.body == body.name:
+                self._shape(link, extra)
+
+    def _inertial(self, link: XML, body: Body) -> None:
+        inertia, where = body.inertia, f"the inertia of {body.name}"
+        if inertia == Inertia():
+            return
+        inertial = ElementTree.SubElement(link, "inertial")
+        _origin(inertial, steps(inertia.central, self.values, where))
+        ElementTree.SubElement(inertial, "mass", value=self._number(inertia.mass, where))
+        moments = {"ixx": inertia.Jx, "iyy": inertia.Jy, "izz": inertia.Jz}
+        products = {"ixy": inertia.Jxy, "iyz": inertia.Jyz, "ixz": inertia.Jxz}  # the tensor has them with a minus
+        entries = {name: self._number(item, where) for name, item in moments.items()}
+        entries |= {name: _text(-self._float(item, where)) for name, item in products.items()}
+        ElementTree.SubElement(inertial, "inertia", entries)
+
+    def _shape(self, link: XML, shape: Shape) -> None:
+        if shape.kind not in _SIZES:
+            self.notes.append(f"a {shape.kind.value} of {shape.body} is left out: URDF has no such shape")
+            return
+        where = f"a shape of {shape.body}"
+        sizes = [self._number(size, where) for size in shape.sizes]
+        roles = ("visual", "collision") if shape.role is ShapeRole.BOTH else (shape.role.value,)
+        for role in roles:
+            element = ElementTree.SubElement(link, role)
+            _origin(element, steps(shape.place, self.values, where))
+            geometry = ElementTree.SubElement(element, "geometry")
+            form = ElementTree.SubElement(geometry, shape.kind.value, _sized(shape.kind, sizes))
+            if shape.kind is ShapeKind.MESH:
+                form.set("filename", shape.reference)
+            if shape.colour is not None:
+                rgba = " ".join(map(_text, shape.colour))
+                material = ElementTree.SubElement(element, "material", name=f"rgba {rgba}")
+                ElementTree.SubElement(material, "color", rgba=rgba)
+
+    # joints
+
+    def _joined(self, joint: Joint | Sequence[Step], parent: str, child: str) -> str:
+        if isinstance(joint, Freely):
+            name = self.names.free_joint(joint.names, child)
+            if joint.names[0] != f"{name}_x":
+                self.notes.append(
+                    f"the coordinates of {child} are called {name}_x, {name}_y, ... when the file is read"
+                )
+            self._joint(name, "floating", joint.way, parent, child)
+        elif isinstance(joint, Hinge):
+            self._hinge(joint, parent, child)
+        else:
+            self._joint(self.names.fresh(f"{child}_fixed"), "fixed", joint, parent, child)
+        return child
+
+    def _joint(self, name: str, kind: str, way: Sequence[Step], parent: str, child: str) -> XML:
+        element = ElementTree.SubElement(self.root, "joint", name=name, type=kind)
+        _origin(element, way)
+        ElementTree.SubElement(element, "parent", link=parent)
+        ElementTree.SubElement(element, "child", link=child)
+        return element
+
+    def _hinge(self, hinge: Hinge, parent: str, child: str) -> None:
+        named = self.names[hinge]
+        if named.leader is None:
+            hinge = with_offset(hinge)
+        limits = next((one for one in named.stated if isinstance(one, JointLimits)), None)
+        ranged = limits is not None and limits.lower is not None and limits.upper is not None
+        kind = "prismatic" if hinge.slides else "revolute" if ranged else "continuous"
+        element = self._joint(named.name, kind, hinge.way, parent, child)
+        x, y, z = (named.sign * part for part in hinge.axis)
+        ElementTree.SubElement(element, "axis", xyz=_triple((x, y, z)))
+        self._limit(element, named.name, limits, hinge.slides)
+        for friction in named.stated:
+            if isinstance(friction, JointFriction):
+                where = f"the friction of {named.name}"
+                stated = {"damping": friction.damping, "friction": friction.dry}
+                ElementTree.SubElement(
+                    element, "dynamics", {name: self._number(item, where) for name, item in stated.items()}
+                )
+        if named.leader is not None:
+            factor, offset = (_text(named.sign * float(part)) for part in (hinge.moved.factor, hinge.moved.offset))
+            ElementTree.SubElement(element, "mimic", joint=named.leader, multiplier=factor, offset=offset)
+
+    def _limit(self, element: XML, name: str, limits: JointLimits | None, slides: bool) -> None:
+        if limits is not None:
+            stated = {word: getattr(limits, word) for word in ("lower", "upper", "velocity", "effort")}
+            where = f"the limits of {name}"
+            given = {word: self._number(item, where) for word, item in stated.items() if item is not None}
+            ElementTree.SubElement(element, "limit", given)
+        elif slides:
+            self.notes.append(f"joint {name} has no limits; URDF wants them for a slide, so they are {FAR:g}")
+            far = {word: _text(FAR) for word in ("upper", "velocity", "effort")}
+            ElementTree.SubElement(element, "limit", {"lower": _text(-FAR), **far})
+
+    # the rest
+
+    def _points(self, world: str | None) -> None:
+        for point in self.mechanism.points:
+            name = self.names.fresh(point.name)
+            where = f"the output {point.name}"
+            x, y, z = (self._float(item, where) for item in point.position)
+            parent = point.body or world
+            assert parent is not None  # _world made a link for points of the fixed frame
+            element = ElementTree.SubElement(self.root, "joint", name=self.names.fresh(f"{name}_fixed"), type="fixed")
+            ElementTree.SubElement(element, "origin", xyz=_triple((x, y, z)), rpy="0 0 0")
+            ElementTree.SubElement(element, "parent", link=parent)
+            ElementTree.SubElement(element, "child", link=self._link(name))
+            self.notes.append(f"the output point {point.name} became the massless link {name}")
+
+    def _silent(self) -> None:
+        """Notes on what URDF has no words for."""
+        mechanism = self.mechanism
+        if mechanism.gravity != tuple(map(expression, GRAVITY)):
+            self.notes.append("gravity is not part of URDF: give it when the file is read")
+        if any(_moves_at_first(coordinate) for coordinate in mechanism.coordinates):
+            self.notes.append("initial positions and velocities are not part of URDF")
+        lost = {type(extra) for extra in mechanism.extras if not isinstance(extra, Shape) or extra.body is None}
+        words = [word for kind, word in _LOST.items() if kind in lost]
+        if words:
+            self.notes.append(f"left out, for URDF has no words for them: {', '.join(words)}")
+
+    def _float(self, item: Expression, where: str) -> float:
+        try:
+            return number(item, self.values)
+        except ModelError as error:
+            raise located(error, where) from None
+
+    def _number(self, item: Expression, where: str) -> str:
+        return _text(self._float(item, where))
+
+
+_LOST: Mapping[type, str] = {
+    JointSpring: "springs of joints",
+    JointArmature: "rotor inertia",
+    Shape: "shapes of the fixed frame",
+}
+_SIZES: Mapping[ShapeKind, Sequence[tuple[str, int]]] = {
+    ShapeKind.BOX: (("size", 3),),
+    ShapeKind.SPHERE: (("radius", 1),),
+    ShapeKind.CYLINDER: (("radius", 1), ("length", 1)),
+    ShapeKind.CAPSULE: (("radius", 1), ("length", 1)),
+    ShapeKind.MESH: (("scale", 3),),
+}
+
+
+def _sized(kind: ShapeKind, sizes: Sequence[str]) -> dict[str, str]:
+    found, place = {}, 0
+    for word, count in _SIZES[kind]:
+        found[word] = " ".join(sizes[place : place + count])
+        place += count
+    return found
+
+
+def _refuse_elements(mechanism: Mechanism) -> None:
+    for element in mechanism.elements:
+        kind = type(element).__name__.lower()
+        remedy = "URDF describes bodies and joints only: remove it, or export to records or fmu"
+        raise ModelError(f"{kind} {element.name} acts on the bodies", remedy=remedy)
+
+
+def _bases_first(mechanism: Mechanism) -> Iterable[Body]:
+    """Bodies depth first, children in the order of the model: readers number coordinates so."""
+    children: dict[str | None, list[Body]] = {}
+    for body in mechanism.bodies:
+        children.setdefault(body.base, []).append(body)
+    stack = list(reversed(children.get(None, [])))
+    while stack:
+        body = stack.pop()
+        yield body
+        stack.extend(reversed(children.get(body.name, [])))
+
+
+def _moves_at_first(coordinate: object) -> bool:
+    if isinstance(coordinate, Coordinate):
+        return (coordinate.position, coordinate.velocity) != (ZERO, ZERO)
+    return False
+
+
+def _origin(parent: XML, way: Sequence[Step]) -> None:
+    if way:
+        xyz, rpy = origin(way)
+        ElementTree.SubElement(parent, "origin", xyz=_triple(xyz), rpy=_triple(rpy))
+
+
+def _triple(vector: Vector) -> str:
+    return " ".join(map(_text, vector))
+
+
+def _text(value: float | Value) -> str:
+    """The shortest decimal that is read back as the same double."""
+    written = repr(float(value) + 0.0)  # no minus before a zero
+    return written.removesuffix(".0")
