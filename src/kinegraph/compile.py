@@ -44,18 +44,20 @@ LOOPED_QUANTITIES = frozenset({"tau", "qdd", "energy"})
 _PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 60_000, Effort.SEARCH: 1_000_000}
 
 
-def load(source: str | Path, *, floating: bool = False) -> Mechanism:
+def load(source: str | Path, *, floating: bool = False, package_roots: Sequence[str | Path] = ()) -> Mechanism:
     """A mechanism from a file (.kg records, .urdf, .xml or .mjcf for MuJoCo, .csv Denavit-Hartenberg), or by its name
-    in the library. `floating` frees the base of a URDF robot. The readers in `kinegraph.io` take more options and
-    report what they found."""
+    in the library. `floating` frees the base of a URDF robot, `package_roots` are the folders its `package://` meshes
+    are looked for in. The readers in `kinegraph.io` take more options and report what they found."""
     path = Path(source)
-    if not path.suffix and not path.exists():
-        return library.mechanism(str(source))
     kind = path.suffix.lower()
-    if floating and kind != ".urdf":
-        raise ModelError(f"{path}: only a URDF's base can be set free when it is read", remedy="leave floating out")
+    if kind != ".urdf" and (floating or package_roots):
+        what = "only a URDF's base can be set free when it is read" if floating else "only a URDF has package roots"
+        raise ModelError(f"{path}: {what}", remedy=f"leave {'floating' if floating else 'the package roots'} out")
+    if not kind and not path.exists():
+        return library.mechanism(str(source))
     if kind == ".urdf":
-        return load_urdf(path, base=Base.FLOATING if floating else Base.FIXED).mechanism
+        base = Base.FLOATING if floating else Base.FIXED
+        return load_urdf(path, base=base, package_roots=package_roots).mechanism
     if kind in (".xml", ".mjcf"):
         return load_mjcf(path).mechanism
     return load_denavit_hartenberg(path).mechanism if kind == ".csv" else load_file(path)

@@ -170,3 +170,40 @@ def test_json_has_no_nan(run, capsys):
 
     print_json({"x": [1.0, float("nan"), float("inf")]})
     assert json.loads(capsys.readouterr().out) == {"x": [1.0, None, None]}
+
+
+FREE = ("base_x", "base_e0")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "check {} --json",
+        "derive {} -q energy --json",
+        "ops {} -q energy --effort quick --json",
+        'eval {} -q momentum --at "base_x\'=1" --json',
+        "simulate {} --for 0.01 --points 2 --json",
+        "inspect {} --stage model --json",
+        "export {} --to records -o {folder} --json",
+        "store add {} -q energy --store {folder}/here.db --json",
+    ],
+    ids=lambda line: line.split()[0],
+)
+def test_the_base_of_a_robot_floats_by_choice(run, tmp_path, line):
+    """Every command that reads a model takes --floating and --package-root."""
+    robot = tmp_path / "robot.urdf"
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    robot.write_text(f'<robot name="r"><link name="one"><inertial><mass value="2"/>{inertia}</inertial></link></robot>')
+    result = run(f"{line.format(robot, folder=tmp_path)} --floating --package-root {tmp_path}")
+    found = data(result)
+    if line.startswith("check"):
+        assert found["degrees_of_freedom"] == 6 and set(FREE) <= set(found["coordinates"])
+    elif line.startswith("eval"):
+        assert found["momentum"][0] == 2.0
+
+
+def test_only_a_urdf_can_float(run):
+    result = run("check double-pendulum --floating")
+    assert result.code == 2 and "only a URDF's base" in result.err
+    result = run("check double-pendulum --package-root .")
+    assert result.code == 2 and "package roots" in result.err

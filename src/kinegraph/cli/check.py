@@ -8,15 +8,29 @@ from typing import Any
 from rich.tree import Tree
 
 import kinegraph as kg
-from kinegraph.cli.common import JsonOption, ModelArgument, console, plural, print_json
+from kinegraph.cli.common import (
+    FloatingOption,
+    JsonOption,
+    ModelArgument,
+    PackageRootOption,
+    console,
+    plural,
+    print_json,
+    read_model,
+)
 from kinegraph.model.evaluate import known_parameter_values, number
 from kinegraph.model.expression import PI, names, text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
 
 
-def run(model: ModelArgument, json: JsonOption = False) -> None:
+def run(
+    model: ModelArgument,
+    floating: FloatingOption = False,
+    package_root: PackageRootOption = None,
+    json: JsonOption = False,
+) -> None:
     """Read and validate a model, and say what is in it."""
-    mechanism = kg.load(model)
+    mechanism = read_model(model, floating, package_root)
     if json:
         print_json(summary(mechanism))
         return

@@ -8,12 +8,15 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
+    FloatingOption,
     JsonOption,
     ModelArgument,
+    PackageRootOption,
     QuantityOption,
     SetOption,
     parameter_settings,
     print_json,
+    read_model,
 )
 from kinegraph.model.expression import Expression
 
@@ -25,13 +28,15 @@ def run(
     numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
     raw: Annotated[bool, typer.Option("--raw", help="As derived, before any reduction.")] = False,
     settings: SetOption = None,
+    floating: FloatingOption = False,
+    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Derive equations exactly and print them with a list of abbreviations.
 
     They are shortened by a quick reduction, which is proved; --raw shows them as they were derived.
     """
-    mechanism = kg.load(model)
+    mechanism = read_model(model, floating, package_root)
     graph = equations(mechanism, quantity, numeric, parameter_settings(mechanism, settings), raw)
     from kinegraph.backends.formula import formula
     from kinegraph.backends.latex import latex as latex_of

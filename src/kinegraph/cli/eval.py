@@ -10,14 +10,17 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
+    FloatingOption,
     JsonOption,
     ModelArgument,
+    PackageRootOption,
     QuantityOption,
     SetOption,
     assignments,
     parameter_settings,
     parse_value,
     print_json,
+    read_model,
 )
 from kinegraph.compile import arguments_of, quantities_of
 from kinegraph.errors import ModelError
@@ -34,13 +37,15 @@ def run(
         typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,q1''=0,tau:q1=3,t=1."),
     ] = None,
     settings: SetOption = None,
+    floating: FloatingOption = False,
+    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compile quantities and evaluate them at one state.
 
     Positions and velocities not given take the model's initial values; accelerations, forces and time are zero.
     """
-    mechanism = kg.load(model)
+    mechanism = read_model(model, floating, package_root)
     values = parameter_settings(mechanism, settings)
     state = state_of(mechanism, assignments(at or (), "--at"), parameter_values(mechanism, values))
     results = evaluate(mechanism, quantity, values, state)

@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 import kinegraph as kg
-from kinegraph.cli.common import JsonOption, ModelArgument, QuantityOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.common import (
+    FloatingOption,
+    JsonOption,
+    ModelArgument,
+    PackageRootOption,
+    QuantityOption,
+    SetOption,
+    parameter_settings,
+    print_json,
+    read_model,
+)
 from kinegraph.model.expression import Expression
 
 
@@ -30,10 +40,12 @@ def run(
     quantity: QuantityOption = "tau",
     numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
     settings: SetOption = None,
+    floating: FloatingOption = False,
+    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print a value between two stages: the model, its tree of joints, the graph, reduced, LLVM code, assembly."""
-    mechanism = kg.load(model)
+    mechanism = read_model(model, floating, package_root)
     values = parameter_settings(mechanism, settings)
     text = shown(mechanism, stage, quantity, numeric, values)
     if json:

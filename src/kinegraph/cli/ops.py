@@ -13,13 +13,16 @@ from rich.table import Table
 import kinegraph as kg
 from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
+    FloatingOption,
     JsonOption,
     ModelArgument,
+    PackageRootOption,
     QuantityOption,
     SetOption,
     console,
     parameter_settings,
     print_json,
+    read_model,
 )
 from kinegraph.compile import bound_parameters, quantities_of
 from kinegraph.derive.derivation import Plan
@@ -79,6 +82,8 @@ def run(
     ] = False,
     settings: SetOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
+    floating: FloatingOption = False,
+    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Count operations after each stage of the reduction, and prove the result.
@@ -86,7 +91,7 @@ def run(
     Parameters become numbers where the model gives values. A count is of binary multiplications and additions;
     signs, and what depends on parameters alone, are free.
     """
-    mechanism = kg.load(model)
+    mechanism = read_model(model, floating, package_root)
     values = parameter_settings(mechanism, settings)
     if not symbolic:
         values = {**known_values(mechanism), **values}

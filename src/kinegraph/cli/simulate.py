@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import kinegraph as kg
-from kinegraph.cli.common import JsonOption, ModelArgument, assignments, console, print_json
+from kinegraph.cli.common import (
+    FloatingOption,
+    JsonOption,
+    ModelArgument,
+    PackageRootOption,
+    assignments,
+    console,
+    print_json,
+    read_model,
+)
 from kinegraph.errors import ModelError
 
 if TYPE_CHECKING:
@@ -45,6 +54,8 @@ def run(
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw to .png, .svg or .pdf.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    floating: FloatingOption = False,
+    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Simulate a mechanism and print how it went; save the motion and draw it.
@@ -53,7 +64,7 @@ def run(
     """
     from kinegraph.simulate import simulate
 
-    mechanism = kg.load(model)
+    mechanism = read_model(model, floating, package_root)
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     solution = simulate(
         mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),

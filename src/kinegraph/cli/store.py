@@ -11,8 +11,18 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-import kinegraph as kg
-from kinegraph.cli.common import JsonOption, ModelArgument, assignments, console, parse_value, plural, print_json
+from kinegraph.cli.common import (
+    FloatingOption,
+    JsonOption,
+    ModelArgument,
+    PackageRootOption,
+    assignments,
+    console,
+    parse_value,
+    plural,
+    print_json,
+    read_model,
+)
 from kinegraph.cli.eval import written
 from kinegraph.model.evaluate import number
 from kinegraph.passes.pipeline import Effort
@@ -67,6 +77,8 @@ def add(
     numeric: NumericOption = False,
     sums: SumsOption = False,
     store: StoreOption = None,
+    floating: FloatingOption = False,
+    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Derive, reduce and save: the mechanism, its initial and its reduced graph, the counts after each pass."""
@@ -74,7 +86,7 @@ def add(
     from kinegraph.store.expression import Form, form_expressions
 
     with opened(store, create=True) as here:
-        saved = add_model(here, kg.load(model), quantity, effort)
+        saved = add_model(here, read_model(model, floating, package_root), quantity, effort)
         for wanted in (expressions or "").split(",") if expressions else ():
             form_expressions(here, saved.graphs[-1], wanted.strip(), Form(numeric, sums), keep=True)
         if json:
