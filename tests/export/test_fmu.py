@@ -57,7 +57,9 @@ def fmu(tmp_path_factory: pytest.TempPathFactory) -> Maker:
         key = (kg.write(mechanism), chosen)
         if key not in made:
             folder = tmp_path_factory.mktemp("fmu")
-            made[key] = str(export(mechanism, "", "fmu", folder, chosen).files[0])
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("CFLAGS", "-O0")  # what is run once need not be compiled well
+                made[key] = str(export(mechanism, "", "fmu", folder, chosen).files[0])
         return made[key]
 
     return make
@@ -97,7 +99,7 @@ def assert_same_motion(found: np.ndarray, expected: kg.Solution, names: tuple[st
 )
 def test_the_motion_of_simulate(fmu: Maker, model: str, fmi: Fmi, duration: float, kind: str) -> None:
     mechanism = panda() if model == "panda" else kg.load(model)
-    path = fmu(mechanism, fmi)
+    path = fmu(mechanism, fmi, symbolic_parameters=False if len(mechanism.parameters) > 50 else None)
     assert validate_fmu(path) == []
     found = run(path, kind, duration)
     expected = kg.simulate(mechanism, duration, grid=20, rtol=1e-11, progress=False)
@@ -232,17 +234,17 @@ def test_directional_derivatives(host: Callable[..., Host], fmi: Fmi) -> None:
 
 @needs_compiler
 def test_the_jacobian_of_the_kernels(host: Callable[..., Host]) -> None:
-    """The whole matrix d(qdd)/d(q, v, tau) of a robot, column by column, against another derivation of it."""
+    """The matrix d(qdd)/d(q, tau) of a robot, column by column, against another derivation of it."""
     mechanism = panda()
     random = np.random.default_rng(3)
     q, v, tau = random.uniform(-1, 1, (3, len(mechanism.position_names)))
     inputs = tuple(f"tau:{name}" for name in mechanism.position_names)
-    names = (*mechanism.position_names, *mechanism.velocity_names, *inputs)
-    one = host(mechanism, Fmi.TWO).start(**dict(zip(names, np.concatenate([q, v, tau]).tolist(), strict=True)))
-    expected = kg.compile(mechanism, "d(qdd)/d(q),d(qdd)/d(v),d(qdd)/d(tau)")(q, v, tau)
+    names = (*mechanism.position_names, *inputs, *mechanism.velocity_names)
+    one = host(mechanism, Fmi.TWO).start(**dict(zip(names, np.concatenate([q, tau, v]).tolist(), strict=True)))
+    expected = kg.compile(mechanism, "d(qdd)/d(q),d(qdd)/d(tau)")(q, v, tau)
     accelerations = list(mechanism.acceleration_names)
-    found = np.array([one.slope(accelerations, name) for name in names]).T
-    for block, wanted in zip(np.split(found, 3, axis=1), expected.values(), strict=True):
+    found = np.array([one.slope(accelerations, name) for name in names[: -len(v)]]).T
+    for block, wanted in zip(np.split(found, 2, axis=1), expected.values(), strict=True):
         np.testing.assert_allclose(block, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
 
 

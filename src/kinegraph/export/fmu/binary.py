@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,14 +38,15 @@ def binary_path(identifier: str, fmi: Fmi) -> str:
 
 
 def compile_sources(compiler: str, texts: Mapping[str, str], identifier: str) -> bytes:
-    """The shared library of C sources."""
+    """The shared library of C sources; CFLAGS are added to the flags of ours."""
     with TemporaryDirectory() as folder:
         for name, text in texts.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         target = Path(folder) / f"{identifier}.bin"
         position = () if platform.system() == "Windows" else ("-fPIC",)
         units = [name for name in texts if name.endswith(".c")]
-        command = [compiler, *_FLAGS, *position, *units, "-o", target.name, "-lm"]
+        given = shlex.split(os.environ.get("CFLAGS", ""))
+        command = [compiler, *_FLAGS, *position, *given, *units, "-o", target.name, "-lm"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
         if done.returncode != 0:
             raise KernelError(
