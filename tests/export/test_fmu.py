@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -355,6 +356,38 @@ def test_sources_compile_without_a_warning(fmu: Maker, fmi: Fmi, prefix: bool, t
     if shutil.which("nm"):
         exported = shell("nm", "-D", "--defined-only", "code.so", folder=tmp_path / "sources")
         assert f"T {'model_' if prefix else ''}fmi{fmi.value}GetVersion" in exported
+
+
+def test_two_models_in_one_program(fmu: Maker, tmp_path: Path) -> None:
+    """Statically linked, with sanitizers that find leaks, undefined behaviour and writing out of bounds."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    (tmp_path / "nothing.c").write_text("int main(void) { return 0; }")
+    if subprocess.run(["gcc", *checks, "nothing.c"], cwd=tmp_path, capture_output=True).returncode != 0:
+        checks = []  # no sanitizers on this machine
+    mechanisms = {"one": kg.load("double-pendulum"), "two": kg.load("free-body")}
+    tokens, objects = [], []
+    for prefix, mechanism in mechanisms.items():
+        path = fmu(mechanism, Fmi.THREE, binary=False)
+        tokens.append(f'-D{prefix.upper()}_TOKEN="{fmpy.read_model_description(path).instantiationToken}"')
+        with zipfile.ZipFile(path) as file:
+            file.extractall(tmp_path / prefix)
+        flags = ("-std=c99", "-O1", f"-DFMI3_FUNCTION_PREFIX={prefix}_", "-c")
+        sources = sorted(one.name for one in (tmp_path / prefix / "sources").glob("*.c"))
+        shell("gcc", *flags, *checks, *sources, folder=tmp_path / prefix / "sources")
+        objects += [f"{prefix}/sources/{name[:-2]}.o" for name in sources]
+    host = str(Path(__file__).parent / "fmu_host.c")
+    shell("gcc", "-std=c99", *checks, *tokens, host, *objects, "-o", "host", "-lm", folder=tmp_path)
+    printed = [float(line) for line in shell("./host", folder=tmp_path).split()]
+    expected = []
+    for mechanism in mechanisms.values():
+        name = mechanism.position_names[0]
+        start = kg.simulate(mechanism, 1e-9, grid=1, progress=False)[name][0]
+        for change in (0.0, 0.3):
+            motion = kg.simulate(mechanism, 1.0, initial={name: start + change}, grid=1, rtol=1e-11, progress=False)
+            expected.append(motion[name][-1])
+    np.testing.assert_allclose(printed, expected, atol=1e-7)
 
 
 def test_a_build_description_lists_the_sources(fmu: Maker) -> None:
