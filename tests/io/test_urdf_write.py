@@ -85,7 +85,7 @@ COUPLED = """
     First       | Rz(0.5*a + 0.3), Sx(0.2)           | Sx(0.1), m(1), Jz(0.1), Jx(0.2), Jy(0.2);   # before its leader
     Second~First | Ry(pi/2), Rx(-(a - 0.4)), Sy(0.1)  | m(2), Jx(0.1), Jy(0.1), Jz(0.1);
     Screw~Second | Rz(b), Sz(k*b + 0.01), Q(1, 2, 3, 4), Sx(0.3) | m(3), Jxy(0.01), Jx(0.2), Jy(0.3), Jz(0.4);
-    Tilted~Screw | Rx(0.3), Rz(2*s/2 + 1), Rx(-0.3)   | Sy(0.2), m(1), Jx(0.01), Jy(0.01), Jz(0.01);
+    Tilted~Screw | Rx(0.3), Rz((2^2*s + sqrt(4)*2)/4), Rx(-0.3)   | Sy(0.2), m(1), Jx(0.01), Jy(0.01), Jz(0.01);
     Other        | Sx(1), Sy(-s)                      | m(2);
 """
 
@@ -119,6 +119,8 @@ def test_notes_name_what_is_lost() -> None:
         ("parameters l; coordinates q; A | Ry(q) | Sz(-l), m(1);", "the parameter l has no value"),
         ("coordinates q; A | Ry(sin(q)) | m(1), Jy(1);", r"body A: `sin\(q\)` is not linear in q"),
         ("coordinates p, q; A | Ry(p*q) | m(1), Jy(1);", "body A: `p.q` depends on p and q"),
+        ("coordinates q; A | Ry(1/q) | m(1), Jy(1);", "is not linear in q"),
+        ("coordinates q; A | Ry(q^2) | m(1), Jy(1);", "is not linear in q"),
         ("coordinates q; A | Ry(2*q) | m(1), Jy(1);", r"q moves no joint by itself, only by 2\*q"),
         ("coordinates q; A | Ry(q), Sx(sin(t)) | m(1), Jy(1);", "body A is moved by time itself"),
         (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, value
-from kinegraph.model.expression import Expression, Name, Operation, names, postorder, text
+from kinegraph.model.expression import Call, Compound, Expression, Name, Operation, names, postorder, text
 
 ZERO = Fraction(0)
 
@@ -35,52 +35,57 @@ def affine(root: Expression, coordinates: Collection[str], values: Mapping[str, 
     if len(used) > 1:
         remedy = "a joint of URDF follows one coordinate; split the body, or export to another format"
         raise ModelError(f"{_short(root)} depends on {' and '.join(used)}", remedy=remedy)
-    if not used:
-        return Affine(None, ZERO, value(root, values))
-    (coordinate,) = used
-    slopes: list[tuple[Value, Value]] = []  # factor and offset of every part, operands first
+    coordinate = used[0] if used else None
+    forms: list[_Form] = []
     for here in postorder(root):
-        if isinstance(here, Operation) and coordinate in names(here):
-            count = len(here.operands)
-            operands = slopes[-count:]
-            del slopes[-count:]
-            combined = _combined(here.operator, operands)
-            if combined is None:
-                raise _not_linear(root, coordinate)
-            slopes.append(combined)
-        elif here == Name(coordinate):
-            slopes.append((Fraction(1), ZERO))
-        elif coordinate in names(here):
-            raise _not_linear(root, coordinate)
+        if isinstance(here, Compound):
+            operands = forms[-len(here.parts) :]
+            del forms[-len(here.parts) :]
+            form = _applied(here, operands)
+            if form is None:
+                remedy = "joints of URDF follow a coordinate linearly; export to another format"
+                raise ModelError(f"{_short(root)} is not linear in {coordinate}", remedy=remedy)
+            forms.append(form)
         else:
-            parts = len(here.parts) if hasattr(here, "parts") else 0
-            del slopes[len(slopes) - parts :]
-            slopes.append((ZERO, value(here, values)))
-    return Affine(coordinate, *slopes[0])
+            itself = isinstance(here, Name) and here.text == coordinate
+            forms.append(_Form(Fraction(1), ZERO) if itself else _Form(ZERO, value(here, values)))
+    return Affine(coordinate, *forms[0])
 
 
-def _combined(operator: str, operands: list[tuple[Value, Value]]) -> tuple[Value, Value] | None:
+class _Form(NamedTuple):
+    """factor * coordinate + offset."""
+
+    factor: Value
+    offset: Value
+
+
+def _applied(here: Compound, operands: list[_Form]) -> _Form | None:
+    """An operation on linear forms; None if the result is none."""
+    if any(form.factor for form in operands):
+        return _combined(here.head, operands) if isinstance(here, Operation) else None
+    known = {f"operand{place}": form.offset for place, form in enumerate(operands)}
+    parts = tuple(Name(name) for name in known)
+    same = Operation(here.head, parts) if isinstance(here, Operation) else Call(here.head, parts)
+    return _Form(ZERO, value(same, known))
+
+
+def _combined(operator: str, operands: list[_Form]) -> _Form | None:
     (a, b), *rest = operands
     if operator == "neg":
-        return -a, -b
+        return _Form(-a, -b)
     ((c, d),) = rest
     match operator:
         case "+":
-            return a + c, b + d
+            return _Form(a + c, b + d)
         case "-":
-            return a - c, b - d
+            return _Form(a - c, b - d)
         case "*" if not a:
-            return b * c, b * d
+            return _Form(b * c, b * d)
         case "*" if not c:
-            return a * d, b * d
+            return _Form(a * d, b * d)
         case "/" if not c and d:
-            return a / d, b / d
+            return _Form(a / d, b / d)
     return None
-
-
-def _not_linear(root: Expression, coordinate: str) -> ModelError:
-    remedy = "joints of URDF follow a coordinate linearly; export to another format"
-    return ModelError(f"{_short(root)} is not linear in {coordinate}", remedy=remedy)
 
 
 def _short(root: Expression) -> str:

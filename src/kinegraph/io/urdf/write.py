@@ -104,8 +104,8 @@ class _Writer:
         chain = self.chains[body.name]
         if base is not None:
             *inner, last = (*chain.joints, chain.rest) if chain.rest or not chain.joints else chain.joints
-            for number_, joint in enumerate(inner, start=1):
-                base = self._joined(joint, base, self._link(self.names.fresh(f"{body.name}_{number_}")))
+            for place, joint in enumerate(inner, start=1):
+                base = self._joined(joint, base, self._link(self.names.fresh(f"{body.name}_{place}")))
             self._joined(last, base, body.name)
         link = ElementTree.SubElement(self.root, "link", name=body.name)
         self._inertial(link, body)
