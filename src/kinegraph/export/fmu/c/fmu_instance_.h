@@ -127,6 +127,66 @@ static void instance_free(Instance *instance)
     }
 }
 
+/*
+ * Quaternions
+ *
+ * The equations hold for quaternions of unit length. Whoever integrates from outside lets the length drift, so the
+ * equations are given e/|e|, and the rate of e is |e| times what they answer: the length then has no influence at all.
+ */
+
+static double length_of(const double *e)
+{
+    return sqrt(e[0]*e[0] + e[1]*e[1] + e[2]*e[2] + e[3]*e[3]);
+}
+
+/* Give all quaternions of a state unit length. */
+static void normalise(double *states)
+{
+    size_t i, k;
+    for (i = 0; i < FMU_QUATERNIONS; i++) {
+        double *e = states + QUATERNIONS[i];
+        const double length = length_of(e);
+        for (k = 0; k < 4; k++) {
+            e[k] /= length;
+        }
+    }
+}
+
+/* How far the lengths are from 1, at worst. */
+static double length_error(const double *states)
+{
+    double worst = 0.0;
+    size_t i;
+    for (i = 0; i < FMU_QUATERNIONS; i++) {
+        worst = fmax(worst, fabs(length_of(states + QUATERNIONS[i]) - 1.0));
+    }
+    return worst;
+}
+
+/* The derivatives of the states, whatever the length of quaternions. */
+static void evaluate_slopes(const double *known, double *slopes)
+{
+    double unit[KNOWNS];
+    size_t i, k;
+    memcpy(unit, known, sizeof unit);
+    normalise(unit + FIRST_STATE);
+    MODEL(derivatives)(unit, slopes);
+    for (i = 0; i < FMU_QUATERNIONS; i++) {
+        const double length = length_of(known + FIRST_STATE + QUATERNIONS[i]);
+        for (k = 0; k < 4; k++) {
+            slopes[QUATERNIONS[i] + k] *= length;
+        }
+    }
+}
+
+static void evaluate_rest(const double *known, double *values)
+{
+    double unit[KNOWNS];
+    memcpy(unit, known, sizeof unit);
+    normalise(unit + FIRST_STATE);
+    MODEL(outputs)(unit, values);
+}
+
 /* values */
 
 static int all_finite(const double *values, size_t count)
@@ -144,7 +204,7 @@ static int compute_derivatives(Instance *instance)
 {
     State *state = &instance->state;
     if (!state->derivatives_known) {
-        MODEL(derivatives)(state->known, state->unknown);
+        evaluate_slopes(state->known, state->unknown);
         if (!all_finite(state->unknown, FMU_STATES)) {
             say(instance, STATUS_DISCARD, "the derivatives are not finite here: look at states, inputs, parameters");
             return STATUS_DISCARD;
@@ -158,7 +218,7 @@ static int compute_outputs(Instance *instance)
 {
     State *state = &instance->state;
     if (!state->outputs_known) {
-        MODEL(outputs)(state->known, state->unknown + FMU_STATES);
+        evaluate_rest(state->known, state->unknown + FMU_STATES);
         state->outputs_known = 1;
     }
     return STATUS_OK;
@@ -256,9 +316,34 @@ static int seed(const Instance *instance, Direction *direction, size_t reference
     return STATUS_OK;
 }
 
+/* The derivative of what evaluate_slopes and evaluate_rest compute: a change of e along e itself does nothing but
+   lengthen its rate. */
 static void differentiate(const Instance *instance, Direction *direction)
 {
-    MODEL(tangent)(instance->state.known, direction->along, direction->found, direction->found + FMU_STATES);
+    double unit[KNOWNS], along[KNOWNS], slopes[FMU_STATES], *found = direction->found;
+    double lengths[FMU_QUATERNIONS + 1], radial[FMU_QUATERNIONS + 1];
+    size_t i, k;
+    memcpy(unit, instance->state.known, sizeof unit);
+    memcpy(along, direction->along, sizeof along);
+    normalise(unit + FIRST_STATE);
+    for (i = 0; i < FMU_QUATERNIONS; i++) {
+        const size_t first = FIRST_STATE + QUATERNIONS[i];
+        lengths[i] = length_of(instance->state.known + first);
+        radial[i] = 0.0;
+        for (k = first; k < first + 4; k++) {
+            radial[i] += unit[k]*along[k];
+        }
+        for (k = first; k < first + 4; k++) {
+            along[k] = (along[k] - unit[k]*radial[i])/lengths[i];
+        }
+    }
+    MODEL(tangent)(unit, along, found, found + FMU_STATES);
+    MODEL(derivatives)(unit, slopes);
+    for (i = 0; i < FMU_QUATERNIONS; i++) {
+        for (k = QUATERNIONS[i]; k < (size_t)QUATERNIONS[i] + 4; k++) {
+            found[k] = lengths[i]*found[k] + radial[i]*slopes[k];
+        }
+    }
 }
 
 static int sensitivity(const Instance *instance, const Direction *direction, size_t reference, double *value)
@@ -268,36 +353,6 @@ static int sensitivity(const Instance *instance, const Direction *direction, siz
     }
     *value = reference < KNOWNS ? direction->along[reference] : direction->found[reference - KNOWNS];
     return isfinite(*value) ? STATUS_OK : STATUS_DISCARD;
-}
-
-/* quaternions */
-
-static double squared_length(const double *e)
-{
-    return e[0]*e[0] + e[1]*e[1] + e[2]*e[2] + e[3]*e[3];
-}
-
-/* Give all quaternions of a state unit length; the largest deviation of a squared length from 1 before. */
-static double normalise(double *states)
-{
-    double worst = 0.0;
-    size_t i, k;
-    for (i = 0; i < FMU_QUATERNIONS; i++) {
-        double *e = states + QUATERNIONS[i];
-        const double square = squared_length(e), length = sqrt(square);
-        for (k = 0; k < 4; k++) {
-            e[k] /= length;
-        }
-        worst = fmax(worst, fabs(square - 1.0));
-    }
-    return worst;
-}
-
-static double norm_error(const double *states)
-{
-    double copy[FMU_STATES];
-    memcpy(copy, states, sizeof copy);
-    return normalise(copy);
 }
 
 /* modes */
@@ -331,10 +386,10 @@ static int exit_initialization(Instance *instance)
     return STATUS_OK;
 }
 
-/* Whether an event has to bring quaternions back to unit length: hosts integrate them like any other state. */
+/* Whether an event should bring quaternions back to unit length: hosts integrate them like any other state. */
 static int needs_event(const Instance *instance)
 {
-    return norm_error(instance->state.known + FIRST_STATE) > FMU_QUATERNION_SLACK;
+    return length_error(instance->state.known + FIRST_STATE) > FMU_QUATERNION_SLACK;
 }
 
 /* What happens at an event: nothing but quaternions changes. True if states did. */

@@ -19,7 +19,7 @@ static void slope_at(Instance *instance, double time, const double *states, doub
 {
     instance->state.known[TIME] = time;
     memcpy(instance->state.known + FIRST_STATE, states, FMU_STATES*sizeof *states);
-    MODEL(derivatives)(instance->state.known, slope);
+    evaluate_slopes(instance->state.known, slope);
 }
 
 /* end = y + h * (the first `count` slopes, weighted). */
