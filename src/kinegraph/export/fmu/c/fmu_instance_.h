@@ -142,7 +142,7 @@ static double length_of(const double *e)
 /* Give all quaternions of a state unit length. */
 static void normalise(double *states)
 {
-    size_t i, k;
+    int i, k;
     for (i = 0; i < FMU_QUATERNIONS; i++) {
         double *e = states + QUATERNIONS[i];
         const double length = length_of(e);
@@ -156,7 +156,7 @@ static void normalise(double *states)
 static double length_error(const double *states)
 {
     double worst = 0.0;
-    size_t i;
+    int i;
     for (i = 0; i < FMU_QUATERNIONS; i++) {
         worst = fmax(worst, fabs(length_of(states + QUATERNIONS[i]) - 1.0));
     }
@@ -167,7 +167,7 @@ static double length_error(const double *states)
 static void evaluate_slopes(const double *known, double *slopes)
 {
     double unit[KNOWNS];
-    size_t i, k;
+    int i, k;
     memcpy(unit, known, sizeof unit);
     normalise(unit + FIRST_STATE);
     MODEL(derivatives)(unit, slopes);
@@ -322,12 +322,12 @@ static void differentiate(const Instance *instance, Direction *direction)
 {
     double unit[KNOWNS], along[KNOWNS], slopes[FMU_STATES], *found = direction->found;
     double lengths[FMU_QUATERNIONS + 1], radial[FMU_QUATERNIONS + 1];
-    size_t i, k;
+    int i, k;
     memcpy(unit, instance->state.known, sizeof unit);
     memcpy(along, direction->along, sizeof along);
     normalise(unit + FIRST_STATE);
     for (i = 0; i < FMU_QUATERNIONS; i++) {
-        const size_t first = FIRST_STATE + QUATERNIONS[i];
+        const int first = FIRST_STATE + QUATERNIONS[i];
         lengths[i] = length_of(instance->state.known + first);
         radial[i] = 0.0;
         for (k = first; k < first + 4; k++) {
@@ -340,7 +340,7 @@ static void differentiate(const Instance *instance, Direction *direction)
     MODEL(tangent)(unit, along, found, found + FMU_STATES);
     MODEL(derivatives)(unit, slopes);
     for (i = 0; i < FMU_QUATERNIONS; i++) {
-        for (k = QUATERNIONS[i]; k < (size_t)QUATERNIONS[i] + 4; k++) {
+        for (k = QUATERNIONS[i]; k < QUATERNIONS[i] + 4; k++) {
             found[k] = lengths[i]*found[k] + radial[i]*slopes[k];
         }
     }
