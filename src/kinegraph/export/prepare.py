@@ -31,9 +31,6 @@ from kinegraph.model.mechanism import Mechanism
 _TEMPORARY = re.compile(r"[xX]\d+")
 _TAKEN = ("s", "T", "batch", "failed")
 
-#: Parts of more nodes are written as they are: to look for fewer operations would take longer than it saves.
-_LARGEST_REDUCED = 4000
-
 #: The argument each kind of symbol goes to.
 _ARGUMENT_NAMES = {
     Kind.COORDINATE: "q", Kind.VELOCITY: "v", Kind.ACCELERATION: "a", Kind.INPUT: "tau", Kind.TIME: "t",
@@ -261,8 +258,7 @@ class _OfParts(_OfMechanism):
         return tuple(self.parts)
 
     def graph(self, group: tuple[str, ...]) -> Graph:
-        graph = self.parts[group[0]].graph
-        return reduce(graph, effort=self.options.effort).graph if len(graph) <= _LARGEST_REDUCED else graph
+        return reduce(self.parts[group[0]].graph, effort=self.options.effort).graph
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return self.parts[group[0]].arguments
