@@ -25,15 +25,16 @@ class Chunks:
     scratch_size: int
 
 
-def cut(program: Program, limit: int) -> Chunks:
-    """Cut a program into chunks of about `limit` instructions; one chunk if it is not much longer.
+def cut(program: Program, limit: int, whole: int = 0) -> Chunks:
+    """Cut a program into chunks of about `limit` instructions; one chunk if it is not much longer, or up to `whole`.
 
     Where many values cross, chunks are shorter: a compiler's time grows with the square of the loads and stores in a
     function. How many cross is known after a first cut.
     """
     work = [int(one.op not in LEAVES) for one in program.instructions]
     ranges = _ranges(program, work, limit)
-    if len(ranges) == 1:
+    if len(ranges) == 1 or sum(work) <= whole:
+        ranges = [range(len(work))]
         return Chunks(tuple(ranges), {}, 0)
     home = _home(ranges)
     traffic = _traffic(program, home)

@@ -37,21 +37,21 @@ class KernelOptions:
     """How a kernel is compiled.
 
     lanes: states a batch computes side by side, a power of two; None takes what is fastest on this processor.
-    chunk: about how many operations one function of the generated code holds.
+    chunk: about how many operations one function of the generated code holds; None takes what runs fastest.
     cache: keep compiled code on disk.
     threads: how many threads a batch uses; None takes all cores.
     """
 
     lanes: int | None = None
-    chunk: int = 1000
+    chunk: int | None = None
     cache: bool = True
     threads: int | None = None
 
     def __post_init__(self) -> None:
         if self.lanes not in (None, 2, 4, 8, 16):
             raise KernelError(f"lanes is {self.lanes!r}: give 2, 4, 8 or 16, or None for this processor's best")
-        if self.chunk < 10:
-            raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, 600 to 2000 are best")
+        if self.chunk is not None and self.chunk < 10:
+            raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, or None for what runs fastest")
         if self.threads is not None and self.threads < 1:
             raise KernelError(f"threads is {self.threads!r}: give at least 1, or None for all cores")
 

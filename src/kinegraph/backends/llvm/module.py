@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinegraph.backends.binding import Binding
-from kinegraph.backends.chunk import cut
+from kinegraph.backends.chunk import Chunks, cut
 from kinegraph.backends.llvm.batch import batch_function
 from kinegraph.backends.llvm.body import angle_lanes, body_functions
 from kinegraph.backends.llvm.functions import LIBRARY_FUNCTIONS, library_declarations, library_function
@@ -26,6 +26,11 @@ _INLINED_SINES = 64
 # one port less.
 _SCALAR_GROUP = 4
 
+# Measured: scalar code that fits the processor's cache of decoded instructions is best left in one piece; what does not
+# is best cut small, for then what it keeps on the stack is near and instructions are short. Batches are always cut.
+_WHOLE = 2600
+_CHUNK = 400
+
 # #0: our functions, #1: the way of huge angles, #2: the C library's functions, which touch no memory of ours, #3: the
 # same for all lanes.
 _ATTRIBUTES = """
@@ -39,18 +44,21 @@ attributes #3 = { nounwind willreturn memory(none) noinline "min-legal-vector-wi
 
 @dataclass(frozen=True)
 class Emission:
-    """How code is written: lanes of the batch, instructions per function, and whether the processor has fused
-    multiply-add."""
+    """How code is written: lanes of the batch, instructions per function (None: what runs fastest), and whether the
+    processor has fused multiply-add."""
 
     lanes: int
-    chunk: int
+    chunk: int | None
     fused: bool
+
+    def cut(self, program: Program, whole: int) -> Chunks:
+        return cut(program, _CHUNK, whole) if self.chunk is None else cut(program, self.chunk)
 
 
 def scalar_module(binding: Binding, emission: Emission) -> str:
     """`void kinegraph_scalar(const double *x, double *y)`: all arguments to all outputs, each laid end to end."""
     program = lower(binding, group=_SCALAR_GROUP, fuse=emission.fused)
-    chunks = cut(program, emission.chunk)
+    chunks = emission.cut(program, _WHOLE)
     lanes = Lanes(1)
     widths = {angle_lanes(len(one.operands)) for one in program.instructions if one.op is Op.SINCOS}
     return _module(
@@ -65,7 +73,7 @@ def scalar_module(binding: Binding, emission: Emission) -> str:
 def batch_module(binding: Binding, emission: Emission) -> str:
     """`kinegraph_batch`, which computes many states; see `batch.batch_function`."""
     program = lower(binding, group=1, fuse=emission.fused)
-    chunks = cut(program, emission.chunk)
+    chunks = emission.cut(program, 0)
     lanes = Lanes(emission.lanes)
     inputs = [len(argument.symbols) for argument in binding.arguments]
     outputs = [len(output.nodes) for output in binding.graph.outputs]
