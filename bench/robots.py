@@ -37,6 +37,7 @@ Arrays = dict[str, np.ndarray]
 
 LIMIT = 1e-9
 DYNAMICS = ("tau", "H", "bias", "gravity", "energy", "momentum")
+SLOPES = ("d(tau)/d(dq)", "d(tau)/d(v)")  # where our velocities are Pinocchio's but for couplings
 FRAMES = 3  # bodies whose pose and Jacobian are compared
 
 
@@ -80,6 +81,11 @@ class Peer:
             single = isinstance(coordinate, Coordinate)
             yield q, v, self.robot.joints[coordinate.name if single else coordinate.names[0]]
             q, v = q + (1 if single else 4), v + (1 if single else 3)
+
+    @property
+    def straight(self) -> bool:
+        """Does each joint have one velocity, the same for both?"""
+        return all(joint.nv == 1 for joint in list(self.model.joints)[1:])
 
     def state(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pinocchio's q, and the matrix T of v_pin = T v."""
@@ -126,6 +132,9 @@ class Peer:
         energies = pin.computeKineticEnergy(model, data, qp, vp), pin.computePotentialEnergy(model, data, qp)
         found["energy"] = np.array(energies)
         found["momentum"] = self._momentum(qp, vp)
+        if self.straight:
+            by_q, by_v, _ = pin.computeRNEADerivatives(model, data, qp, vp, turn @ a)
+            found |= zip(SLOPES, (turn.T @ by_q @ turn, turn.T @ by_v @ turn), strict=True)
         if self.robot.report.of(FindingKind.MASSLESS):
             return self._frames(found, qp, turn, bodies)
         if self.couplings:
@@ -202,9 +211,9 @@ def random_states(mechanism: Mechanism, count: int) -> Iterator[tuple[np.ndarray
 class Own:
     """Our kernels of all quantities; the reduction is left out, its proof is tested elsewhere."""
 
-    def __init__(self, robot: Robot, bodies: list[str]) -> None:
+    def __init__(self, robot: Robot, bodies: list[str], slopes: bool) -> None:
         mechanism = robot.mechanism
-        self.wanted = [*DYNAMICS, *(f"{word}:{body}" for body in bodies for word in ("pose", "jacobian"))]
+        self.wanted = [*DYNAMICS, *(SLOPES if slopes else ()), *(f"{word}:{body}" for body in bodies for word in ("pose", "jacobian"))]
         self.kernel = kernel_of(mechanism, derive(mechanism, self.wanted, numeric=True), self.wanted)
         self.forward = None
         if not robot.report.of(FindingKind.MASSLESS):  # else the inertia matrix is singular
@@ -238,7 +247,8 @@ def compare(path: Path, base: Base, states: int) -> Outcome:
         outcome.problem = "nothing moves"
         return outcome
     bodies = frames_of(mechanism)
-    own, peer = Own(robot, bodies), Peer(path, robot, base, mimic)
+    peer = Peer(path, robot, base, mimic)
+    own = Own(robot, bodies, peer.straight)
     level = None
     for q, v, a, force in random_states(mechanism, states):
         ours, theirs = own.quantities(q, v, a, force), peer.quantities(q, v, a, force, bodies)
