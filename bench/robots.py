@@ -213,7 +213,8 @@ class Own:
 
     def __init__(self, robot: Robot, bodies: list[str], slopes: bool) -> None:
         mechanism = robot.mechanism
-        self.wanted = [*DYNAMICS, *(SLOPES if slopes else ()), *(f"{word}:{body}" for body in bodies for word in ("pose", "jacobian"))]
+        frames = [f"{word}:{body}" for body in bodies for word in ("pose", "jacobian")]
+        self.wanted = [*DYNAMICS, *(SLOPES if slopes else ()), *frames]
         self.kernel = kernel_of(mechanism, derive(mechanism, self.wanted, numeric=True), self.wanted)
         self.forward = None
         if not robot.report.of(FindingKind.MASSLESS):  # else the inertia matrix is singular
