@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import kinegraph as kg
 from kinegraph.backends.binding import bind
 from kinegraph.errors import KernelError
 from kinegraph.graph.build import Builder
@@ -356,3 +357,15 @@ def test_what_a_kernel_says_about_itself(kernel: Kernel) -> None:
 def test_wrong_options_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(KernelError, match=next(iter(wrong))):
         KernelOptions(**wrong)
+
+
+def test_batches_write_large_results_from_distinct_values() -> None:
+    """Most of these 2,954 numbers are zero or stand there twice; the last block has fewer states than lanes."""
+    arm = kg.load("rackovic-14r")
+    kernel = kg.compile(arm, "H,C,gravity", options=KernelOptions(cache=False))
+    states = np.random.default_rng(3).normal(size=(11, 14))
+    found = kernel.batch(states)
+    for index, state in enumerate(states):
+        for name, value in kernel(state).items():
+            np.testing.assert_allclose(found[name][index], value, rtol=0, atol=1e-12 * np.abs(value).max())
+    assert "@expand0" in kernel.batch_ir and "@expand0" not in kg.compile(arm, "gravity").batch_ir

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from kinegraph.backends.binding import Binding
 from kinegraph.backends.chunk import Chunks, cut
-from kinegraph.backends.llvm.batch import batch_function
+from kinegraph.backends.expand import expansion
+from kinegraph.backends.llvm.batch import batch_function, expanding_batch_function
 from kinegraph.backends.llvm.body import angle_lanes, body_functions
 from kinegraph.backends.llvm.functions import LIBRARY_FUNCTIONS, library_declarations, library_function
 from kinegraph.backends.llvm.lanes import Lanes
@@ -72,18 +73,23 @@ def scalar_module(binding: Binding, emission: Emission) -> str:
 
 def batch_module(binding: Binding, emission: Emission) -> str:
     """`kinegraph_batch`, which computes many states; see `batch.batch_function`."""
-    program = lower(binding, group=1, fuse=emission.fused)
+    expanded = expansion(binding)
+    program = lower(expanded.binding if expanded else binding, group=1, fuse=emission.fused)
     chunks = emission.cut(program, 0)
     lanes = Lanes(emission.lanes)
     inputs = [len(argument.symbols) for argument in binding.arguments]
-    outputs = [len(output.nodes) for output in binding.graph.outputs]
+    if expanded:
+        entry = expanding_batch_function(lanes, inputs, program.output_size, expanded.entries, chunks.scratch_size)
+    else:
+        outputs = [len(output.nodes) for output in binding.graph.outputs]
+        entry = batch_function(lanes, inputs, outputs, chunks.scratch_size)
     return _module(
         program,
         emission,
         {emission.lanes},
         *_library_functions(program, lanes),
         body_functions(program, chunks, lanes),
-        batch_function(lanes, inputs, outputs, chunks.scratch_size),
+        entry,
     )
 
 
