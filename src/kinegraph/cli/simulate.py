@@ -53,6 +53,9 @@ def run(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save to .parquet, .csv or .npz.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw to .png, .svg or .pdf.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
@@ -77,7 +80,13 @@ def run(
         from kinegraph.view.plot import plot as draw
 
         draw(solution, plot)
+    if page:
+        from kinegraph.view.page import page as show
+
+        show(solution, page)
     _report(solution, json)
+    if page and not json:
+        console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
     if not solution.status.good:
         raise typer.Exit(1)
 

@@ -1,0 +1,3 @@
+"""A solution as one self-contained HTML page."""
+
+from kinegraph.view.page.write import page as page
