@@ -153,10 +153,7 @@ class Drawer:
         if any(TIME in names(item) for item in anchor.position):
             return None
         points = {point.name: self.frames.point(place) for place, point in enumerate(self.mechanism.points)}
-        if anchor.of in points and anchor.of not in self.order:
-            base = points[anchor.of]
-        else:
-            base = self.frames.body(anchor.of)
+        base = self.frames.body(anchor.of) if anchor.of is None or anchor.of in self.order else points[anchor.of]
         offset = np.array([number(item, self.values) for item in anchor.position])
         return {"link": base.link, "position": (base.position + base.rotation @ offset).tolist()}
 
