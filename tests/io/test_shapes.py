@@ -23,13 +23,8 @@ def test_shapes_are_read_and_written_back():
     mechanism = parse(MODEL)
     box, ball, post = mechanism.extras
     length = Name("l")
-    assert box == Shape(
-        ShapeKind.BOX,
-        "Arm",
-        (expression(0.1), expression(0.2), Name("l")),
-        (Sz(-Name("l") / 2),),
-        colour=(0.2, 0.4, 1, 1),
-    )
+    sizes = (expression(0.1), expression(0.2), length)
+    assert box == Shape(ShapeKind.BOX, "Arm", sizes, (Sz(-length / 2),), colour=(0.2, 0.4, 1, 1))
     assert ball.colour == (1, 0, 0, 0.5) and post.body is None
     assert parse(write(mechanism)) == mechanism
 

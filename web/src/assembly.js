@@ -63,21 +63,26 @@ export class Assembly {
       else this.#add(part.link, shapes.shape(part, data.meshes, colour.clone().lerp(PLAIN, 0.55)), drawn.add(part.body));
     }
     const shaped = new Set(data.parts.filter((part) => part.sizes).map((part) => part.body));
+    const alone = data.bodies.filter((body) => body.mass > 0 && body.link > 0).length === 1;
     const heaviest = Math.max(...data.bodies.map((body) => body.mass));
-    data.bodies.forEach((body, index) => this.#mass(body, colours[index], heaviest, drawn.has(index), shaped.has(index)));
+    data.bodies.forEach((body, index) => {
+      const ghost = alone ? shaped.has(index) : drawn.has(index);
+      this.#mass(body, colours[index], heaviest, { ghost, shaped: shaped.has(index) });
+    });
   }
 
-  #mass(body, colour, heaviest, drawn, shaped) {
+  // A body's mass: its ellipsoid, a ghost where something else shows the body; a ball for a point mass.
+  #mass(body, colour, heaviest, { ghost, shaped }) {
     const { size } = this;
     const share = Math.cbrt(body.mass / heaviest);
     if (body.ellipsoid && Math.max(...body.ellipsoid) > 0) {
-      const shell = placed(shapes.ellipsoid(body.ellipsoid, colour, !drawn), body.centre);
-      if (drawn) this.#layer("ellipsoids", body.link, shell);
+      const shell = placed(shapes.ellipsoid(body.ellipsoid, colour, !ghost), body.centre);
+      if (ghost) this.#layer("ellipsoids", body.link, shell);
       else this.#add(body.link, shell);
     } else if (body.mass > 0 && !shaped) {
       this.#add(body.link, placed(shapes.bob(0.085 * size * Math.max(share, 0.45), colour), body.centre));
     }
-    if (body.mass > 0 && body.ellipsoid && drawn) {
+    if (body.mass > 0 && body.ellipsoid && ghost) {
       const mark = shapes.centre(0.026 * size * Math.max(share, 0.6));
       this.#layer("centres", body.link, placed(mark, body.centre));
     }

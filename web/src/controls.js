@@ -56,7 +56,7 @@ export function bindOptions(stage, data, chosen) {
   data.bodies.forEach((body, index) => menu.add(new Option(body.name, index, index === chosen, index === chosen)));
   const body = () => data.bodies[Number(menu.value)];
   let trail = chosen >= 0;
-  let follow = false;
+  let follow = chosen >= 0 && stage.goesFar;
   const apply = () => {
     stage.setTrail(trail ? body() : null);
     stage.follow(follow ? body() : null);
@@ -68,6 +68,7 @@ export function bindOptions(stage, data, chosen) {
   menu.addEventListener("change", apply);
   byId("home").addEventListener("click", () => stage.home());
   apply();
+  stage.home();
 }
 
 function checkbox(words, on, changed) {

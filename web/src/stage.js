@@ -1,6 +1,6 @@
 // The stage: camera, light, ground, trail, labels. Draws only when something has changed.
 import {
-  AmbientLight, BufferGeometry, Color, DirectionalLight, Float32BufferAttribute, HemisphereLight, LineBasicMaterial,
+  AmbientLight, Box3, BufferGeometry, Color, DirectionalLight, Float32BufferAttribute, HemisphereLight, LineBasicMaterial,
   LineSegments, Mesh, NeutralToneMapping, PCFShadowMap, PerspectiveCamera, PlaneGeometry, Scene, ShadowMaterial,
   Sphere, Vector3, WebGLRenderer,
 } from "three";
@@ -85,6 +85,11 @@ export class Stage {
     this.show(this.time ?? this.motion.times[0]);
   }
 
+  // A motion so far that the mechanism would be a speck in a picture of all of it.
+  get goesFar() {
+    return this.sphere.radius > 5 * this.assembly.size;
+  }
+
   // The camera goes with a body's mass centre; null for none.
   follow(body) {
     this.followed = body;
@@ -96,7 +101,8 @@ export class Stage {
   }
 
   home() {
-    const { camera, controls, sphere, box, up } = this;
+    const { camera, controls, sphere, up } = this;
+    const box = this.followed ? around(this.centre(this.followed, this.time), 1.6 * this.assembly.size) : this.box;
     const middle = box.getCenter(new Vector3());
     const direction = viewDirection(box, up);
     camera.position.copy(middle).add(direction);
@@ -226,6 +232,10 @@ function viewDirection(box, up) {
   const [front, side] = ratio < 1 ? [second.clone().negate(), first] : [first, second];
   const flat = Math.min(ratio, 1 / ratio) < 0.15;
   return front.clone().addScaledVector(side, flat ? 0.25 : 0.6).addScaledVector(up, flat ? 0.18 : 0.32).normalize();
+}
+
+function around(middle, half) {
+  return new Box3(middle.clone().subScalar(half), middle.clone().addScalar(half));
 }
 
 function corners(box) {

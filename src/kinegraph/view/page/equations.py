@@ -82,7 +82,7 @@ def _dotted(accent: str) -> str:
 
 
 def _of(arguments: str) -> str:
-    return f'<mrow><mo>(</mo>{arguments}<mo>)</mo></mrow><mspace width="0.16em"/>'
+    return f'<mrow><mo stretchy="false">(</mo>{arguments}<mo stretchy="false">)</mo></mrow><mspace width="0.16em"/>'
 
 
 def _section(title: str, found: Displays) -> str:
