@@ -121,6 +121,8 @@ def test_a_run_that_diverged_is_shown_up_to_there() -> None:
 def test_what_cannot_be_shown_is_said(pendulum: Solution, tmp_path: Path) -> None:
     with pytest.raises(SolveError, match=r"\.html"):
         page(pendulum, tmp_path / "page.pdf")
+    with pytest.raises(SolveError, match="no folder"):
+        page(pendulum, tmp_path / "nowhere" / "page.html")
     read = Solution.load(pendulum.save(tmp_path / "run.parquet"))
     with pytest.raises(SolveError, match="mechanism"):
         page(read, tmp_path / "page.html")

@@ -67,6 +67,10 @@ def run(
     """
     from kinegraph.simulate import simulate
 
+    if page:
+        from kinegraph.view.page import page_path
+
+        page_path(page)
     mechanism = read_model(model, floating, package_root)
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     solution = simulate(
@@ -81,9 +85,9 @@ def run(
 
         draw(solution, plot)
     if page:
-        from kinegraph.view.page import page as show
+        from kinegraph.view import page as write_page
 
-        show(solution, page)
+        write_page(solution, page)
     _report(solution, json)
     if page and not json:
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)

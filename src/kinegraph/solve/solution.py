@@ -77,6 +77,9 @@ class Solution(Mapping[str, Floats]):
             raise SolveError(f"the solution has no column {name!r}; there are {', '.join(self.columns)}")
         return self.columns[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 

@@ -40,10 +40,18 @@ _ENERGIES = {"kinetic": "kinetic", "potential": "potential", "energy": "total", 
 
 def page(solution: Solution, path: str | Path) -> Path:
     """Write a page with the animation, the plots, the equations and the solver's report to an .html file."""
+    path = page_path(path)
+    path.write_text(page_text(solution), encoding="utf-8")
+    return path
+
+
+def page_path(path: str | Path) -> Path:
+    """The path if a page can be written to it; asked before a long run, so that a slip costs nothing."""
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise SolveError(f"cannot write a page to {path.name}: the ending must be .html")
-    path.write_text(page_text(solution), encoding="utf-8")
+    if not path.absolute().parent.is_dir():
+        raise SolveError(f"cannot write a page to {path}: there is no folder {path.parent}")
     return path
 
 
@@ -119,7 +127,7 @@ class _Page:
             "energies": [
                 {"name": shown, "values": packed(self.solution[name][rows].astype("<f4"))}
                 for name, shown in _ENERGIES.items()
-                if name in self.solution.columns
+                if name in self.solution
             ],
             "events": [{"name": one.name, "time": one.time} for one in self.solution.happenings[:500]],
         }
