@@ -52,23 +52,25 @@ export class Assembly {
   }
 
   #build() {
-    const { data, size } = this;
+    const { data } = this;
     const colours = bodyColours(data.bodies);
-    const drawn = new Set();
-    for (const part of data.parts) {
-      const colour = colours[part.body] ?? fixedColour();
-      if (part.ends) this.#connect(part);
-      else if (part.kind === "bar") this.#add(part.link, shapes.bar(part, colour, size), drawn.add(part.body));
-      else if (JOINTS.includes(part.kind)) this.#layer("joints", part.link, shapes.joint(part, size));
-      else this.#add(part.link, shapes.shape(part, data.meshes, colour.clone().lerp(PLAIN, 0.55)), drawn.add(part.body));
-    }
-    const shaped = new Set(data.parts.filter((part) => part.sizes).map((part) => part.body));
+    for (const part of data.parts) this.#draw(part, colours[part.body] ?? fixedColour());
+    const covered = new Set(data.parts.filter((part) => part.sizes).map((part) => part.link));
+    const barred = new Set(data.parts.filter((part) => part.kind === "bar").map((part) => part.body));
     const alone = data.bodies.filter((body) => body.mass > 0 && body.link > 0).length === 1;
     const heaviest = Math.max(...data.bodies.map((body) => body.mass));
     data.bodies.forEach((body, index) => {
-      const ghost = alone ? shaped.has(index) : drawn.has(index);
-      this.#mass(body, colours[index], heaviest, { ghost, shaped: shaped.has(index) });
+      const shaped = covered.has(body.link);
+      this.#mass(body, colours[index], heaviest, { shaped, ghost: shaped || (!alone && barred.has(index)) });
     });
+  }
+
+  #draw(part, colour) {
+    const { data, size } = this;
+    if (part.ends) this.#connect(part);
+    else if (part.kind === "bar") this.#add(part.link, shapes.bar(part, colour, size));
+    else if (JOINTS.includes(part.kind)) this.#layer("joints", part.link, shapes.joint(part, size));
+    else this.#add(part.link, shapes.shape(part, data.meshes, colour.clone().lerp(PLAIN, 0.55)));
   }
 
   // A body's mass: its ellipsoid, a ghost where something else shows the body; a ball for a point mass.

@@ -87,7 +87,8 @@ def run(
     if page:
         from kinegraph.view import page as write_page
 
-        write_page(solution, page)
+        with console(stderr=True).status(f"writing {page} ..."):
+            write_page(solution, page)
     _report(solution, json)
     if page and not json:
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)

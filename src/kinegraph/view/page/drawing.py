@@ -17,11 +17,12 @@ from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
 from kinegraph.solve.problem import Floats
 from kinegraph.view.page.frames import Frames, Motion, Place
+from kinegraph.view.page.meshes import MOST_TRIANGLES as MESH_TRIANGLES
 from kinegraph.view.page.meshes import Mesh, read_mesh
 
 Part: TypeAlias = dict[str, Any]
 
-#: All meshes of a page together have no more triangles than this.
+#: All meshes of a page together have no more triangles than this; each has its equal share.
 MOST_TRIANGLES = 150_000
 #: A path of shifts this much longer than its straight line is drawn with its corners.
 _BENT = 1.15
@@ -47,13 +48,15 @@ class Drawer:
         self.order = {body.name: place for place, body in enumerate(mechanism.bodies)}
         self.drawing = Drawing()
         self._known: dict[str, int | None] = {}
+        files = {extra.file for extra in mechanism.extras if isinstance(extra, Shape) and extra.file is not None}
+        self._share = min(MESH_TRIANGLES, MOST_TRIANGLES // max(len(files), 1))
 
     def draw(self) -> Drawing:
         """All parts."""
         shaped = self._shapes()
         skeleton = Skeleton(self.mechanism, self.frames)
-        bodies = self.mechanism.bodies
-        self.drawing.parts += [bar for bar in skeleton.bars if bodies[bar["body"]].name not in shaped]
+        links = {self.frames.body(name).link for name in shaped}
+        self.drawing.parts += [bar for bar in skeleton.bars if bar["link"] not in links]
         self.drawing.parts += self._joints(shaped)
         self.drawing.parts += self._connections()
         return self.drawing
@@ -96,8 +99,7 @@ class Drawer:
         if file is None:
             return None
         if file not in self._known:
-            room = MOST_TRIANGLES - sum(len(mesh.triangles) for mesh in self.drawing.meshes)
-            mesh = read_mesh(file) if room > 0 else None
+            mesh = read_mesh(file, self._share)
             self._known[file] = None if mesh is None else len(self.drawing.meshes)
             self.drawing.meshes += [mesh] if mesh else []
         return self._known[file]
