@@ -12,7 +12,7 @@ import kinegraph as kg
 from kinegraph.cli import main
 from kinegraph.model.expression import Name, expression
 from kinegraph.model.mechanism import Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Point, Rotation, Shift
-from kinegraph.view import page
+from kinegraph.view import model_page, page
 from tests.view.browser import launched, opened
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&amp;{{data}}"
@@ -145,6 +145,36 @@ def test_without_webgl_the_page_says_so_and_shows_the_plots(browser, pendulum_fi
     before = seen.run("kinegraph.cursors()[0]")
     seen.run("kinegraph.clock.play()")
     seen.wait(f"kinegraph.cursors()[0] > {before}")
+    seen.page.close()
+
+
+MOVED = """
+    model moved;
+    parameters a = 0.3;
+    coordinates q = 0.2, s = 0.1;
+    quaternion (e0, e1, e2, e3) velocity (wx, wy, wz) = (0.8, 0.6, 0, 0);
+    Base     | Sz(1), Rx(a), Q(e0, e1, e2, e3) | m(1), Jx(1), Jy(1), Jz(1);
+    Arm~Base | Ry(2*q - a), Sx(a + s)          | Sz(-0.5), m(1), Jy(0.1);
+    Tip~Arm  | Sz(-1), Rz(q + 0.1)             | m(0.2), Jz(0.01);
+"""
+
+
+def test_a_mechanism_is_moved_by_hand(browser, tmp_path):
+    """Sliders put the bodies where compiled kernels put them."""
+    mechanism = kg.parse(MOVED)
+    file = model_page(mechanism, tmp_path / "moved.html")
+    seen = opened(browser, file)
+    kernel = kg.compile(mechanism, "pose:Tip")
+    assert seen.page.locator(".sliders input").count() == 2
+    for q, s in ((0.2, 0.1), (1.1, 0.1), (1.1, -0.4)):
+        for name, value in (("q", q), ("s", s)):
+            seen.page.locator(f".sliders input[aria-label={name}]").evaluate(
+                "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", value
+            )
+        found = np.reshape(seen.run("kinegraph.pose('Tip').matrix"), (4, 4))
+        assert found == pytest.approx(kernel([q, s, 0.8, 0.6, 0, 0]), abs=1e-9)
+    assert not seen.page.locator("#transport").is_visible()
+    assert seen.errors == [] and seen.requests == [file.as_uri()]
     seen.page.close()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kinegraph.view.page.write import asset
+from kinegraph.view.page.template import asset
 
 WEB = Path(__file__).parents[2] / "web"
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.cli import main
 from kinegraph.compile import bound_parameters
 from kinegraph.io.urdf import load_urdf
 from kinegraph.simulate.equations import quaternion_starts
@@ -22,7 +23,8 @@ from kinegraph.solve.solution import Solution
 from kinegraph.view.page.drawing import Drawer, ellipsoid
 from kinegraph.view.page.frames import Frames
 from kinegraph.view.page.meshes import Mesh, coarser, read_mesh
-from kinegraph.view.page.write import MOST_FRAMES, json_for_html, page, page_text, shown_rows
+from kinegraph.view.page.scene import json_for_html
+from kinegraph.view.page.write import MOST_FRAMES, page, page_text, shown_rows
 
 MODELS = ["double-pendulum", "kidym-biped-new", "stanford", "free-body", "heavy-top", "five-link-tree"]
 
@@ -126,6 +128,16 @@ def test_what_cannot_be_shown_is_said(pendulum: Solution, tmp_path: Path) -> Non
     read = Solution.load(pendulum.save(tmp_path / "run.parquet"))
     with pytest.raises(SolveError, match="mechanism"):
         page(read, tmp_path / "page.html")
+
+
+def test_the_command_writes_the_page_of_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "arm.html"
+    (tmp_path / "r.urdf").write_text(URDF.format(visual="gone.stl"))
+    with pytest.raises(SystemExit) as ended:
+        main(["view", str(tmp_path / "r.urdf"), "-o", str(file)])
+    assert not ended.value.code and "arm.html" in capsys.readouterr().out
+    (slider,) = embedded(file.read_text("utf-8"))["coordinates"]
+    assert slider == {"name": "j", "value": 0, "lower": -1, "upper": 1}
 
 
 def test_the_ellipsoid_has_the_inertia_of_the_body() -> None:

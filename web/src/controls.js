@@ -61,10 +61,10 @@ export function bindOptions(stage, data, chosen) {
     stage.setTrail(trail ? body() : null);
     stage.follow(follow ? body() : null);
   };
-  toggles.append(
-    checkbox("Trail", trail, (checked) => ((trail = checked), apply())),
-    checkbox("Follow", follow, (checked) => ((follow = checked), apply())),
-  );
+  if (stage.motion.times.length > 1) {
+    toggles.append(checkbox("Trail", trail, (checked) => ((trail = checked), apply())));
+  }
+  toggles.append(checkbox("Follow", follow, (checked) => ((follow = checked), apply())));
   menu.addEventListener("change", apply);
   byId("home").addEventListener("click", () => stage.home());
   apply();

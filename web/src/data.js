@@ -16,7 +16,7 @@ export function readData() {
   data.times = float64(data.times);
   data.motion = float32(data.motion);
   for (const list of [data.positions, data.velocities, data.energies]) {
-    for (const column of list) column.values = float32(column.values);
+    for (const column of list ?? []) column.values = float32(column.values);
   }
   return data;
 }

@@ -1,27 +1,32 @@
-// The page of a motion: reads the data, builds stage, plots and controls, and keeps them at one time.
+// The page of a motion, or of a mechanism to be moved by hand: reads the data and puts the pieces together.
 import { Matrix4, Quaternion, Vector3 } from "three";
 import { Assembly } from "./assembly.js";
+import { Chain } from "./chain.js";
 import { Clock } from "./clock.js";
 import { bindOptions, bindTheme, bindTransport } from "./controls.js";
 import { readData } from "./data.js";
 import { Motion, matrixOf } from "./motion.js";
 import { makePlots } from "./plots.js";
+import { makeSliders } from "./sliders.js";
 import { Stage } from "./stage.js";
 import "./style.css";
 
 const data = readData();
-const motion = new Motion(data);
+const motion = data.chain ? new Chain(data) : new Motion(data);
 const clock = new Clock(data.times[0], data.times.at(-1));
-const plots = makePlots(data, motion, clock);
-document.getElementById("plots").append(...plots.map((plot) => plot.element));
-
+const plots = data.chain ? [] : makePlots(data, motion, clock);
 const stage = makeStage();
+const panel = document.getElementById("plots");
+
+if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time)));
+else panel.append(...plots.map((plot) => plot.element));
+document.body.classList.toggle("by-hand", Boolean(data.chain));
 bindTheme((name) => {
   stage?.setTheme(name);
   for (const plot of plots) plot.draw();
 });
 if (stage) bindOptions(stage, data, mostTravelled());
-bindTransport(clock, motion);
+if (!data.chain) bindTransport(clock, motion);
 clock.onChange(() => {
   stage?.show(clock.time);
   for (const plot of plots) plot.mark();

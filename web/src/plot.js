@@ -6,8 +6,8 @@ const DASHES = [[], [5, 3], [1.5, 2.5]];
 
 export class Plot {
   // curves: { label: Node, x, y } arrays of one length, in the order of the times; `timed` says that x is the time.
-  constructor(title, curves, { clock, motion, timed, xLabel = "", note = "" }) {
-    Object.assign(this, { curves, clock, motion, timed, xLabel });
+  constructor(title, curves, { clock, motion, timed, xLabel = "", note = "", events = [] }) {
+    Object.assign(this, { curves, clock, motion, timed, xLabel, events });
     this.hidden = new Set();
     this.element = document.createElement("figure");
     this.element.className = "plot card";
@@ -149,6 +149,10 @@ export class Plot {
       const near = this.x(value) > width - MARGIN.right - 34;
       if (!(near && this.xLabel)) context.fillText(across.text(value), this.x(value), bottom + 6);
     }
+    context.setLineDash([2, 3]);
+    context.strokeStyle = this.#colour("--quiet");
+    for (const time of this.events) line(context, [this.x(time), MARGIN.top], [this.x(time), bottom]);
+    context.setLineDash([]);
     context.textAlign = "right";
     context.fillText(this.xLabel, width - MARGIN.right, bottom + 6);
   }

@@ -11,7 +11,7 @@ export function makePlots(data, motion, clock) {
   const over = (columns, offset) =>
     columns.slice(0, MOST).map((column, k) => ({ label: label(offset + k), x: motion.times, y: column.values }));
   const left = (columns) => (columns.length > MOST ? `first ${MOST} of ${columns.length}` : "");
-  const timed = { clock, motion, timed: true, xLabel: "t / s" };
+  const timed = { clock, motion, timed: true, xLabel: "t / s", events: data.events };
   const energies = data.energies.map((column) => ({ label: words(column.name), x: motion.times, y: column.values }));
   return [
     new Plot("Coordinates", over(data.positions, 0), { ...timed, note: left(data.positions) }),

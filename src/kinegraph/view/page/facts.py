@@ -29,15 +29,15 @@ def name(text: str) -> str:
     return math(name_mathml(text))
 
 
+def freedom(mechanism: Mechanism) -> str:
+    """How large a mechanism is."""
+    count, moves = len(mechanism.bodies), len(mechanism.velocity_names)
+    return f"{count} {'body' if count == 1 else 'bodies'} · {moves} degree{'s' * (moves > 1)} of freedom"
+
+
 def headline(mechanism: Mechanism, solution: Solution) -> str:
-    """The line below the title."""
-    bodies, freedom = len(mechanism.bodies), len(mechanism.velocity_names)
-    length = solution.t[-1] - solution.t[0]
-    words = [
-        f"{bodies} {'body' if bodies == 1 else 'bodies'}", f"{freedom} degree{'s' * (freedom > 1)} of freedom",
-        f"{length:.6g} s", solution.method,
-    ]  # fmt: skip
-    return " · ".join(escape(word) for word in words)
+    """The line below the title of a run."""
+    return f"{freedom(mechanism)} · {solution.t[-1] - solution.t[0]:.6g} s · {escape(solution.method)}"
 
 
 def bodies(mechanism: Mechanism, values: Mapping[str, Value], missing: Sequence[str]) -> str:

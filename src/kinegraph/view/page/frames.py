@@ -18,7 +18,7 @@ from kinegraph.derive.convert import Names
 from kinegraph.derive.links import Joint, JointKind, Placement, Tree, build_tree
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Output
+from kinegraph.graph.node import Node, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Shift, Transform
@@ -72,6 +72,11 @@ class Frames:
         names = Names(self._builder, mechanism, bound)
         self.tree: Tree = build_tree(_dissected(mechanism), names)
 
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The nodes that the tree's scalars stand for."""
+        return self._builder.nodes
+
     # places
 
     def body(self, name: str | None) -> Place:
@@ -118,7 +123,7 @@ class Frames:
     def motion(self, values: Mapping[str, Floats]) -> Motion:
         """The links at the given values of coordinates and time, arrays of one length."""
         count = len(next(iter(values.values())))
-        displacements = self._displacements(values)
+        displacements = self.displacements(values)
         rotations = np.tile(np.eye(3), (count, len(self.tree.links), 1, 1))
         positions = np.zeros((count, len(self.tree.links), 3))
         for index, link in enumerate(self.tree.links):
@@ -137,7 +142,8 @@ class Frames:
         graph = self._builder.graph([self._output("gravity", self.tree.gravity, (3,))])
         return interpret(graph, {"t": time})["gravity"]
 
-    def _displacements(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
+    def displacements(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """How far every joint is moved, by the number of its link: one value, or a quaternion."""
         outputs = [
             self._output(str(index), link.joint.quaternion or (link.joint.displacement,), None)
             for index, link in enumerate(self.tree.links)
