@@ -7,8 +7,15 @@ from typing import Annotated
 
 import typer
 
-import kinegraph as kg
-from kinegraph.cli.common import ModelArgument, SetOption, console, parameter_settings
+from kinegraph.cli.common import (
+    FloatingOption,
+    ModelArgument,
+    PackageRootOption,
+    SetOption,
+    console,
+    parameter_settings,
+    read_model,
+)
 
 
 def run(
@@ -17,11 +24,13 @@ def run(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The .html file.  [default: MODEL.html]")
     ] = None,
     settings: SetOption = None,
+    floating: FloatingOption = False,
+    package_root: PackageRootOption = None,
 ) -> None:
     """Write a page that shows a mechanism where it starts, with a slider for each coordinate."""
     from kinegraph.view import model_page
 
-    mechanism = kg.load(model)
+    mechanism = read_model(model, floating, package_root)
     file = output or Path(f"{mechanism.name}.html")
     with console(stderr=True).status(f"writing {file} ..."):
         model_page(mechanism, file, parameter_settings(mechanism, settings))
