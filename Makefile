@@ -6,7 +6,7 @@ TEST_STAMP := $(VENV)/.stamp-test
 BENCH_STAMP := $(VENV)/.stamp-bench
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
-.PHONY: demo test lint bench bench-peers soak clean
+.PHONY: demo test lint bench bench-peers soak web clean
 
 demo: $(TEST_STAMP)
 	$(BIN)/kinegraph demo
@@ -33,8 +33,12 @@ bench-peers: $(BENCH_STAMP)
 soak: $(TEST_STAMP)
 	KINEGRAPH_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
 
+# The script and style of the page that simulate --page writes; needs Node, which users do not.
+web:
+	cd web && npm ci --silent && npm run --silent build
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) web/node_modules build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(TEST_STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Kinegraph needs Python 3.11 or newer: make PYTHON=...")'

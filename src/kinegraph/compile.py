@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph import library
-from kinegraph.derive.derivation import input_names
+from kinegraph.derive.derivation import Plan, input_names
 from kinegraph.derive.plans import Candidate, PlanSearch
 from kinegraph.derive.quantity import Quantity, parse_list
 from kinegraph.errors import KernelError, ModelError
@@ -95,6 +95,12 @@ def plan(
     """Like derive, together with the plan (frames, origins, algorithms) that was the cheapest."""
     bound = bound_parameters(mechanism, numeric, values)
     return PlanSearch(mechanism, quantities_of(quantities), bound).best(_PLAN_BUDGET[effort])
+
+
+def derived_plainly(mechanism: Mechanism, quantities: Quantities, values: Values) -> Graph:
+    """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
+    search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, values))
+    return search.candidate(Plan(kept=frozenset(), regroup=False)).graph
 
 
 def bound_parameters(mechanism: Mechanism, numeric: bool, values: Values | None) -> dict[str, Expression]:
@@ -264,5 +270,5 @@ def kernel_of(
 
 __all__ = [
     "Effort", "OnPass", "Reduction", "arguments_of", "bound_parameters", "compile", "compile_sparse",
-    "derive", "kernel_of", "load", "plan", "quantities_of", "reduce",
+    "derive", "derived_plainly", "kernel_of", "load", "plan", "quantities_of", "reduce",
 ]  # fmt: skip

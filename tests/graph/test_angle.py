@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kinegraph as kg
 from kinegraph.graph.angle import linear_form, quarter_turns, shifted
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
@@ -165,3 +166,34 @@ def test_shifted_agrees_with_mathematics(quarters: int) -> None:
     for name, function in (("sin", math.sin), ("cos", math.cos)):
         sign, other = shifted(name, quarters)
         assert sign * getattr(math, other)(x) == pytest.approx(function(x + quarters * math.pi / 2), abs=1e-14)
+
+
+def test_a_product_is_one_angle_however_it_is_grouped() -> None:
+    """Passes write 2 (pi t) as (2 pi) t and t x + t y as t (x + y): the proof must see one angle."""
+    builder, (x, y, t), pi = coordinates(3)
+    for left, right in [
+        (2 * (pi * t), (2 * pi) * t),
+        (pi * t + t, t * (pi + 1)),
+        (2 * pi * t + 3 * pi * t * t, t * (2 * pi + t * (3 * pi))),
+        (x * t * t + y * t * t, (x + y) * (t * t)),
+    ]:
+        assert linear_form(builder.nodes, left.index) == linear_form(builder.nodes, right.index)
+        assert left.sin().index == right.sin().index
+
+
+def test_large_products_of_sums_are_left_alone() -> None:
+    builder, q, _ = coordinates(12)
+    total = sum(q[1:], q[0])
+    deep = total
+    for _ in range(2000):
+        deep = deep * total + q[0]
+    assert 1 <= len(linear_form(builder.nodes, deep.index)) <= 65
+    assert len(linear_form(builder.nodes, ((q[0] + q[1]) ** 1000 * q[2]).index)) == 1
+    assert len(linear_form(builder.nodes, ((q[0] + q[1]) * (q[2] + q[3])).index)) == 4
+
+
+@pytest.mark.parametrize("law", ["sin(2*pi*t)", "cos(pi*t + t)", "sin(2*pi*t + 3*pi*t^2)*sin(4*pi*t + q1)"])
+def test_reductions_of_oscillating_forces_are_proved(law: str) -> None:
+    model = kg.parse(f"coordinates q1, q2; A | Ry(q1) | Sz(-1), m(1); B~A | Sz(-1), Ry(q2) | Sz(-1), m(1);"
+                     f"force f | value({law}), on(q1);")  # fmt: skip
+    assert kg.reduce(kg.derive(model, "qdd"), kg.Effort.QUICK).proved

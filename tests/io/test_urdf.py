@@ -159,6 +159,21 @@ def test_shapes_are_kept_and_meshes_found_below_the_roots_only(tmp_path: Path) -
     assert len(escaped.report.of(FindingKind.MESH)) == 1
 
 
+def test_meshes_are_found_in_the_package_a_file_lies_in(tmp_path: Path) -> None:
+    mesh = tmp_path / "every_joint" / "meshes" / "thigh.stl"
+    robot = tmp_path / "every_joint" / "urdf" / "robot.urdf"
+    for file in (mesh, robot):
+        file.parent.mkdir(parents=True)
+        file.write_bytes(EVERY_JOINT.read_bytes())
+    assert _visual_file(robot) is None  # any folder may be called so; a package says what it is
+    (tmp_path / "every_joint" / "package.xml").touch()
+    assert _visual_file(robot) == str(mesh.resolve())
+
+
+def _visual_file(robot: Path) -> str | None:
+    return next(extra.file for extra in load_urdf(robot).mechanism.extras if isinstance(extra, Shape))
+
+
 @pytest.mark.parametrize(
     ("entries", "message"),
     [

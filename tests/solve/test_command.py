@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from kinegraph.cli import simulate
+from kinegraph.solve.errors import SolveError
 
 app = typer.Typer()
 app.command("simulate")(simulate.run)
@@ -22,6 +23,11 @@ def test_a_run_with_files(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "energy" in result.output
     assert parquet.exists() and picture.exists()
+
+
+def test_a_page_that_cannot_be_written_is_said_before_the_run() -> None:
+    result = run(app, ["double-pendulum", "--for", "1e9", "--page", "run.pdf"])
+    assert isinstance(result.exception, SolveError) and "must be .html" in str(result.exception)
 
 
 def test_json_events_and_inputs() -> None:

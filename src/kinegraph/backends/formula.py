@@ -46,6 +46,9 @@ class PlainText:
             return f"1/({arguments[0]})"
         return f"{name}({', '.join(arguments)})"
 
+    def sum(self, pieces: Sequence[Piece]) -> str:
+        return joined(pieces)
+
 
 def formula(graph: Graph, width: int = 110) -> str:
     """The graph as equations, lines broken at plus and minus to about `width` characters."""

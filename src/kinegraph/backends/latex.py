@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from kinegraph.backends.latex_names import LatexNames, escaped, name_latex, needs_cyrillic
 from kinegraph.backends.naming import Label, Naming, Section
-from kinegraph.backends.writing import Equation, Writer, joined, plain_number
+from kinegraph.backends.writing import Equation, Piece, Writer, joined, plain_number
 from kinegraph.graph.node import Graph, Symbol
 
 #: A display of more lines than this is begun anew: TeX holds a whole display in memory.
@@ -67,6 +67,9 @@ class Latex:
         if name in ("sin", "cos") and not re.search(r"[ +(]|\\,|\\frac", arguments[0]):
             return f"{command} {arguments[0]}"
         return f"{command}({', '.join(arguments)})"
+
+    def sum(self, pieces: Sequence[Piece]) -> str:
+        return joined(pieces)
 
 
 def latex(graph: Graph, title: str = "", width: int = 75) -> str:

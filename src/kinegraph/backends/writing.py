@@ -1,4 +1,4 @@
-"""Writing a graph's expressions out in a dialect (plain text, LaTeX): signs, parentheses, fractions, line breaks."""
+"""Writing a graph's expressions out in a dialect (plain text, LaTeX, MathML): signs, parentheses, fractions, breaks."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ class Dialect(Protocol):
     def power(self, base: str, exponent: int) -> str: ...
     def group(self, text: str) -> str: ...
     def function(self, name: str, arguments: Sequence[str]) -> str: ...
+    def sum(self, pieces: Sequence[Piece]) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,10 @@ class Writer:
     def _function(self, index: int, node: Function) -> Piece:
         if is_angle_function(node):
             terms = [(coefficient, factors) for factors, coefficient in self.naming.angle(index)]
-            return Piece(False, self.dialect.function(node.name, [joined(self._sum(terms))]), atomic=True)
+            return Piece(False, self.dialect.function(node.name, [self.dialect.sum(self._sum(terms))]), atomic=True)
         if node.name == "reciprocal":
             return self._quotient(Fraction(1), [], [(node.arguments[0], 1)])
-        arguments = [joined(self.written(argument)) for argument in node.arguments]
+        arguments = [self.dialect.sum(self.written(argument)) for argument in node.arguments]
         return Piece(False, self.dialect.function(node.name, arguments), atomic=True)
 
     def _polynomial(self, node: Polynomial) -> Sum:
@@ -165,7 +166,7 @@ class Writer:
         """One factor; in parentheses if it is a sum, unless a bar of a fraction stands over it alone."""
         child, exponent = factor
         inner = self.written(child)
-        text = joined(inner)
+        text = self.dialect.sum(inner)
         if not inner[0].atomic or len(inner) > 1 or inner[0].negative:
             text = text if alone and exponent == 1 else self.dialect.group(text)
         return text if exponent == 1 else self.dialect.power(text, exponent)

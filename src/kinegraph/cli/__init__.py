@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kinegraph import __version__
-from kinegraph.cli import check, demo, derive, eval, export, inspect, models, ops, simulate
+from kinegraph.cli import check, demo, derive, eval, export, inspect, models, ops, simulate, view
 from kinegraph.cli.common import show_error
 from kinegraph.cli.store import store_app
 from kinegraph.errors import KinegraphError
@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (models, check, derive, ops, eval, simulate, export, inspect, demo):
+for command in (models, check, derive, ops, eval, simulate, view, export, inspect, demo):
     app.command(command.__name__.rpartition(".")[2])(command.run)
 app.add_typer(store_app, name="store")
 

@@ -17,8 +17,8 @@ import kinegraph as kg
 from kinegraph.backends.c import c_source
 from kinegraph.backends.latex import latex
 from kinegraph.cli.common import JsonOption, console, print_json
-from kinegraph.cli.ops import derived_plainly, known_values
-from kinegraph.compile import kernel_of
+from kinegraph.cli.ops import known_values
+from kinegraph.compile import derived_plainly, kernel_of
 from kinegraph.graph.count import Operations
 
 NEW, OLD = "kidym-biped-new", "kidym-biped-old"

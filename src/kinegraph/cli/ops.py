@@ -24,9 +24,7 @@ from kinegraph.cli.common import (
     print_json,
     read_model,
 )
-from kinegraph.compile import bound_parameters, quantities_of
-from kinegraph.derive.derivation import Plan
-from kinegraph.derive.plans import PlanSearch
+from kinegraph.compile import derived_plainly
 from kinegraph.graph.count import Operations
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
@@ -132,12 +130,6 @@ def reduce_with_account(
     stages += [Stage(report.name, report.after) for report in reduction.reports]
     proved = reduction.proved and bool(kg.prove(plain, chosen))
     return Account(tuple(stages), kg.count(reduction.graph), proved)
-
-
-def derived_plainly(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression]) -> kg.Graph:
-    """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
-    search = PlanSearch(mechanism, quantities_of(quantity), bound_parameters(mechanism, False, values))
-    return search.candidate(Plan(kept=frozenset(), regroup=False)).graph
 
 
 def _table(account: Account, title: str) -> Table:

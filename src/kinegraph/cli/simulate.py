@@ -53,6 +53,9 @@ def run(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save to .parquet, .csv or .npz.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw to .png, .svg or .pdf.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
@@ -64,6 +67,10 @@ def run(
     """
     from kinegraph.simulate import simulate
 
+    if page:
+        from kinegraph.view.page import page_path
+
+        page_path(page)
     mechanism = read_model(model, floating, package_root)
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     solution = simulate(
@@ -77,7 +84,14 @@ def run(
         from kinegraph.view.plot import plot as draw
 
         draw(solution, plot)
+    if page:
+        from kinegraph.view import page as write_page
+
+        with console(stderr=True).status(f"writing {page} ..."):
+            write_page(solution, page)
     _report(solution, json)
+    if page and not json:
+        console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
     if not solution.status.good:
         raise typer.Exit(1)
 

@@ -15,8 +15,9 @@ LinearForm = dict[tuple[Factor, ...], Coefficient]
 
 
 def linear_form(nodes: Sequence[Node], root: int) -> LinearForm:
-    """Write a node as a linear form over monomials, opening sums all the way down."""
+    """Write a node as a linear form over monomials, opening sums all the way down and multiplying products out."""
     form: LinearForm = {}
+    known: dict[int, LinearForm] = {}
     scales: dict[int, Coefficient] = {root: 1}
     # Parents before children, so that a node shared by many sums is opened once.
     heap = [-root]
@@ -25,8 +26,7 @@ def linear_form(nodes: Sequence[Node], root: int) -> LinearForm:
         scale = scales[index]
         node = nodes[index]
         if not isinstance(node, Polynomial):
-            monomial = ((index, 1),)
-            form[monomial] = form.get(monomial, 0) + scale
+            form[((index, 1),)] = form.get(((index, 1),), 0) + scale
             continue
         for coefficient, factors in node.terms:
             if len(factors) == 1 and factors[0][1] == 1:
@@ -35,8 +35,58 @@ def linear_form(nodes: Sequence[Node], root: int) -> LinearForm:
                     heappush(heap, -child)
                 scales[child] = scales.get(child, 0) + scale * coefficient
             else:
-                form[factors] = form.get(factors, 0) + scale * coefficient
+                for monomial, inner in _product(nodes, factors, known).items():
+                    form[monomial] = form.get(monomial, 0) + scale * coefficient * inner
     return {monomial: coefficient for monomial, coefficient in form.items() if coefficient}
+
+
+#: Products of sums are multiplied out up to this many terms; larger ones stay as they are.
+_MOST_TERMS = 64
+
+
+def _product(nodes: Sequence[Node], factors: tuple[Factor, ...], known: dict[int, LinearForm]) -> LinearForm:
+    """A product multiplied out, so that 2 (pi t), (2 pi) t and t (pi + pi) are one form: passes regroup products."""
+    total: LinearForm = {(): 1}
+    for child, exponent in factors:
+        inner = _multiplied_out(nodes, child, known)
+        if exponent > _MOST_TERMS or len(total) * len(inner) ** exponent > _MOST_TERMS:
+            return {factors: 1}
+        for _ in range(exponent):
+            total = _times(total, inner)
+    return total
+
+
+def _multiplied_out(nodes: Sequence[Node], root: int, known: dict[int, LinearForm]) -> LinearForm:
+    """A node as a sum of monomials of what is no polynomial; children first and without recursion."""
+    pending = [root] if root not in known else []
+    while pending:
+        index = pending[-1]
+        node = nodes[index]
+        terms = node.terms if isinstance(node, Polynomial) else ()
+        missing = [child for _, factors in terms for child, _ in factors if child not in known]
+        if missing:
+            pending += missing
+            continue
+        pending.pop()
+        total: LinearForm = {}
+        for coefficient, factors in terms:
+            for monomial, inner in _product(nodes, factors, known).items():
+                total[monomial] = total.get(monomial, 0) + coefficient * inner
+        opaque = not isinstance(node, Polynomial) or len(total) > _MOST_TERMS
+        known[index] = {((index, 1),): 1} if opaque else total
+    return known[root]
+
+
+def _times(left: LinearForm, right: LinearForm) -> LinearForm:
+    total: LinearForm = {}
+    for a, x in left.items():
+        for b, y in right.items():
+            powers = dict(a)
+            for child, exponent in b:
+                powers[child] = powers.get(child, 0) + exponent
+            monomial = tuple(sorted(powers.items()))
+            total[monomial] = total.get(monomial, 0) + x * y
+    return total
 
 
 def quarter_turns(pi_multiple: Coefficient) -> tuple[int, Coefficient]:

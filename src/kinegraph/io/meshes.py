@@ -1,4 +1,4 @@
-"""Where the meshes a model refers to lie: looked for below given folders only, never read."""
+"""Where the meshes a model refers to lie: looked for below given folders and in the model's own package, never read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 @dataclass(frozen=True)
 class MeshFinder:
-    """Resolves references of a model in `folder`; `package://NAME/...` is looked for in `roots`."""
+    """Resolves references of a model in `folder`; `package://NAME/...` is looked for in `roots`, and in the package
+    of that name the model lies in: a folder around it that is called NAME and holds a package.xml."""
 
     folder: Path | None
     roots: tuple[Path, ...] = ()
@@ -34,11 +35,17 @@ class MeshFinder:
 
     def _in_package(self, rest: str) -> str | None:
         package, _, inner = rest.partition("/")
-        for root in self.roots:
+        for root in (*self.roots, *self._around(package)):
             below = root / inner if root.name == package else root / package / inner
             if found := self._inside(below, (root,)):
                 return found
         return None
+
+    def _around(self, package: str) -> tuple[Path, ...]:
+        if self.folder is None:
+            return ()
+        own = self.folder.resolve()
+        return tuple(one for one in (own, *own.parents) if one.name == package and (one / "package.xml").is_file())
 
     @staticmethod
     def _inside(path: Path, folders: tuple[Path, ...]) -> str | None:

@@ -12,11 +12,13 @@ from kinegraph.errors import ModelError
 from kinegraph.io.element_items import Clause, read_element
 from kinegraph.io.expression_reader import ExpressionReader, plain
 from kinegraph.io.items import Item, read_inertia, read_transforms
+from kinegraph.io.shape_items import read_shape
 from kinegraph.model.elements import Element, Input, Potential
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.places import Places
+from kinegraph.model.robot_data import Shape
 
 T = TypeVar("T")
 
@@ -37,6 +39,7 @@ class Reader(ExpressionReader):
         self._accepted: dict[str, Token] = {}
         self._elements: list[Element] = []
         self._inputs: list[Input] = []
+        self._shapes: list[Shape] = []
 
     def mechanism(self, default_name: str) -> Mechanism:
         """The mechanism as written, not yet validated."""
@@ -53,6 +56,7 @@ class Reader(ExpressionReader):
             tuple(self._parameters),
             gravity,
             tuple(self._points),
+            tuple(self._shapes),
             elements=tuple(self._elements),
             inputs=tuple(self._inputs),
         )
@@ -157,6 +161,11 @@ class Reader(ExpressionReader):
         for field, place in places_of_inertia.items():
             self.places.mark(body, place, field)
         self._bodies.append(body)
+
+    def shape(self, children: list[Any]) -> None:
+        keyword, body, transforms, items = children
+        place = self.place(keyword if body is None else body)
+        self._shapes.append(read_shape(None if body is None else str(body), transforms, items, place, self.places))
 
     def _exactly(self, found: Sequence[T], count: int, what: str, unit: str, token: Token) -> tuple[T, ...]:
         if len(found) != count:

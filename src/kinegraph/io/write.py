@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from kinegraph.io.write_elements import element_text, input_text
-from kinegraph.model.expression import Expression, text
+from kinegraph.model.expression import Expression, expression, text
 from kinegraph.model.mechanism import (
     ONE,
     ZERO,
@@ -20,15 +21,16 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
-from kinegraph.model.robot_data import described
+from kinegraph.model.robot_data import FORMS, Extra, Shape, ShapeRole, described
 
 _MOMENTS = (("m", "mass"), *((name, name) for name in ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")))
 
 
 def write(mechanism: Mechanism) -> str:
-    """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism without extras.
+    """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism without other extras.
 
-    Extras (limits, friction, shapes of robot files) have no words in the language; they are listed as comments.
+    Extras of robot files (limits, friction, meshes, shapes for contact alone) have no words in the language; they are
+    listed as comments.
     """
     return "\n".join(_lines(mechanism)) + "\n"
 
@@ -49,9 +51,11 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     if mechanism.inputs:
         yield f"inputs {_indented(input_text(given) for given in mechanism.inputs)};"
     yield from (element_text(element) for element in mechanism.elements)
-    if mechanism.extras:
+    yield from (_shape(extra) for extra in mechanism.extras if _has_words(extra))
+    wordless = [extra for extra in mechanism.extras if not _has_words(extra)]
+    if wordless:
         yield "# The model language has no words for the following; reading this text again leaves it out."
-        yield from (f"# {described(extra)}" for extra in mechanism.extras)
+        yield from (f"# {described(extra)}" for extra in wordless)
 
 
 def _listed(expressions: Iterable[Expression]) -> str:
@@ -110,3 +114,17 @@ def _inertia(inertia: Inertia) -> Iterator[str]:
 
 def _point(point: Point) -> str:
     return f"output {point.name} = {point.body + ' ' if point.body else ''}({_listed(point.position)});"
+
+
+def _has_words(extra: Extra) -> TypeGuard[Shape]:
+    return isinstance(extra, Shape) and extra.kind in FORMS and extra.role is ShapeRole.BOTH
+
+
+def _shape(shape: Shape) -> str:
+    form = [f"{shape.kind.value}({_listed(shape.sizes)})"]
+    if shape.colour is not None:
+        opaque = shape.colour[3] == 1
+        parts = shape.colour[:3] if opaque else shape.colour
+        form.append(f"colour({_listed(expression(part) for part in parts)})")
+    place = ", ".join(_transform(transform) for transform in shape.place)
+    return f"shape {shape.body + ' ' if shape.body else ''}| {place} | {', '.join(form)};"

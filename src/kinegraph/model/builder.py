@@ -22,6 +22,7 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
+from kinegraph.model.robot_data import FORMS, Shape, ShapeKind
 from kinegraph.model.validate import validate
 
 T = TypeVar("T")
@@ -97,6 +98,7 @@ class Builder(ElementBuilder):
         self._coordinates: list[Coordinate | QuaternionCoordinates] = []
         self._bodies: list[Body] = []
         self._points: list[Point] = []
+        self._shapes: list[Shape] = []
 
     def parameter(self, name: str, value: Scalar | None = None) -> Name:
         """Declare a parameter; without a value, one must be given before numbers are asked."""
@@ -144,6 +146,27 @@ class Builder(ElementBuilder):
         self._points.append(point)
         return point
 
+    def shape(
+        self,
+        body: Body | str | None,
+        kind: ShapeKind | str,
+        sizes: Sequence[Scalar],
+        at: Iterable[Transform] = (),
+        colour: Sequence[float] | None = None,
+    ) -> Shape:
+        """Add a shape to be drawn: a `box`, `sphere`, `cylinder`, `capsule` or `ellipsoid` on a body, or on the fixed
+        frame; `at` leads from the body's frame to the shape's. Colour is red, green, blue and perhaps opacity."""
+        form = ShapeKind(kind)
+        count = len(FORMS.get(form, ()))
+        found = _expressions(sizes, count, f"a {form.value}")
+        paint = None
+        if colour is not None:
+            red, green, blue, *opacity = colour
+            paint = (red, green, blue, opacity[0] if opacity else 1.0)
+        shape = Shape(form, body.name if isinstance(body, Body) else body, found, tuple(at), colour=paint)
+        self._shapes.append(shape)
+        return shape
+
     def build(self) -> Mechanism:
         """The mechanism, validated."""
         x, y, z = self._gravity
@@ -154,6 +177,7 @@ class Builder(ElementBuilder):
             tuple(self._parameters),
             (x, y, z),
             tuple(self._points),
+            tuple(self._shapes),
             elements=tuple(self._elements),
             inputs=tuple(self._inputs),
         )

@@ -70,6 +70,16 @@ class ShapeKind(Enum):
     MESH = "mesh"  # (scale along x, y, z)
 
 
+#: The kinds that their sizes describe in full, and what the sizes are.
+FORMS: dict[ShapeKind, tuple[str, ...]] = {
+    ShapeKind.BOX: ("x", "y", "z"),
+    ShapeKind.SPHERE: ("radius",),
+    ShapeKind.CYLINDER: ("radius", "length"),
+    ShapeKind.CAPSULE: ("radius", "length"),
+    ShapeKind.ELLIPSOID: ("a", "b", "c"),
+}
+
+
 class ShapeRole(Enum):
     """What a shape is for."""
 

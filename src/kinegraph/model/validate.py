@@ -24,6 +24,7 @@ from kinegraph.model.mechanism import (
 )
 from kinegraph.model.names import STATEMENTS, did_you_mean, model_name_fault, name_fault
 from kinegraph.model.places import Places
+from kinegraph.model.shape_check import check_shapes, shape_sites
 
 _NUMBERS_ONLY = frozenset({"parameter"})
 _AND_TIME = frozenset({"parameter", "time"})
@@ -49,6 +50,7 @@ def validate(mechanism: Mechanism, places: Places | None = None) -> None:
     _check_coordinates_used(mechanism, where)
     _check_numbers(mechanism, where)
     check_elements(mechanism, scope, where)
+    check_shapes(mechanism, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
         if given.value is not None:
             yield Site(given.value, f"the input {given.name}", _AND_TIME, places.of(given))
     yield from element_sites(mechanism, places)
+    yield from shape_sites(mechanism, places)
 
 
 def _initial_values(coordinate: Coordinate | QuaternionCoordinates) -> Iterable[tuple[str, Expression]]:

@@ -26,7 +26,7 @@ from kinegraph.solve.methods import Method, solver_of
 from kinegraph.solve.problem import CauchyProblem, Floats, Sampled, Signals, signals
 from kinegraph.solve.progress import bar
 from kinegraph.solve.recording import Grid, OwnSteps, Run, Save
-from kinegraph.solve.solution import Solution
+from kinegraph.solve.solution import Solution, Subject
 from kinegraph.solve.solver import Solver
 from kinegraph.solve.symplectic import Symplectic
 
@@ -165,4 +165,5 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
         happenings=run.happenings,
         checks=checks(equations, integrals, columns, rows, rtol),
         statistics=run.statistics,
+        subject=Subject(mechanism, equations.bound, rtol),
     )

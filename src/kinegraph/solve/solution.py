@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.recording import Happening, Statistics
@@ -41,10 +43,20 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Subject:
+    """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one."""
+
+    mechanism: Mechanism
+    parameters: Mapping[str, Expression]
+    rtol: float | None = None
+
+
+@dataclass(frozen=True)
 class Solution(Mapping[str, Floats]):
     """Columns by name: `t`, positions, velocities, energies, output points. Behaves like a mapping.
 
     model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
+    subject: the mechanism with its numbers; None if the solution was read from a file.
     """
 
     model: str
@@ -56,6 +68,7 @@ class Solution(Mapping[str, Floats]):
     happenings: tuple[Happening, ...] = ()
     checks: tuple[Check, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
+    subject: Subject | None = None
 
     # as a mapping
 
@@ -63,6 +76,9 @@ class Solution(Mapping[str, Floats]):
         if name not in self.columns:
             raise SolveError(f"the solution has no column {name!r}; there are {', '.join(self.columns)}")
         return self.columns[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)

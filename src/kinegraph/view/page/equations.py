@@ -1,0 +1,111 @@
+"""The page's words about the equations: typeset, counted before and after reduction, proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from kinegraph.backends.mathml import Display, Displays, mathml
+from kinegraph.compile import LARGE, derive, derived_plainly
+from kinegraph.errors import DerivationError
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.prove import prove
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.pipeline import Effort, reduce
+
+#: Longer lists of equations are not typeset: nobody reads them, and the page would grow by megabytes.
+MOST_EQUATIONS = 800
+#: Lists up to this length are not folded.
+_OPEN = 16
+
+_TYPESET = {
+    "H,gravity": "Inertia matrix <i>H</i> and gravity <i>h</i><sup>G</sup>",
+    "tau": "Inverse dynamics <i>τ</i>",
+}
+_COUNTED = {"tau": "inverse dynamics τ", "qdd": "forward dynamics q̈"}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One quantity with numbers for the parameters: operations as derived and as reduced, and the proof."""
+
+    title: str
+    before: Operations
+    after: Operations
+    proved: bool
+
+
+def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Counted]:
+    """The counts of inverse and forward dynamics; none for systems too large to be written out."""
+    if len(mechanism.velocity_names) > LARGE:
+        return []
+    found = []
+    for quantity, title in _COUNTED.items():
+        try:
+            plain = derived_plainly(mechanism, quantity, bound)
+            graph = reduce(derive(mechanism, quantity, values=bound), Effort.QUICK, prove=False).graph
+        except DerivationError:  # e.g. no forward dynamics of a joint that moves no mass
+            continue
+        found.append(Counted(title, count(plain), count(graph), bool(prove(plain, graph))))
+    return found
+
+
+def typeset(mechanism: Mechanism) -> str:
+    """The equations as HTML, parameters as symbols, each list folded if it is long."""
+    parts = [_legend(mechanism)]
+    for quantities, title in _TYPESET.items():
+        if len(mechanism.velocity_names) > LARGE:
+            parts.append(_left_out(title, quantities, mechanism))
+            continue
+        found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph)
+        size = len(found.abbreviations) + len(found.entries)
+        parts.append(_section(title, found) if size <= MOST_EQUATIONS else _left_out(title, quantities, mechanism))
+    return "\n".join(parts)
+
+
+def _legend(mechanism: Mechanism) -> str:
+    """The general form: H(q) q'' + C(q, q') q' + h^G(q) = tau, and Q where elements act."""
+    rate, second = _dotted("˙"), _dotted("¨")
+    forces = "<mo>+</mo><mi>Q</mi>" if mechanism.elements else ""
+    law = (
+        f"<mi>H</mi>{_of('<mi>q</mi>')}{second}<mo>+</mo><mi>C</mi>{_of(f'<mi>q</mi><mo>,</mo>{rate}')}{rate}"
+        f"<mo>+</mo><msup><mi>h</mi><mi>G</mi></msup>{_of('<mi>q</mi>')}<mo>=</mo><mi>τ</mi>{forces}"
+    )
+    where = "<p>with <i>Q</i> the forces of springs, dampers and other elements</p>" if mechanism.elements else ""
+    return f'<div class="law"><math display="block"><mrow>{law}</mrow></math>{where}</div>'
+
+
+def _dotted(accent: str) -> str:
+    return f'<mover accent="true"><mi>q</mi><mo>{accent}</mo></mover>'
+
+
+def _of(arguments: str) -> str:
+    return f'<mrow><mo stretchy="false">(</mo>{arguments}<mo stretchy="false">)</mo></mrow><mspace width="0.16em"/>'
+
+
+def _section(title: str, found: Displays) -> str:
+    total = len(found.abbreviations) + len(found.entries)
+    state = " open" if total <= _OPEN else ""
+    inner = []
+    if found.abbreviations:
+        inner.append(f"<h4>Abbreviations</h4>{_list(found.abbreviations, 'short')}")
+    inner.append(f"<h4>Entries</h4>{_list(found.entries, 'long')}" if found.abbreviations else _list(found.entries))
+    words = f"{len(found.entries)} entries, {len(found.abbreviations)} abbreviations"
+    return f'<details{state}><summary>{title}<span class="note">{words}</span></summary>{"".join(inner)}</details>'
+
+
+def _list(displays: Sequence[Display], kind: str = "long") -> str:
+    return f'<div class="equations {kind}">{"".join(_rows(displays))}</div>'
+
+
+def _rows(displays: Sequence[Display]) -> Iterator[str]:
+    for display in displays:
+        terms = "<wbr>".join(display.terms)
+        yield f'<div class="equation"><span>{display.left}</span><span>{terms}</span></div>'
+
+
+def _left_out(title: str, quantities: str, mechanism: Mechanism) -> str:
+    command = escape(f"kinegraph derive {mechanism.name} -q {quantities}")
+    return f'<p class="left-out">{title}: too long for a page; print it with <code>{command}</code></p>'

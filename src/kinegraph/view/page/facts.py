@@ -1,0 +1,91 @@
+"""The page's tables: the model, its parameters, the operations, the solver's report. All text is escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from kinegraph.backends.mathml import math
+from kinegraph.backends.mathml_names import name_mathml
+from kinegraph.model.evaluate import Value, number
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.solve.solution import Solution
+from kinegraph.view.page.equations import Counted
+
+_KINDS = ("mul", "add", "div", "sqrt", "sin", "cos", "other")
+
+
+def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """A table of cells that are HTML already; the first of each row is its heading."""
+    top = f"<thead><tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr></thead>" if head else ""
+    body = "".join(
+        f"<tr><th>{first}</th>{''.join(f'<td>{cell}</td>' for cell in others)}</tr>" for first, *others in rows
+    )
+    return f"<table>{top}<tbody>{body}</tbody></table>"
+
+
+def name(text: str) -> str:
+    """A name of the model, typeset."""
+    return math(name_mathml(text))
+
+
+def freedom(mechanism: Mechanism) -> str:
+    """How large a mechanism is."""
+    count, moves = len(mechanism.bodies), len(mechanism.velocity_names)
+    return f"{count} {'body' if count == 1 else 'bodies'} · {moves} degree{'s' * (moves > 1)} of freedom"
+
+
+def headline(mechanism: Mechanism, solution: Solution) -> str:
+    """The line below the title of a run."""
+    return f"{freedom(mechanism)} · {solution.t[-1] - solution.t[0]:.6g} s · {escape(solution.method)}"
+
+
+def bodies(mechanism: Mechanism, values: Mapping[str, Value], missing: Sequence[str]) -> str:
+    """The bodies with their masses, and which of them lack the shapes the model asks for."""
+    rows = [
+        (escape(body.name), escape(body.base or "fixed frame"), f"{number(body.inertia.mass, values):.6g}")
+        for body in mechanism.bodies
+    ]
+    note = ", ".join(escape(one) for one in missing)
+    tail = f'<p class="note">Shapes of {note} were not found or cannot be read; drawn as bars.</p>' if missing else ""
+    return table(rows, ("body", "on", "mass / kg")) + tail
+
+
+def parameters(mechanism: Mechanism, values: Mapping[str, Value]) -> str:
+    """The parameters with the values of the run."""
+    rows = [(name(parameter.name), f"{float(values[parameter.name]):.6g}") for parameter in mechanism.parameters]
+    return table(rows) if rows else '<p class="note">The model has no parameters.</p>'
+
+
+def operations(found: Sequence[Counted]) -> str:
+    """Operation counts before and after reduction."""
+    if not found:
+        return '<p class="note">Computed by loops over bodies; nothing is written out to be counted.</p>'
+    rows: list[tuple[str, ...]] = []
+    kinds = [kind for kind in _KINDS if any(getattr(side, kind) for one in found for side in (one.before, one.after))]
+    for one in found:
+        rows.append((f"{escape(one.title)}, derived", *(str(getattr(one.before, kind)) for kind in kinds)))
+        rows.append(("reduced", *(str(getattr(one.after, kind)) for kind in kinds)))
+    proved = all(one.proved for one in found)
+    seal = "proved equal to the equations as derived" if proved else "NOT proved"
+    mark = '<span class="good">✓</span>' if proved else '<span class="bad">✗</span>'
+    note = "Numbers for the parameters; what depends on them alone is free."
+    return table(rows, ("", *kinds)) + f'<p class="verdict">{mark} {seal}</p><p class="note">{note}</p>'
+
+
+def report(solution: Solution) -> str:
+    """How the run went."""
+    cost = solution.statistics
+    rows = [
+        ("method", escape(solution.method)), ("ended", escape(str(solution.ending))),
+        ("steps", f"{cost.steps} ({cost.rejected} rejected)"), ("evaluations", str(cost.evaluations)),
+        ("time", f"{cost.seconds:.3g} s"),
+    ]  # fmt: skip
+    if solution.subject is not None and solution.subject.rtol is not None:
+        rows.insert(1, ("relative tolerance", f"{solution.subject.rtol:g}"))
+    for check in solution.checks:
+        mark = '<span class="good">✓</span>' if check.passed else '<span class="bad">✗</span>'
+        rows.append((f"{mark} {escape(check.name)}", f"{check.error:.2e}"))
+    if solution.happenings:
+        rows.append(("events", str(len(solution.happenings))))
+    return table(rows)

@@ -1,0 +1,195 @@
+"""Where everything of a mechanism is: links that move, and frames that sit still on them.
+
+The mechanism is cut into elementary steps (`derive.links`): every transform that varies makes a link, everything
+between two of them is a fixed place on a link. The page gets the motion of the links; bodies, joints, mass centres and
+shapes are drawn at their places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial.transform import Rotation as Turn
+
+from kinegraph.derive.convert import Names
+from kinegraph.derive.links import Joint, JointKind, Placement, Tree, build_tree
+from kinegraph.graph.build import Builder
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Node, Output
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Axis, Body, Mechanism, Shift, Transform
+from kinegraph.model.robot_data import Shape
+from kinegraph.solve.problem import Floats
+
+#: No body can be called so: names in models hold letters, digits, _ and $ only.
+_STEP, _CENTRE, _SHAPE, _POINT = "#step", "#centre", "#shape", "#point"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A frame that sits still on a link (0 is the fixed frame)."""
+
+    link: int
+    rotation: Floats
+    position: Floats
+
+    @property
+    def numbers(self) -> list[float]:
+        """Position, then the quaternion x, y, z, w, as the page takes them."""
+        return [*map(float, self.position), *map(float, Turn.from_matrix(self.rotation).as_quat())]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How the links stand at some times: rotations (time, link, 3, 3) and positions (time, link, 3)."""
+
+    rotations: Floats
+    positions: Floats
+
+    def at(self, place: Place) -> tuple[Floats, Floats]:
+        """Rotations and positions of a place over time."""
+        rotation, position = self.rotations[:, place.link], self.positions[:, place.link]
+        return rotation @ place.rotation, position + rotation @ place.position
+
+    @property
+    def numbers(self) -> Floats:
+        """Position and quaternion (x, y, z, w) of every link but the fixed one, as 32-bit floats."""
+        times, links = self.positions.shape[:2]
+        turned = Turn.from_matrix(self.rotations[:, 1:].reshape(-1, 3, 3)).as_quat().reshape(times, links - 1, 4)
+        return np.concatenate([self.positions[:, 1:], turned], axis=2).astype(np.float32)
+
+
+class Frames:
+    """The places of a mechanism with numbers for its parameters."""
+
+    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
+        self.mechanism = mechanism
+        self._builder = Builder()
+        names = Names(self._builder, mechanism, bound)
+        self.tree: Tree = build_tree(_dissected(mechanism), names)
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The nodes that the tree's scalars stand for."""
+        return self._builder.nodes
+
+    # places
+
+    def body(self, name: str | None) -> Place:
+        """The frame of a body; of the fixed frame if there is no name."""
+        return self._places[name] if name is not None else Place(0, np.eye(3), np.zeros(3))
+
+    def steps(self, body: Body) -> list[Place]:
+        """The frames before a body's first transform and after each of them."""
+        own = [self._places[_step_name(body, number)] for number in range(1, len(body.transforms))]
+        return [self.body(body.base), *own, *([self.body(body.name)] if body.transforms else [])]
+
+    def centre(self, body: Body) -> Place:
+        """The central frame of a body's inertia."""
+        return self._places[body.name + _CENTRE]
+
+    def shape(self, number: int) -> Place:
+        """The frame of the shape that is the extra of this number."""
+        return self._places[f"{_SHAPE}{number}"]
+
+    def point(self, number: int) -> Place:
+        """The place of an output point."""
+        return self._places[f"{_POINT}{number}"]
+
+    def joint_place(self, link: int) -> Place:
+        """Where the joint in front of a link sits, on the link before."""
+        return self._joint_places[link]
+
+    @cached_property
+    def _places(self) -> dict[str, Place]:
+        return dict(zip(self.tree.bodies, self._numbers(list(self.tree.bodies.values())), strict=True))
+
+    @cached_property
+    def _joint_places(self) -> dict[int, Place]:
+        moving = {index: link.origin for index, link in enumerate(self.tree.links) if link.origin is not None}
+        return dict(zip(moving, self._numbers(list(moving.values())), strict=True))
+
+    def _numbers(self, placements: Sequence[Placement]) -> list[Place]:
+        outputs = [self._output(str(number), _entries(one), (4, 3)) for number, one in enumerate(placements)]
+        found = interpret(self._builder.graph(outputs), {})
+        return [Place(one.link, found[str(number)][:3], found[str(number)][3]) for number, one in enumerate(placements)]
+
+    # motion
+
+    def motion(self, values: Mapping[str, Floats]) -> Motion:
+        """The links at the given values of coordinates and time, arrays of one length."""
+        count = len(next(iter(values.values())))
+        displacements = self.displacements(values)
+        rotations = np.tile(np.eye(3), (count, len(self.tree.links), 1, 1))
+        positions = np.zeros((count, len(self.tree.links), 3))
+        for index, link in enumerate(self.tree.links):
+            if link.joint is None:
+                continue
+            place = self.joint_place(index)
+            turn, step = _moved(link.joint, displacements[str(index)])
+            before = rotations[:, place.link] @ place.rotation
+            rotations[:, index] = before @ turn
+            along = np.einsum("nij,nj->ni", before, step)
+            positions[:, index] = positions[:, place.link] + rotations[:, place.link] @ place.position + along
+        return Motion(rotations, positions)
+
+    def gravity(self, time: float) -> Floats:
+        """The acceleration of gravity at a time, in the fixed frame."""
+        graph = self._builder.graph([self._output("gravity", self.tree.gravity, (3,))])
+        return interpret(graph, {"t": time})["gravity"]
+
+    def displacements(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """How far every joint is moved, by the number of its link: one value, or a quaternion."""
+        outputs = [
+            self._output(str(index), link.joint.quaternion or (link.joint.displacement,), None)
+            for index, link in enumerate(self.tree.links)
+            if link.joint is not None
+        ]
+        return interpret(self._builder.graph(outputs), values)
+
+    @staticmethod
+    def _output(name: str, entries: Sequence[Scalar], shape: tuple[int, ...] | None) -> Output:
+        return Output(name, shape or (len(entries),), tuple(entry.index for entry in entries))
+
+
+def _dissected(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with a massless body wherever a place is wanted: after each transform, at centres and shapes."""
+    bodies: list[Body] = []
+    for body in mechanism.bodies:
+        base = body.base
+        for number, transform in enumerate(body.transforms[:-1], start=1):
+            bodies.append(Body(_step_name(body, number), base, (transform,)))
+            base = _step_name(body, number)
+        bodies.append(Body(body.name, base, body.transforms[-1:]))
+        bodies.append(Body(body.name + _CENTRE, body.name, body.inertia.central))
+    for number, point in enumerate(mechanism.points):
+        shifts: tuple[Transform, ...] = tuple(map(Shift, Axis, point.position))
+        bodies.append(Body(f"{_POINT}{number}", point.body, shifts))
+    for number, extra in enumerate(mechanism.extras):
+        if isinstance(extra, Shape):
+            bodies.append(Body(f"{_SHAPE}{number}", extra.body, extra.place))
+    return replace(mechanism, bodies=tuple(bodies))
+
+
+def _step_name(body: Body, number: int) -> str:
+    return f"{body.name}{_STEP}{number}"
+
+
+def _entries(placement: Placement) -> tuple[Scalar, ...]:
+    return (*(item for row in placement.rotation for item in row), *placement.position)
+
+
+def _moved(joint: Joint, values: Floats) -> tuple[Floats, Floats]:
+    """The rotation and the step of a joint over time."""
+    count = len(values)
+    if joint.quaternion is not None:
+        return Turn.from_quat(values[:, [1, 2, 3, 0]]).as_matrix(), np.zeros((count, 3))
+    along = np.zeros((count, 3))
+    along[:, joint.axis] = values[:, 0]
+    if joint.kind is JointKind.REVOLUTE:
+        return Turn.from_rotvec(along).as_matrix(), np.zeros((count, 3))
+    return np.tile(np.eye(3), (count, 1, 1)), along

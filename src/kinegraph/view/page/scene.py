@@ -1,0 +1,79 @@
+"""The data of a page's scene: links and how they stand, bodies, and what is drawn on them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.model.evaluate import Value, number, parameter_values
+from kinegraph.model.expression import TIME, Expression
+from kinegraph.model.mechanism import Body, Mechanism
+from kinegraph.solve.problem import Floats
+from kinegraph.version import __version__
+from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
+from kinegraph.view.page.frames import Frames, Motion, Place
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A mechanism at some times: its frames, their motion and the parts to be drawn."""
+
+    mechanism: Mechanism
+    bound: Mapping[str, Expression]
+    values: Mapping[str, Value]
+    frames: Frames
+    times: Floats
+    motion: Motion
+    drawing: Drawing
+
+    def data(self) -> dict[str, Any]:
+        """What the page's script reads."""
+        return {
+            "model": self.mechanism.name,
+            "version": __version__,
+            "times": packed(self.times.astype("<f8")),
+            "links": len(self.frames.tree.links) - 1,
+            "motion": packed(self.motion.numbers.astype("<f4")),
+            "gravity": self.frames.gravity(float(self.times[0])).tolist(),
+            "bodies": [self._body(body) for body in self.mechanism.bodies],
+            "parts": self.drawing.parts,
+            "meshes": [
+                {"corners": packed(mesh.corners.astype("<f4")), "triangles": packed(mesh.triangles.astype("<u4"))}
+                for mesh in self.drawing.meshes
+            ],
+        }
+
+    def _body(self, body: Body) -> dict[str, Any]:
+        place, centre = self.frames.body(body.name), self.frames.centre(body)
+        found = ellipsoid(body, self.values)
+        if found is not None:
+            centre = Place(centre.link, centre.rotation @ found[0], centre.position)
+        base = [one.name for one in self.mechanism.bodies].index(body.base) if body.base is not None else -1
+        return {
+            "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": centre.numbers,
+            "mass": number(body.inertia.mass, self.values), "ellipsoid": found[1] if found else None,
+        }  # fmt: skip
+
+
+def scene_of(mechanism: Mechanism, bound: Mapping[str, Expression], states: Mapping[str, Floats]) -> Scene:
+    """The scene at given times and values of the coordinates, arrays of one length."""
+    frames = Frames(mechanism, bound)
+    motion = frames.motion(states)
+    drawing = Drawer(mechanism, frames, motion, bound).draw()
+    return Scene(mechanism, bound, parameter_values(mechanism, bound), frames, states[TIME], motion, drawing)
+
+
+def packed(array: NDArray[Any]) -> str:
+    """An array's bytes as text."""
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+
+
+def json_for_html(data: Mapping[str, Any]) -> str:
+    """JSON that can stand in a <script> element whatever strings it holds."""
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

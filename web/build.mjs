@@ -1,0 +1,38 @@
+// Bundles src/ into page.js and page.css of the Python package. The first line of page.js names the sources it was
+// built from; tests/view/test_bundle.py computes the same digest without Node.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = join(here, "..", "src", "kinegraph", "view", "page");
+
+function digest() {
+  const files = ["build.mjs", "package.json", "package-lock.json"];
+  files.push(...readdirSync(join(here, "src")).map((name) => `src/${name}`));
+  const hash = createHash("sha256");
+  for (const name of files.sort()) hash.update(`${name}\n`).update(readFileSync(join(here, name)));
+  return hash.digest("hex");
+}
+
+const result = await build({
+  entryPoints: [join(here, "src", "main.js")],
+  outdir: target,
+  entryNames: "page",
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: ["chrome110", "firefox110", "safari16"],
+  legalComments: "none", // the licence is written out in full below
+  write: false,
+});
+
+const licence = readFileSync(join(here, "node_modules", "three", "LICENSE"), "utf8").trim();
+for (const file of result.outputFiles) {
+  const script = file.path.endsWith(".js");
+  const banner = `/* Kinegraph page, built from web/ by make web; sources ${digest()} */\n`;
+  const legal = script ? `/*! Contains three.js\n${licence}\n*/\n` : "";
+  writeFileSync(file.path, banner + legal + file.text.trim() + "\n");
+}

@@ -1,0 +1,87 @@
+// The page of a motion, or of a mechanism to be moved by hand: reads the data and puts the pieces together.
+import { Matrix4, Quaternion, Vector3 } from "three";
+import { Assembly } from "./assembly.js";
+import { Chain } from "./chain.js";
+import { Clock } from "./clock.js";
+import { bindOptions, bindTheme, bindTransport } from "./controls.js";
+import { readData } from "./data.js";
+import { Motion, matrixOf } from "./motion.js";
+import { makePlots } from "./plots.js";
+import { makeSliders } from "./sliders.js";
+import { Stage } from "./stage.js";
+import "./style.css";
+
+const data = readData();
+const motion = data.chain ? new Chain(data) : new Motion(data);
+const clock = new Clock(data.times[0], data.times.at(-1));
+const plots = data.chain ? [] : makePlots(data, motion, clock);
+const stage = makeStage();
+const panel = document.getElementById("plots");
+
+if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time)));
+else panel.append(...plots.map((plot) => plot.element));
+document.body.classList.toggle("by-hand", Boolean(data.chain));
+bindTheme((name) => {
+  stage?.setTheme(name);
+  for (const plot of plots) plot.draw();
+});
+if (stage) bindOptions(stage, data, mostTravelled());
+if (!data.chain) bindTransport(clock, motion);
+clock.onChange(() => {
+  stage?.show(clock.time);
+  for (const plot of plots) plot.mark();
+});
+if (!matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();
+
+let last = performance.now();
+requestAnimationFrame(function frame(now) {
+  clock.advance(Math.min((now - last) / 1000, 0.25));
+  last = now;
+  stage?.render();
+  requestAnimationFrame(frame);
+});
+
+function makeStage() {
+  try {
+    return new Stage(document.getElementById("stage"), data, motion, new Assembly(data, motion));
+  } catch (error) {
+    // Everything but the picture works without WebGL; say what is missing.
+    document.getElementById("no-webgl").hidden = false;
+    document.getElementById("options").hidden = true;
+    document.getElementById("stage").classList.add("empty");
+    document.getElementById("stage").title = String(error);
+    return null;
+  }
+}
+
+// The body whose mass centre goes the longest way; -1 if none moves.
+function mostTravelled() {
+  let best = [1e-9, -1];
+  const step = Math.max(1, Math.floor(motion.times.length / 200));
+  data.bodies.forEach((body, index) => {
+    let way = 0;
+    let before = null;
+    for (let k = 0; k < motion.times.length; k += step) {
+      const here = motion.point(body.link, body.centre.slice(0, 3), motion.times[k]);
+      if (before) way += here.distanceTo(before);
+      before = here;
+    }
+    if (way > best[0]) best = [way, index];
+  });
+  return best[1];
+}
+
+// For tests and for the curious: the pose of a body at the present time, and the clock.
+function pose(name) {
+  const body = data.bodies.find((one) => one.name === name);
+  const position = new Vector3();
+  const quaternion = new Quaternion();
+  const matrix = new Matrix4().multiplyMatrices(motion.matrix(body.link, clock.time), matrixOf(body.place));
+  matrix.decompose(position, quaternion, new Vector3());
+  return { position: position.toArray(), quaternion: quaternion.toArray(), matrix: matrix.transpose().toArray() };
+}
+
+window.kinegraph = {
+  clock, pose, times: data.times, webgl: stage !== null, cursors: () => plots.map((plot) => plot.cursorX ?? null),
+  drawn: (link) => stage?.assembly.links[link].position.toArray() ?? null,
+};

@@ -1,0 +1,234 @@
+// A small plot: curves on one canvas, the time cursor on another above it.
+import { CURVES } from "./colours.js";
+
+const MARGIN = { left: 52, right: 10, top: 8, bottom: 24 };
+const DASHES = [[], [5, 3], [1.5, 2.5]];
+
+export class Plot {
+  // curves: { label: Node, x, y } arrays of one length, in the order of the times; `timed` says that x is the time.
+  constructor(title, curves, { clock, motion, timed, xLabel = "", note = "", events = [] }) {
+    Object.assign(this, { curves, clock, motion, timed, xLabel, events });
+    this.hidden = new Set();
+    this.element = document.createElement("figure");
+    this.element.className = "plot card";
+    this.lines = document.createElement("canvas");
+    this.cursor = document.createElement("canvas");
+    this.area = document.createElement("div");
+    this.area.className = "area";
+    this.area.append(this.lines, this.cursor);
+    this.element.append(this.#caption(title, note), this.area);
+    this.#listen();
+    new ResizeObserver(() => this.draw()).observe(this.area);
+  }
+
+  draw() {
+    const { clientWidth: width, clientHeight: height } = this.area;
+    if (!width || !height) return;
+    this.theme = getComputedStyle(document.documentElement);
+    this.#fit(this.lines, width, height);
+    this.#fit(this.cursor, width, height);
+    this.#scale(width, height);
+    this.#axes(width, height);
+    this.#curves();
+    this.#swatches();
+    this.mark();
+  }
+
+  // The cursor: a line at the present time and a dot on every curve.
+  mark() {
+    if (!this.x) return;
+    const context = this.cursor.getContext("2d");
+    const { clientWidth: width, clientHeight: height } = this.area;
+    context.clearRect(0, 0, width, height);
+    if (this.timed) {
+      this.cursorX = this.x(this.clock.time);
+      context.strokeStyle = this.#colour("--cursor");
+      context.lineWidth = 1;
+      line(context, [this.cursorX, MARGIN.top], [this.cursorX, height - MARGIN.bottom]);
+    }
+    const { frame, share } = this.motion.locate(this.clock.time);
+    const value = (array) => array[frame] + (share > 0 ? share * (array[frame + 1] - array[frame]) : 0);
+    this.#visible().forEach(([curve, index]) => {
+      context.fillStyle = this.#curveColour(index);
+      context.beginPath();
+      context.arc(this.x(this.timed ? this.clock.time : value(curve.x)), this.y(value(curve.y)), this.timed ? 2.6 : 4, 0, 7);
+      context.fill();
+    });
+  }
+
+  #caption(title, note) {
+    const caption = document.createElement("figcaption");
+    const heading = document.createElement("h2");
+    heading.textContent = title;
+    const legend = document.createElement("div");
+    legend.className = "legend";
+    this.keys = this.curves.map((curve, index) => {
+      const key = document.createElement("button");
+      key.type = "button";
+      key.setAttribute("aria-pressed", "true");
+      const swatch = document.createElement("i");
+      key.append(swatch, curve.label);
+      key.addEventListener("click", () => this.#toggle(index));
+      legend.append(key);
+      return { key, swatch };
+    });
+    if (note) legend.append(note);
+    caption.append(heading, legend);
+    return caption;
+  }
+
+  #toggle(index) {
+    if (!this.hidden.delete(index)) this.hidden.add(index);
+    this.keys[index].key.setAttribute("aria-pressed", String(!this.hidden.has(index)));
+    this.draw();
+  }
+
+  #listen() {
+    const jump = (event) => {
+      const box = this.area.getBoundingClientRect();
+      this.clock.set(this.#timeAt(event.clientX - box.left, event.clientY - box.top));
+    };
+    this.area.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      this.area.setPointerCapture(event.pointerId);
+      jump(event);
+    });
+    this.area.addEventListener("pointermove", (event) => event.buttons === 1 && jump(event));
+  }
+
+  #timeAt(px, py) {
+    if (this.timed) return this.range.x[0] + ((px - MARGIN.left) / this.width) * (this.range.x[1] - this.range.x[0]);
+    let best = [Infinity, this.clock.time];
+    for (const [curve] of this.#visible()) {
+      for (let k = 0; k < curve.x.length; k++) {
+        const distance = Math.hypot(this.x(curve.x[k]) - px, this.y(curve.y[k]) - py);
+        if (distance < best[0]) best = [distance, this.motion.times[k]];
+      }
+    }
+    return best[1];
+  }
+
+  #visible() {
+    return this.curves.map((curve, index) => [curve, index]).filter(([, index]) => !this.hidden.has(index));
+  }
+
+  #scale(width, height) {
+    this.width = width - MARGIN.left - MARGIN.right;
+    this.height = height - MARGIN.top - MARGIN.bottom;
+    const shown = this.#visible().map(([curve]) => curve);
+    const times = this.motion.times;
+    this.range = {
+      x: this.timed ? [times[0], Math.max(times.at(-1), times[0] + 1e-9)] : padded(shown.map((curve) => curve.x)),
+      y: padded(shown.map((curve) => curve.y)),
+    };
+    const { x, y } = this.range;
+    this.x = (value) => MARGIN.left + ((value - x[0]) / (x[1] - x[0])) * this.width;
+    this.y = (value) => MARGIN.top + (1 - (value - y[0]) / (y[1] - y[0])) * this.height;
+  }
+
+  #axes(width, height) {
+    const context = this.lines.getContext("2d");
+    context.clearRect(0, 0, width, height);
+    context.font = `11px ${this.theme.getPropertyValue("--sans")}`;
+    context.lineWidth = 1;
+    context.strokeStyle = this.#colour("--rule");
+    context.fillStyle = this.#colour("--quiet");
+    const bottom = height - MARGIN.bottom;
+    const across = ticks(...this.range.x, Math.max(2, Math.floor(this.width / 70)));
+    const upward = ticks(...this.range.y, Math.max(2, Math.floor(this.height / 24)));
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (const value of upward.values) {
+      line(context, [MARGIN.left, this.y(value)], [width - MARGIN.right, this.y(value)]);
+      context.fillText(upward.text(value), MARGIN.left - 6, this.y(value));
+    }
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    for (const value of across.values) {
+      line(context, [this.x(value), MARGIN.top], [this.x(value), bottom]);
+      const near = this.x(value) > width - MARGIN.right - 34;
+      if (!(near && this.xLabel)) context.fillText(across.text(value), this.x(value), bottom + 6);
+    }
+    context.setLineDash([2, 3]);
+    context.strokeStyle = this.#colour("--quiet");
+    for (const time of this.events) line(context, [this.x(time), MARGIN.top], [this.x(time), bottom]);
+    context.setLineDash([]);
+    context.textAlign = "right";
+    context.fillText(this.xLabel, width - MARGIN.right, bottom + 6);
+  }
+
+  #curves() {
+    const context = this.lines.getContext("2d");
+    context.save();
+    context.beginPath();
+    context.rect(MARGIN.left, MARGIN.top, this.width, this.height);
+    context.clip();
+    context.lineWidth = 1.5;
+    context.lineJoin = "round";
+    for (const [curve, index] of this.#visible()) {
+      context.strokeStyle = this.#curveColour(index);
+      context.setLineDash(DASHES[Math.floor(index / CURVES.light.length) % DASHES.length]);
+      context.beginPath();
+      for (let k = 0; k < curve.x.length; k++) context.lineTo(this.x(curve.x[k]), this.y(curve.y[k]));
+      context.stroke();
+    }
+    context.restore();
+  }
+
+  #swatches() {
+    this.keys.forEach(({ swatch }, index) => {
+      swatch.style.backgroundColor = this.#curveColour(index);
+    });
+  }
+
+  #curveColour(index) {
+    const palette = CURVES[document.documentElement.dataset.theme];
+    return palette[index % palette.length];
+  }
+
+  #colour(name) {
+    return this.theme.getPropertyValue(name);
+  }
+
+  #fit(canvas, width, height) {
+    const ratio = devicePixelRatio || 1;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+  }
+}
+
+function line(context, from, to) {
+  context.beginPath();
+  context.moveTo(...from);
+  context.lineTo(...to);
+  context.stroke();
+}
+
+// The range of all values with a little room; never empty. Ranges of rounding errors are widened.
+function padded(arrays) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const array of arrays) {
+    for (const value of array) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return [-1, 1];
+  const least = Math.max(Math.abs(low), Math.abs(high)) * 1e-5 || 1;
+  const room = Math.max(0.06 * (high - low), least);
+  return [low - room, high + room];
+}
+
+// Round values within a range, about `count` of them, and how to write them.
+function ticks(low, high, count) {
+  const raw = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].find((digit) => digit * power >= raw) * power;
+  const values = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) values.push(k * step);
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const large = Math.max(Math.abs(low), Math.abs(high)) >= 1e5 || digits > 4;
+  const text = (value) => (large ? value.toExponential(1) : value.toFixed(digits)).replace("-", "−");
+  return { values, text };
+}

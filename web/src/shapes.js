@@ -1,0 +1,165 @@
+// Geometry of parts: bars, joints, ellipsoids, springs, and the shapes a model gives.
+import {
+  BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, DoubleSide, Group, Mesh,
+  MeshStandardMaterial, SphereGeometry, TubeGeometry, Curve, Vector3,
+} from "three";
+import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
+import { float32, uint32 } from "./data.js";
+import { matrixOf } from "./motion.js";
+
+const AXES = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)];
+const Y = AXES[1];
+
+export function material(colour, more = {}) {
+  return new MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.05, ...more });
+}
+
+function solid(geometry, colour, more) {
+  const mesh = new Mesh(geometry, material(colour, more));
+  mesh.castShadow = true;
+  mesh.receiveShadow = true;
+  return mesh;
+}
+
+// Laid along y from one point to another.
+function between(mesh, from, to) {
+  const along = to.clone().sub(from);
+  mesh.position.copy(from).addScaledVector(along, 0.5);
+  mesh.quaternion.setFromUnitVectors(Y, along.normalize());
+  return mesh;
+}
+
+export function bar(part, colour, size) {
+  const [from, to] = [new Vector3(...part.from), new Vector3(...part.to)];
+  const length = from.distanceTo(to);
+  const radius = Math.min(Math.max(0.085 * length, 0.012 * size), 0.03 * size, 0.45 * length);
+  return between(solid(new CapsuleGeometry(radius, length, 6, 20), colour), from, to);
+}
+
+export function joint(part, size) {
+  const group = new Group();
+  const dark = new Color("#3c4148");
+  const axis = AXES[part.axis];
+  if (part.kind === "spherical") {
+    group.add(solid(new SphereGeometry(0.045 * size, 24, 16), dark));
+  } else if (part.kind === "revolute") {
+    const pin = solid(new CylinderGeometry(0.032 * size, 0.032 * size, 0.085 * size, 28), dark, { roughness: 0.35 });
+    const cap = solid(new CylinderGeometry(0.017 * size, 0.017 * size, 0.096 * size, 20), "#b9c0c9", { metalness: 0.4 });
+    for (const one of [pin, cap]) one.quaternion.setFromUnitVectors(Y, axis);
+    group.add(pin, cap);
+  } else {
+    const [low, high] = part.reach;
+    const ends = [low - 0.12 * size, high + 0.12 * size].map((d) => axis.clone().multiplyScalar(d));
+    const rail = solid(new CylinderGeometry(0.014 * size, 0.014 * size, ends[0].distanceTo(ends[1]), 16), dark);
+    group.add(between(rail, ...ends));
+  }
+  group.applyMatrix4(matrixOf(part.place));
+  return group;
+}
+
+// The eight octants in two tones, as mass centres are marked on drawings; a turning body is seen to turn.
+function octants(geometry, light, dark) {
+  const plain = geometry.toNonIndexed();
+  const where = plain.attributes.position;
+  const colours = new Float32Array(where.count * 3);
+  for (let corner = 0; corner < where.count; corner += 3) {
+    const sum = [0, 1, 2].map((k) => [0, 1, 2].reduce((s, c) => s + where.getComponent(corner + c, k), 0) > 0);
+    const colour = sum.filter(Boolean).length % 2 ? light : dark;
+    for (let c = 0; c < 3; c++) colour.toArray(colours, 3 * (corner + c));
+  }
+  plain.setAttribute("color", new BufferAttribute(colours, 3));
+  return plain;
+}
+
+export function centre(radius) {
+  const ball = octants(new SphereGeometry(radius, 24, 16), new Color("#f4f4f4"), new Color("#1d2126"));
+  return solid(ball, "#ffffff", { vertexColors: true, roughness: 0.4 });
+}
+
+export function bob(radius, colour) {
+  return solid(new SphereGeometry(radius, 36, 24), colour);
+}
+
+export function ellipsoid(halves, colour, opaque) {
+  const most = Math.max(...halves);
+  const lengths = halves.map((half) => Math.max(half, 0.035 * most));
+  if (!opaque) {
+    const ghost = new Mesh(new SphereGeometry(1, 40, 28), material(colour, { transparent: true, opacity: 0.24, depthWrite: false }));
+    ghost.scale.set(...lengths);
+    return ghost;
+  }
+  const light = new Color(colour).offsetHSL(0, -0.05, 0.16);
+  const body = solid(octants(new SphereGeometry(1, 64, 40), new Color(colour), light), "#ffffff", { vertexColors: true });
+  body.scale.set(...lengths);
+  return body;
+}
+
+// A triad of body axes: x red, y green, z blue.
+export function axes(size) {
+  const group = new Group();
+  ["#c8443c", "#3c9a52", "#3b6fd0"].forEach((colour, k) => {
+    const tip = AXES[k].clone().multiplyScalar(0.16 * size);
+    group.add(between(solid(new CylinderGeometry(0.006 * size, 0.006 * size, 0.16 * size, 10), colour), new Vector3(), tip));
+  });
+  return group;
+}
+
+class Helix extends Curve {
+  getPoint(share, target = new Vector3()) {
+    const wound = Math.min(1, Math.max(0, (share - 0.08) / 0.84));
+    const radius = share < 0.08 || share > 0.92 ? 0 : 1;
+    const angle = 2 * Math.PI * 9 * wound;
+    return target.set(radius * Math.cos(angle), share - 0.5, radius * Math.sin(angle));
+  }
+}
+
+// What joins two moving points; `lay` puts it between them.
+export function connection(part, size) {
+  const group = new Group();
+  const radius = 0.03 * size;
+  let stretched;
+  if (part.kind === "spring") {
+    stretched = solid(new TubeGeometry(new Helix(), 260, 0.16, 6), "#7b828c", { metalness: 0.3, side: DoubleSide });
+    stretched.scale.set(radius, 1, radius);
+  } else {
+    stretched = solid(new CylinderGeometry(0.4 * radius, 0.4 * radius, 1, 14), "#a6adb7", { metalness: 0.3 });
+    group.add(solid(new CylinderGeometry(radius, radius, 0.16 * size, 20), "#5a616b"));
+  }
+  group.add(stretched);
+  group.userData.lay = (from, to) => {
+    between(group, from, to);
+    stretched.scale.y = Math.max(from.distanceTo(to), 1e-9);
+  };
+  return group;
+}
+
+function triangles(packed) {
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(float32(packed.corners), 3));
+  geometry.setIndex(new BufferAttribute(uint32(packed.triangles), 1));
+  return geometry;
+}
+
+const FORMS = {
+  box: ([x, y, z]) => new BoxGeometry(x, y, z),
+  sphere: ([radius]) => new SphereGeometry(radius, 40, 28),
+  ellipsoid: ([a, b, c]) => new SphereGeometry(1, 40, 28).scale(a, b, c),
+  cylinder: ([radius, length]) => new CylinderGeometry(radius, radius, length, 40).rotateX(Math.PI / 2),
+  capsule: ([radius, length]) => new CapsuleGeometry(radius, length, 12, 32).rotateX(Math.PI / 2),
+};
+
+// A shape of the model: a form by its sizes, or a mesh.
+export function shape(part, meshes, colour) {
+  const [red, green, blue, opacity] = part.colour ?? [];
+  const paint = part.colour ? new Color().setRGB(red, green, blue, "srgb") : colour;
+  const clear = part.colour && opacity < 1 ? { transparent: true, opacity: Math.max(opacity, 0.05) } : {};
+  let geometry = FORMS[part.kind]?.(part.sizes);
+  if (!geometry) {
+    geometry = toCreasedNormals(triangles(meshes[part.mesh]).scale(...part.sizes), Math.PI / 5);
+    clear.side = DoubleSide;
+  }
+  const mesh = solid(geometry, paint, { roughness: 0.6, ...clear });
+  mesh.applyMatrix4(matrixOf(part.place));
+  return mesh;
+}
+
