@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph import library
-from kinegraph.derive.derivation import Plan, input_names
+from kinegraph.backends.back_substitution import BackSubstitution
+from kinegraph.derive.derivation import Derivation, Plan, input_names
 from kinegraph.derive.plans import Candidate, PlanSearch
 from kinegraph.derive.quantity import Quantity, parse_list
 from kinegraph.errors import KernelError, ModelError
@@ -39,6 +41,9 @@ LARGE = 300
 
 #: The quantities loops over bodies compute.
 LOOPED_QUANTITIES = frozenset({"tau", "qdd", "energy"})
+
+#: From this many velocities on, derivatives of accelerations are solved for in loops over their columns.
+SOLVED_IN_LOOPS = 6
 
 #: How many nodes may be derived while choosing frames, by effort.
 _PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 60_000, Effort.SEARCH: 1_000_000}
@@ -195,8 +200,18 @@ def compile(
         return _looped(mechanism, wanted, values)
     bound = bound_parameters(mechanism, True, values)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
-    graph = reduced_graph(mechanism, wanted, fixed, effort, options is None or options.cache)
-    return kernel_of(mechanism, graph, wanted, runtime, options)
+    cache = options is None or options.cache
+    if _ends_in_linear_system(mechanism, wanted, fixed):
+        graph, tail = unsolved_graph(mechanism, wanted, fixed, effort, cache)
+        return kernel_of(mechanism, graph, wanted, runtime, options, tail)
+    return kernel_of(mechanism, reduced_graph(mechanism, wanted, fixed, effort, cache), wanted, runtime, options)
+
+
+def _ends_in_linear_system(mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression]) -> bool:
+    """Is it worth while to solve for derivatives of accelerations in loops?"""
+    if len(mechanism.velocity_names) < SOLVED_IN_LOOPS or not any(q.name == "qdd" and q.by for q in wanted):
+        return False
+    return any(Derivation(mechanism, bound, Plan()).solves(quantity) for quantity in wanted)
 
 
 def compile_sparse(
@@ -245,8 +260,7 @@ def reduced_graph(
     mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression], effort: Effort, cache: bool
 ) -> Graph:
     """The cheapest plan's graph, reduced and proved; kept on disk, so that a second run need not derive it again."""
-    parts = (write(mechanism), repr(sorted((n, str(e)) for n, e in bound.items())), repr(wanted), effort.value)
-    name = f"graph-{disk.digest((*parts, disk.sources_digest(Path(__file__).parent)))}"
+    name = f"graph-{_digest(mechanism, wanted, bound, effort)}"
     data = disk.load(name) if cache else None
     if data is not None:
         return text.read(data.decode())
@@ -256,16 +270,45 @@ def reduced_graph(
     return graph
 
 
+def unsolved_graph(
+    mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression], effort: Effort, cache: bool
+) -> tuple[Graph, BackSubstitution]:
+    """The reduced graph up to the linear system that derivatives of accelerations end in, and how it is solved."""
+    name = f"unsolved-{_digest(mechanism, wanted, bound, effort)}"
+    data = disk.load(name) if cache else None
+    if data is not None:
+        kept = json.loads(data)
+        order, lower, solved = kept["order"], kept["lower"], kept["solved"]
+        graph = text.read(kept["graph"])
+    else:
+        search = PlanSearch(mechanism, wanted, bound)
+        derived, (order, lower) = search.best_unsolved(_PLAN_BUDGET[effort])
+        graph = reduce(derived, effort=effort).graph
+        plain = Derivation(mechanism, bound, Plan())
+        solved = [plain.solves(quantity) for quantity in wanted]
+        if cache:
+            kept = {"order": order, "lower": lower, "solved": solved, "graph": text.dump(graph)}
+            disk.save(name, json.dumps(kept).encode())
+    pairs = tuple((i, j) for i, j in lower)
+    return graph, BackSubstitution(len(mechanism.velocity_names), tuple(order), pairs, tuple(solved))
+
+
+def _digest(mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression], effort: Effort) -> str:
+    parts = (write(mechanism), repr(sorted((n, str(e)) for n, e in bound.items())), repr(wanted), effort.value)
+    return disk.digest((*parts, disk.sources_digest(Path(__file__).parent)))
+
+
 def kernel_of(
     mechanism: Mechanism,
     graph: Graph,
     quantities: Quantities,
     runtime: Sequence[str] = (),
     options: KernelOptions | None = None,
+    tail: BackSubstitution | None = None,
 ) -> Kernel:
     """Machine code for a graph of a mechanism's quantities."""
     arguments = arguments_of(mechanism, quantities, runtime)
-    return compile_graph(graph, arguments, options=options or KernelOptions())
+    return compile_graph(graph, arguments, options=options or KernelOptions(), tail=tail)
 
 
 __all__ = [

@@ -17,7 +17,7 @@ from kinegraph.derive.coordinates import Square, driven_columns, inertia_matrix,
 from kinegraph.derive.coriolis import coriolis_matrix
 from kinegraph.derive.elements import Elements
 from kinegraph.derive.force_slopes import force_slopes
-from kinegraph.derive.forward import Factorised, base_to_tip
+from kinegraph.derive.forward import Factorised, LinearSystem, base_to_tip
 from kinegraph.derive.layout import Layout, arrange, parallel_runs
 from kinegraph.derive.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.motion import Motion, MotionBuilder
@@ -128,8 +128,7 @@ class Derivation:
         """The graph output of a quantity."""
         if quantity.by:
             return self._derivative(quantity)
-        values = _QUANTITIES[quantity.name](self, quantity)
-        return Output(str(quantity), _shape(values), tuple(item.index for item in _flat(values)))
+        return _output(str(quantity), _QUANTITIES[quantity.name](self, quantity))
 
     # the quantities
 
@@ -267,7 +266,7 @@ class Derivation:
 
     def _derivative(self, quantity: Quantity) -> Output:
         if values := self._written_derivative(quantity):
-            return Output(str(quantity), _shape(values), tuple(item.index for item in _flat(values)))
+            return _output(str(quantity), values)
         inner = self.output(Quantity(quantity.name, quantity.of))
         if quantity.by == DISPLACEMENTS:
             columns = [[way(root) for root in inner.nodes] for way in self._ways]
@@ -280,14 +279,10 @@ class Derivation:
 
     def _written_derivative(self, quantity: Quantity) -> Square | None:
         """Derivatives that have shorter ways than differentiating the graph."""
-        by = quantity.by
-        if by == "q" and len(self.mechanism.position_names) == self.size:  # displacements are coordinates
-            by = DISPLACEMENTS
+        by = self._by(quantity)
         if quantity.name == "tau" and by in (DISPLACEMENTS, "v", "a"):
             return self._force_derivative(by, self.motion(velocities=True, accelerations=True))
-        if quantity.name == "qdd" and by in (DISPLACEMENTS, "v", "tau") and joints_are_straight(self.at_rest):
-            return self._acceleration_derivative(by)
-        return None
+        return self._acceleration_derivative(by) if self.solves(quantity) else None
 
     @cached_property
     def _ways(self) -> list[ForwardDerivative]:
@@ -316,9 +311,41 @@ class Derivation:
         """- H^-1 d(tau) at a = qdd, and H^-1."""
         if by == "tau":
             return self.factorised.inverted()
-        motion = self.motion(velocities=True, accelerations=self.accelerations(Quantity("qdd")))
-        forces = self._force_derivative(by, motion)
+        forces = self._forces_along_motion(by)
         return self.factorised.solve_columns([[-item for item in row] for row in forces])
+
+    def _forces_along_motion(self, by: str) -> Square:
+        motion = self.motion(velocities=True, accelerations=self.accelerations(Quantity("qdd")))
+        return self._force_derivative(by, motion)
+
+    def unsolved(self, quantities: Sequence[Quantity]) -> tuple[list[Output], LinearSystem]:
+        """Outputs from which the last linear system is still to be solved: d(tau) (or -1) for derivatives of
+        accelerations, what else was asked for, and the factors of H."""
+        outputs = []
+        for quantity in quantities:
+            if self.solves(quantity):
+                right = self._negative_unit() if quantity.by == "tau" else self._forces_along_motion(self._by(quantity))
+                outputs.append(_output(str(quantity), right))
+            else:
+                outputs.append(self.output(quantity))
+        system = self.factorised.system()
+        lower = [self.factorised.lower[i][j] for i, j in system.lower]
+        inverse = [self.factorised.inverse[i] for i in range(self.size)]
+        return [*outputs, _output("lower", lower), _output("inverse", inverse)], system
+
+    def _negative_unit(self) -> Square:
+        return [[self.zero.number(-1 if i == j else 0) for j in range(self.size)] for i in range(self.size)]
+
+    def solves(self, quantity: Quantity) -> bool:
+        """Is it a derivative of accelerations that ends in a linear system?"""
+        by = self._by(quantity)
+        known = quantity.name == "qdd" and by in (DISPLACEMENTS, "v", "tau")
+        return known and joints_are_straight(self.at_rest)
+
+    def _by(self, quantity: Quantity) -> str:
+        """What a quantity is differentiated by; displacements are coordinates where there are no quaternions."""
+        same = len(self.mechanism.position_names) == self.size
+        return DISPLACEMENTS if quantity.by == "q" and same else quantity.by
 
     def _symbols(self, quantity: Quantity) -> tuple[list[int], bool]:
         """The symbols a quantity is differentiated by, and whether it is a single one."""
@@ -342,6 +369,10 @@ class Derivation:
             )
         kind, names = groups[quantity.by]
         return [self.builder.symbol(kind, name) for name in names], False
+
+
+def _output(name: str, values: object) -> Output:
+    return Output(name, _shape(values), tuple(item.index for item in _flat(values)))
 
 
 def _shape(values: object) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ of the graph, so no list of branches is needed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kinegraph.derive.coordinates import Square
 from kinegraph.derive.motion import Motion
@@ -22,6 +23,13 @@ def base_to_tip(motion: Motion) -> list[int]:
             for index in column:
                 first.setdefault(index, link)
     return sorted(range(len(motion.velocities)), key=lambda index: (first.get(index, 0), index))
+
+
+class LinearSystem(NamedTuple):
+    """What solving takes besides numbers: the order of the unknowns, and the pairs (i, j) with an entry L_ij."""
+
+    order: tuple[int, ...]
+    lower: tuple[tuple[int, int], ...]
 
 
 class Factorised:
@@ -44,6 +52,16 @@ class Factorised:
             for j in order[:position]:
                 x[i] = x[i] - lower[i][j] * x[j]
         return x
+
+    def system(self) -> LinearSystem:
+        """Where L has entries."""
+        pairs = [
+            (i, j)
+            for position, i in enumerate(self.order)
+            for j in self.order[:position]
+            if not self.lower[i][j].is_zero
+        ]
+        return LinearSystem(tuple(self.order), tuple(pairs))
 
     def solve_columns(self, right: Square) -> Square:
         """X with matrix X = right."""

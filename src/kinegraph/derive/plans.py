@@ -8,6 +8,7 @@ from typing import TypedDict
 
 from kinegraph.derive.convert import Names
 from kinegraph.derive.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.forward import LinearSystem
 from kinegraph.derive.links import JointKind
 from kinegraph.derive.quantity import DISPLACEMENTS, Quantity
 from kinegraph.derive.regroup import Gauge
@@ -91,13 +92,22 @@ class PlanSearch:
 
     def best(self, budget: int = 0) -> Candidate:
         """The cheapest plan found; after the main choices single ones are changed until `budget` nodes are derived."""
+        best = self._best_judged(budget)
+        return best if self._judged == tuple(self.quantities) else self._derived(best.plan, self.quantities)
+
+    def best_unsolved(self, budget: int = 0) -> tuple[Graph, LinearSystem]:
+        """By the cheapest plan, the graph up to the linear system that derivatives of accelerations end in."""
+        derivation = Derivation(self.mechanism, self.bound, self._best_judged(budget).plan)
+        outputs, system = derivation.unsolved(self.quantities)
+        return derivation.builder.graph(outputs), system
+
+    def _best_judged(self, budget: int) -> Candidate:
         best = self.candidate(Plan())
         for change in self._main_choices():
             changed = self.candidate(replace(best.plan, **change))
             best = min(best, changed, key=lambda candidate: candidate.cost)
         self._left = budget
-        best = self._improve(best) if budget else best
-        return best if self._judged == tuple(self.quantities) else self._derived(best.plan, self.quantities)
+        return self._improve(best) if budget else best
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kinegraph.backends.back_substitution import BackSubstitution
 from kinegraph.backends.binding import Argument, Binding, ParameterValue, bind
 from kinegraph.backends.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, batch_module, scalar_module
 from kinegraph.errors import KernelError
@@ -61,13 +62,14 @@ def compile_graph(
     arguments: Sequence[Argument],
     parameters: Mapping[str, ParameterValue] | None = None,
     options: KernelOptions | None = None,
+    tail: BackSubstitution | None = None,
 ) -> Kernel:
-    """Compile a graph to machine code.
+    """Compile a graph to machine code, with the back-substitution that comes after it, if any.
 
     Every live symbol must stand in an argument, or have a value in `parameters`; what depends on parameters alone is
     computed now, in extended precision. Raises KernelError naming what is missing.
     """
-    return Kernel(bind(graph, arguments, parameters or {}), options or KernelOptions(), host())
+    return Kernel(bind(graph, arguments, parameters or {}), options or KernelOptions(), host(), tail)
 
 
 class Kernel:
@@ -82,29 +84,34 @@ class Kernel:
     outputs are NaN). The address is valid as long as the kernel exists.
     """
 
-    def __init__(self, binding: Binding, options: KernelOptions, target: Target) -> None:
+    def __init__(
+        self, binding: Binding, options: KernelOptions, target: Target, tail: BackSubstitution | None = None
+    ) -> None:
         self.binding = binding
         self.options = options
         self.graph = binding.graph
         self.arguments = binding.arguments
         self.input_size = binding.input_size
-        self.output_size = binding.output_size
-        self.operations: Operations = count(binding.graph)
-        self._source = Source(binding, Emission(options.lanes or target.lanes, options.chunk, target.fused), target)
+        self.tail = tail
+        emission = Emission(options.lanes or target.lanes, options.chunk, target.fused, tail)
+        self.outputs = emission.results(binding.graph)
+        self.output_size = sum(len(output.nodes) for output in self.outputs)
+        self.operations: Operations = count(binding.graph) + (tail.operations() if tail else Operations())
+        self._source = Source(binding, emission, target)
         self._code, self.report = self._source.build(scalar_module, SCALAR_ENTRY, options.cache)
         self.address = self._code.address(SCALAR_ENTRY)
         self._function = _SCALAR(self.address)
-        self._workspace = _Workspace(binding)
+        self._workspace = _Workspace(binding, self.output_size)
         self._batch: _BatchFunction | None = None
         self._batch_lock = threading.Lock()
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{one.name}[{len(one.symbols)}]" for one in self.arguments)
-        outputs = ", ".join(f"{one.name}{list(one.shape)}" for one in self.graph.outputs)
+        outputs = ", ".join(f"{one.name}{list(one.shape)}" for one in self.outputs)
         return f"<Kernel ({arguments}) -> {outputs}: {self.operations}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return compile_graph, (self.graph, self.arguments, dict(self.binding.parameters), self.options)
+        return compile_graph, (self.graph, self.arguments, dict(self.binding.parameters), self.options, self.tail)
 
     # calling
 
@@ -120,7 +127,7 @@ class Kernel:
             view[...] = value
         self._function(space.x_address, space.y_address)
         y = space.y.copy()
-        outputs = self.graph.outputs
+        outputs = self.outputs
         if len(outputs) == 1:
             return y if len(outputs[0].shape) == 1 else y.reshape(outputs[0].shape)
         parts = zip(outputs, _split(y, outputs), strict=True)
@@ -135,15 +142,15 @@ class Kernel:
         if named or len(values) != len(self.arguments):
             values = self._arranged(values, named)
         rows, inputs = batch_rows(self.arguments, values)
-        results = [np.empty((rows, len(output.nodes))) for output in self.graph.outputs]
+        results = [np.empty((rows, len(output.nodes))) for output in self.outputs]
         strides = (ctypes.c_int64 * len(inputs))(*(one.stride for one in inputs))
         tables = _addresses([one.array for one in inputs]), strides, _addresses(results)
         function = self._batch_function()
         for_blocks(lambda first, last: function.call(first, last, *tables), rows, function.block, function.threads)
-        shaped = [array.reshape(rows, *output.shape) for array, output in zip(results, self.graph.outputs, strict=True)]
+        shaped = [array.reshape(rows, *output.shape) for array, output in zip(results, self.outputs, strict=True)]
         if len(shaped) == 1:
             return shaped[0]
-        return {output.name: array for output, array in zip(self.graph.outputs, shaped, strict=True)}
+        return {output.name: array for output, array in zip(self.outputs, shaped, strict=True)}
 
     def _arranged(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         names = [argument.name for argument in self.arguments]
@@ -198,9 +205,9 @@ class Kernel:
 class _Workspace(threading.local):
     """Where a thread puts a state and finds the outputs; made once per thread, for allocating takes longer."""
 
-    def __init__(self, binding: Binding) -> None:
+    def __init__(self, binding: Binding, output_size: int) -> None:
         self.x: Doubles = np.zeros(max(binding.input_size, 1))
-        self.y: Doubles = np.zeros(binding.output_size)
+        self.y: Doubles = np.zeros(output_size)
         self.x_address = self.x.ctypes.data
         self.y_address = self.y.ctypes.data
         self.views: list[Doubles] = []

@@ -15,11 +15,11 @@ from kinegraph.backends.program import Instruction, Op, Program
 _PARAMETERS = "ptr noalias readonly %x, ptr noalias %y, ptr noalias %s"
 
 
-def body_functions(program: Program, chunks: Chunks, lanes: Lanes, inline: bool = False) -> str:
+def body_functions(program: Program, chunks: Chunks, lanes: Lanes, inline: bool = False, name: str = "body") -> str:
     """Define `@body(x, y, s)`, which computes one state per lane, and the functions it calls."""
     if len(chunks.ranges) == 1:
         attribute = "alwaysinline" if inline else "noinline"
-        return _chunk(program, chunks, 0, lanes).function(f"define internal void @body({_PARAMETERS}) {attribute} #0")
+        return _chunk(program, chunks, 0, lanes).function(f"define internal void @{name}({_PARAMETERS}) {attribute} #0")
     texts = []
     calls = Writer()
     for number in range(len(chunks.ranges)):
@@ -27,7 +27,7 @@ def body_functions(program: Program, chunks: Chunks, lanes: Lanes, inline: bool 
         texts.append(_chunk(program, chunks, number, lanes).function(head))
         calls.do(f"call void @chunk{number}(ptr %x, ptr %y, ptr %s)")
     calls.do("ret void")
-    texts.append(calls.function(f"define internal void @body({_PARAMETERS}) noinline #0"))
+    texts.append(calls.function(f"define internal void @{name}({_PARAMETERS}) noinline #0"))
     return "\n".join(texts)
 
 

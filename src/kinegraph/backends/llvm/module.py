@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinegraph.backends.back_substitution import BackSubstitution
 from kinegraph.backends.binding import Binding
 from kinegraph.backends.chunk import Chunks, cut
 from kinegraph.backends.expand import expansion
@@ -13,9 +14,11 @@ from kinegraph.backends.llvm.functions import LIBRARY_FUNCTIONS, library_declara
 from kinegraph.backends.llvm.lanes import Lanes
 from kinegraph.backends.llvm.scratch import HEAP_DECLARATIONS, Scratch, fill_with_nan
 from kinegraph.backends.llvm.sincos import sincos_function
+from kinegraph.backends.llvm.substitute import body_with_substitution, substitute_function
 from kinegraph.backends.llvm.writer import Writer
 from kinegraph.backends.lower import lower
 from kinegraph.backends.program import Op, Program
+from kinegraph.graph.node import Graph, Output
 
 #: The names of the functions that modules define.
 SCALAR_ENTRY = "kinegraph_scalar"
@@ -45,15 +48,33 @@ attributes #3 = { nounwind willreturn memory(none) noinline "min-legal-vector-wi
 
 @dataclass(frozen=True)
 class Emission:
-    """How code is written: lanes of the batch, instructions per function (None: what runs fastest), and whether the
-    processor has fused multiply-add."""
+    """How code is written: lanes of the batch, instructions per function (None: what runs fastest), whether the
+    processor has fused multiply-add, and what comes after the graph."""
 
     lanes: int
     chunk: int | None
     fused: bool
+    tail: BackSubstitution | None = None
 
     def cut(self, program: Program, whole: int) -> Chunks:
         return cut(program, _CHUNK, whole) if self.chunk is None else cut(program, self.chunk)
+
+    def results(self, graph: Graph) -> tuple[Output, ...]:
+        """What the code gives back."""
+        return self.tail.results(graph) if self.tail else graph.outputs
+
+    def bodies(
+        self, graph: Graph, program: Program, chunks: Chunks, lanes: Lanes, inline: bool = False
+    ) -> tuple[str, int]:
+        """The functions up to `@body(x, y, s)`, and how many values it needs at s."""
+        if self.tail is None:
+            return body_functions(program, chunks, lanes, inline), chunks.scratch_size
+        functions = (
+            body_functions(program, chunks, lanes, inline, "values"),
+            substitute_function(self.tail, self.tail.starts(graph), lanes, self.lanes),
+            body_with_substitution(program.output_size, lanes),
+        )
+        return "\n".join(functions), program.output_size + chunks.scratch_size
 
 
 def scalar_module(binding: Binding, emission: Emission) -> str:
@@ -62,35 +83,25 @@ def scalar_module(binding: Binding, emission: Emission) -> str:
     chunks = emission.cut(program, _WHOLE)
     lanes = Lanes(1)
     widths = {angle_lanes(len(one.operands)) for one in program.instructions if one.op is Op.SINCOS}
-    return _module(
-        program,
-        emission,
-        widths,
-        body_functions(program, chunks, lanes, inline=True),
-        _scalar_entry(program, Scratch(lanes, chunks.scratch_size)),
-    )
+    bodies, scratch = emission.bodies(binding.graph, program, chunks, lanes, inline=True)
+    size = sum(len(result.nodes) for result in emission.results(binding.graph))
+    return _module(program, emission, widths, bodies, _scalar_entry(size, Scratch(lanes, scratch)))
 
 
 def batch_module(binding: Binding, emission: Emission) -> str:
     """`kinegraph_batch`, which computes many states; see `batch.batch_function`."""
-    expanded = expansion(binding)
+    expanded = expansion(binding) if emission.tail is None else None
     program = lower(expanded.binding if expanded else binding, group=1, fuse=emission.fused)
     chunks = emission.cut(program, 0)
     lanes = Lanes(emission.lanes)
+    bodies, scratch = emission.bodies(binding.graph, program, chunks, lanes)
     inputs = [len(argument.symbols) for argument in binding.arguments]
     if expanded:
-        entry = expanding_batch_function(lanes, inputs, program.output_size, expanded.entries, chunks.scratch_size)
+        entry = expanding_batch_function(lanes, inputs, program.output_size, expanded.entries, scratch)
     else:
-        outputs = [len(output.nodes) for output in binding.graph.outputs]
-        entry = batch_function(lanes, inputs, outputs, chunks.scratch_size)
-    return _module(
-        program,
-        emission,
-        {emission.lanes},
-        *_library_functions(program, lanes),
-        body_functions(program, chunks, lanes),
-        entry,
-    )
+        outputs = [len(result.nodes) for result in emission.results(binding.graph)]
+        entry = batch_function(lanes, inputs, outputs, scratch)
+    return _module(program, emission, {emission.lanes}, *_library_functions(program, lanes), bodies, entry)
 
 
 def _module(program: Program, emission: Emission, widths: set[int], *functions: str) -> str:
@@ -105,12 +116,12 @@ def _library_functions(program: Program, lanes: Lanes) -> list[str]:
     return [library_function(name, lanes) for name in sorted(used & LIBRARY_FUNCTIONS.keys())]
 
 
-def _scalar_entry(program: Program, scratch: Scratch) -> str:
+def _scalar_entry(size: int, scratch: Scratch) -> str:
     writer = Writer()
     scratch.around(
         writer,
         lambda s: writer.do(f"call void @body(ptr %x, ptr %y, ptr {s})"),
-        lambda: fill_with_nan(writer, "%y", program.output_size),
+        lambda: fill_with_nan(writer, "%y", size),
     )
     writer.do("ret void")
     return writer.function(f"define void @{SCALAR_ENTRY}(ptr noalias readonly %x, ptr noalias %y) #0")

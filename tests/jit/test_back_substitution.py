@@ -1,0 +1,67 @@
+"""Derivatives of accelerations solved for in loops equal those of the graph that writes the solution out."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.compile import bound_parameters, kernel_of, quantities_of, reduced_graph
+from kinegraph.jit.kernel import Kernel, KernelOptions
+from kinegraph.model.mechanism import Mechanism
+from tests.mechanisms import Joint, random_state, random_tree
+
+WORDS = "d(qdd)/d(dq),qdd,d(qdd)/d(v),d(qdd)/d(tau)"
+
+
+def _written_out(mechanism: Mechanism) -> Kernel:
+    wanted = quantities_of(WORDS)
+    bound = bound_parameters(mechanism, True, None)
+    return kernel_of(mechanism, reduced_graph(mechanism, wanted, bound, kg.Effort.QUICK, False), wanted)
+
+
+def _solved(mechanism: Mechanism, **options: object) -> Kernel:
+    kernel = kg.compile(mechanism, WORDS, options=KernelOptions(**options))
+    assert isinstance(kernel, Kernel) and kernel.tail is not None
+    return kernel
+
+
+def _close(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolerance: float = 1e-9) -> None:
+    assert list(found) == list(expected)
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=0, atol=tolerance * np.abs(value).max(), err_msg=name)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_trees(seed: int) -> None:
+    tree = random_tree(seed, bodies=4, joints=(Joint.UNIVERSAL, Joint.SPHERICAL, Joint.CYLINDRICAL), branching=0.5)
+    q, v, tau, _ = random_state(tree, seed)
+    _close(_solved(tree, cache=False)(q, v, tau), _written_out(tree)(q, v, tau))
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_batches_and_pickles(lanes: int) -> None:
+    arm = kg.load("puma560")
+    kernel = _solved(arm, lanes=lanes, cache=False)
+    q, v, tau = np.random.default_rng(1).normal(size=(3, 11, 6))
+    found = kernel.batch(q, v, tau)
+    again = pickle.loads(pickle.dumps(kernel))
+    for row in range(11):
+        single = kernel(q[row], v[row], tau[row])
+        _close({name: value[row] for name, value in found.items()}, single)
+        _close(again(q[row], v[row], tau[row]), single, 1e-15)
+
+
+def test_the_second_time_it_comes_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path))
+    first, second = _solved(kg.load("puma560")), _solved(kg.load("puma560"))
+    assert not first.report.cached and second.report.cached and first.tail == second.tail
+
+
+def test_joints_at_changing_ratios_are_written_out() -> None:
+    tree = random_tree(2, bodies=5, joints=(Joint.NONLINEAR, Joint.UNIVERSAL), branching=0.0)
+    kernel = kg.compile(tree, "d(qdd)/d(v)", options=KernelOptions(cache=False))
+    assert isinstance(kernel, Kernel) and kernel.tail is None
