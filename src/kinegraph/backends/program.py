@@ -34,6 +34,19 @@ class Op(Enum):
 LEAVES = frozenset((Op.INPUT, Op.LITERAL))
 
 
+#: How arithmetic is written in nearly every language.
+FORMS: dict[Op, str] = {
+    Op.ADD: "{0} + {1}",
+    Op.SUBTRACT: "{0} - {1}",
+    Op.MULTIPLY: "{0}*{1}",
+    Op.DIVIDE: "{0}/{1}",
+    Op.NEGATE: "-{0}",
+    Op.MULTIPLY_ADD: "{0}*{1} + {2}",
+    Op.MULTIPLY_SUBTRACT: "{0}*{1} - {2}",
+    Op.NEGATED_MULTIPLY_ADD: "{2} - {0}*{1}",
+}
+
+
 class Instruction(NamedTuple):
     """One assignment; its value is known by its position in the program."""
 

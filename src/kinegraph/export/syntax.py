@@ -8,23 +8,12 @@ from math import copysign, isinf, isnan
 
 import numpy as np
 
-from kinegraph.backends.program import LEAVES, Instruction, Op
+from kinegraph.backends.program import FORMS, LEAVES, Instruction, Op
 from kinegraph.export.options import Precision
 from kinegraph.export.unit import Field, Routine
 
 #: An entry of an array as code: the array's name, the index counted from zero, the shape.
 Element = Callable[[str, tuple[int, ...], tuple[int, ...]], str]
-
-_FORMS: dict[Op, str] = {
-    Op.ADD: "{0} + {1}",
-    Op.SUBTRACT: "{0} - {1}",
-    Op.MULTIPLY: "{0}*{1}",
-    Op.DIVIDE: "{0}/{1}",
-    Op.NEGATE: "-{0}",
-    Op.MULTIPLY_ADD: "{0}*{1} + {2}",
-    Op.MULTIPLY_SUBTRACT: "{0}*{1} - {2}",
-    Op.NEGATED_MULTIPLY_ADD: "{2} - {0}*{1}",
-}
 
 
 @dataclass(frozen=True)
@@ -150,8 +139,8 @@ class _Emitter:
         return syntax.define.format(name=f"x{index}", value=self._expression(one))
 
     def _expression(self, one: Instruction) -> str:
-        if one.op in _FORMS:
-            return _FORMS[one.op].format(*map(self._operand, one.operands))
+        if one.op in FORMS:
+            return FORMS[one.op].format(*map(self._operand, one.operands))
         if one.op in (Op.SIN, Op.COS):
             angle = self.instructions[one.operands[0]].operands[int(one.detail)]
             return self.syntax.functions[one.op.name.lower()].format(self._operand(angle))

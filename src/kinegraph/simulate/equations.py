@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from kinegraph.backends.interpreted import InterpretedFunction
 from kinegraph.compile import bound_parameters, depends_on_time, plan
 from kinegraph.derive.canonical import CanonicalForm, momentum_names
 from kinegraph.derive.state_rate import NO_FORCES, WORK, Forces, rate_jacobian, state_names, state_rate
 from kinegraph.graph.build import Builder
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument, Kernel, compile_graph
@@ -20,9 +22,12 @@ from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
 from kinegraph.solve.errors import SolveError
-from kinegraph.solve.problem import Floats, RightHandSide
+from kinegraph.solve.problem import Code, Floats, RightHandSide
 
 _LARGEST_REDUCED = 4000
+_MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
+
+Function: TypeAlias = Kernel | InterpretedFunction
 
 
 class Equations(ABC):
@@ -74,9 +79,9 @@ class Equations(ABC):
         parameters = (Symbol(Kind.PARAMETER, name) for name in self.runtime)
         return (*self.state_symbols, Symbol(Kind.TIME, TIME), *inputs, *parameters)
 
-    def kernel(self, graph: Graph) -> Kernel:
-        """Machine code of a graph, with the one argument x."""
-        return compile_graph(_reduced(graph), [Argument("x", self.symbols)])
+    def function(self, graph: Graph, native: bool) -> Function:
+        """A graph as a function of the one argument x: machine code, or interpreted."""
+        return _function(graph, [Argument("x", self.symbols)], native)
 
     def _arguments(self) -> list[Argument]:
         """x in its parts, so that batch code can take each from an array of its own."""
@@ -84,19 +89,19 @@ class Equations(ABC):
         parts = zip("ytup", np.split(np.arange(ends[-1]), ends[:-1]), strict=True)
         return [Argument(name, tuple(self.symbols[int(k)] for k in part)) for name, part in parts if len(part)]
 
-    def right_hand_side(self, jacobian: bool = False, batch: bool = False) -> RightHandSide:
-        """The compiled right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
-        kernel = compile_graph(_reduced(self.rate), self._arguments())
-        slopes = self.kernel(rate_jacobian(self.mechanism, self.rate)) if jacobian else None
+    def right_hand_side(self, jacobian: bool = False, batch: bool = False, native: bool = True) -> RightHandSide:
+        """The right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
+        rate = _function(self.rate, self._arguments(), native)
+        slopes = self.function(rate_jacobian(self.mechanism, self.rate), native) if jacobian else None
         return RightHandSide(
-            address=kernel.address,
+            code=code_of(rate),
             names=self.names,
             inputs=len(self.forces.sampled),
             parameters=len(self.runtime),
             quaternions=quaternion_starts(self.mechanism),
-            jacobian=slopes.address if slopes else 0,
-            batch=batch_address(kernel) if batch else 0,
-            keep=(kernel, slopes),
+            jacobian=code_of(slopes),
+            batch=batch_address(rate) if batch and isinstance(rate, Kernel) else 0,
+            keep=(rate, slopes),
         )
 
 
@@ -175,22 +180,41 @@ class MomentumForm(Equations):
         return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
 
     def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
-        kernel = state_kernel(self, self._form.momenta())
-        return np.concatenate([q, kernel(np.concatenate([q, v, [0.0], parameters]))])
+        row = np.concatenate([q, v, [0.0], parameters])
+        return np.concatenate([q, row_values(self._form.momenta(), state_symbols(self), row[None])["p"][0]])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
         rows = np.hstack([states, np.zeros((len(states), 1)), np.tile(parameters, (len(states), 1))])
-        velocities = self.kernel(self._velocities).batch(rows)
+        velocities = row_values(self._velocities, self.symbols, rows)["v"]
         return states[:, : len(self.mechanism.position_names)], velocities
 
 
-def state_kernel(equations: Equations, graph: Graph) -> Kernel:
-    """Machine code of a graph in q, v, t and p, which are its one argument in this order."""
+def state_symbols(equations: Equations) -> tuple[Symbol, ...]:
+    """The symbols of q, v, t and p, in this order."""
     mechanism = equations.mechanism
     symbols = [Symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
     symbols += [Symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
     symbols += [Symbol(Kind.TIME, TIME), *(Symbol(Kind.PARAMETER, name) for name in equations.runtime)]
-    return compile_graph(_reduced(graph), [Argument("x", tuple(symbols))])
+    return tuple(symbols)
+
+
+def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[str, Floats]:
+    """All outputs of a graph for many rows of values of the symbols: by NumPy, or compiled where they are many."""
+    if len(graph) * len(rows) <= _MOST_INTERPRETED:
+        return interpret(graph, {symbol.name: column for symbol, column in zip(symbols, rows.T, strict=True)})
+    values = compile_graph(_reduced(graph), [Argument("x", tuple(symbols))]).batch(rows)
+    return values if isinstance(values, dict) else {graph.outputs[0].name: values}
+
+
+def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Function:
+    return compile_graph(_reduced(graph), arguments) if native else InterpretedFunction(graph, arguments)
+
+
+def code_of(function: Function | None) -> Code:
+    """A function as solvers take it."""
+    if function is None:
+        return 0
+    return function.address if isinstance(function, Kernel) else function
 
 
 def _reduced(graph: Graph) -> Graph:

@@ -12,7 +12,7 @@ from kinegraph.derive.state_rate import WORK, along_motion
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
 from kinegraph.model.expression import TIME
-from kinegraph.simulate.equations import Equations, VelocityForm, quaternion_starts, state_kernel
+from kinegraph.simulate.equations import Equations, VelocityForm, quaternion_starts, row_values, state_symbols
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.solution import Check
 
@@ -44,7 +44,8 @@ def observed(equations: Equations, graph: Graph, rows: Rows) -> dict[str, Floats
     """Columns: energies, momenta (total, about the fixed origin) and coordinates of output points."""
     count = len(rows.times)
     parameters = np.tile(rows.parameters, (count, 1))
-    values = state_kernel(equations, graph).batch(np.hstack([rows.q, rows.v, rows.times[:, None], parameters]))
+    states = np.hstack([rows.q, rows.v, rows.times[:, None], parameters])
+    values = row_values(graph, state_symbols(equations), states)
     kinetic, potential = values["energy"].T
     columns = {KINETIC: kinetic, POTENTIAL: potential, ENERGY: kinetic + potential}
     columns |= dict(zip(MOMENTA, values["momentum"].T, strict=True))

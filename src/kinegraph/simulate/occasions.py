@@ -1,4 +1,4 @@
-"""Events as machine code: conditions and new states, from expressions in q, v, t, parameters and points."""
+"""Events as kernels: conditions and new states, from expressions in q, v, t, parameters and points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import Expression
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.equations import Equations, VelocityForm
+from kinegraph.simulate.equations import Equations, VelocityForm, code_of
 from kinegraph.simulate.formula import formula
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import Event, EventSet
@@ -40,22 +40,22 @@ class PointNames(StateNames):
         return Scalar(self.builder, self._points[point][4 * "xyz".index(axis) + 3])
 
 
-def event_set(equations: Equations, events: Sequence[Event]) -> EventSet:
-    """The events compiled for the state of these equations."""
+def event_set(equations: Equations, events: Sequence[Event], native: bool = True) -> EventSet:
+    """The events for the state of these equations, compiled or interpreted."""
     if not events:
         return EventSet()
-    values = equations.kernel(equations.carry(_conditions(equations, events)))
+    values = equations.function(equations.carry(_conditions(equations, events)), native)
     reset = None
     if any(event.reset for event in events):
         if not isinstance(equations, VelocityForm):
             raise SolveError("a symplectic method cannot reset the state: choose another method for this event")
-        reset = equations.kernel(_new_states(equations, events))
+        reset = equations.function(_new_states(equations, events), native)
     return EventSet(
         names=tuple(event.name for event in events),
         directions=tuple(event.direction for event in events),
         actions=tuple(event.action for event in events),
-        address=values.address,
-        reset=reset.address if reset else 0,
+        code=code_of(values),
+        reset=code_of(reset),
         keep=(values, reset),
     )
 

@@ -16,15 +16,15 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.observe import Rows, checks, first_integrals, observed, quantities
-from kinegraph.simulate.occasions import event_set, read
+from kinegraph.simulate.occasions import read
 from kinegraph.simulate.start import starting_state
+from kinegraph.simulate.task import Task
 from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.cvode import Cvode
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import Event
+from kinegraph.solve.execution import Decision, Native
 from kinegraph.solve.methods import Method, solver_of
-from kinegraph.solve.problem import CauchyProblem, Floats, Sampled, Signals, signals
-from kinegraph.solve.progress import bar
+from kinegraph.solve.problem import Floats, Sampled, Signals, require_span, signals
 from kinegraph.solve.recording import Grid, OwnSteps, Run, Save
 from kinegraph.solve.solution import Solution, Subject
 from kinegraph.solve.solver import Solver
@@ -52,6 +52,7 @@ def simulate(
     atol: Tolerance | None = None,
     step: float | None = None,
     control: Control | None = None,
+    native: Native = "auto",
     progress: bool | None = None,
 ) -> Solution:
     """Run a mechanism for `duration` seconds.
@@ -64,6 +65,7 @@ def simulate(
     grid: times to save at, or how many equal intervals; None saves the integrator's own steps.
     rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
     control: a step controller, in place of rtol, atol and step.
+    native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
     progress: show a bar; None shows it where someone is looking.
     """
     solver = solver_of(method)
@@ -72,32 +74,26 @@ def simulate(
     form = MomentumForm if isinstance(solver, Symplectic) else VelocityForm
     equations = form(mechanism, values, forces)
     q, v = starting_state(mechanism, initial or {}, parameter_values(mechanism, values))
-    problem = CauchyProblem(
-        rhs=equations.right_hand_side(jacobian=isinstance(solver, Cvode)),
-        state=equations.pack(q, v, np.zeros(0)),
-        start=float(start),
-        end=float(start) + float(duration),
-        inputs=signal,
-    )
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     happening = _events(events)
-    run = solver.integrate(
-        problem, chosen, save_at(grid, problem), event_set(equations, happening),
-        bar(progress, problem.start, problem.end, label=mechanism.name),
-    )  # fmt: skip
+    state = equations.pack(q, v, np.zeros(0))
+    span = float(start), float(start) + float(duration)
+    task = Task(equations, solver, chosen, state, span, signal, happening, save_at(grid, span), progress)
+    run, decision = task.run(native)
     reached = chosen.rtol if isinstance(chosen, Adaptive) else None
     reset = any(event.reset for event in happening)  # a new state keeps no first integral
-    return solution_of(Outcome(equations, solver, run, values, forces, reset), reached)
+    return solution_of(Outcome(equations, solver, run, decision, values, forces, reset), reached)
 
 
-def save_at(grid: int | ArrayLike | None, problem: CauchyProblem) -> Save:
+def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
     """Where to save, from what a user gives."""
     if grid is None:
         return OwnSteps()
     if isinstance(grid, int):
         if grid < 1:
             raise SolveError(f"grid is {grid}: give at least one interval, a list of times, or None for all steps")
-        return Grid(np.linspace(problem.start, problem.end, grid + 1))
+        require_span(*span)
+        return Grid(np.linspace(*span, grid + 1))
     return Grid(np.asarray(grid, dtype=float))
 
 
@@ -131,6 +127,7 @@ class Outcome:
     equations: Equations
     solver: Solver
     run: Run
+    decision: Decision
     values: Mapping[str, Scalar]
     forces: Forces
     reset: bool
@@ -166,4 +163,5 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
         checks=checks(equations, integrals, columns, rows, rtol),
         statistics=run.statistics,
         subject=Subject(mechanism, equations.bound, rtol),
+        decision=outcome.decision,
     )

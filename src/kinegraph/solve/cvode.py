@@ -6,23 +6,21 @@ import ctypes
 from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinegraph.solve.control import Adaptive, Control
+from kinegraph.solve.cvode_callbacks import callbacks
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import Action, EventSet
+from kinegraph.solve.plain import call
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import Progress
 from kinegraph.solve.recording import Grid, Happening, OwnSteps, Run, Save, Statistics
 from kinegraph.solve.solver import EVERY_STEP, NO_EVENTS, SILENT, Solver
 from kinegraph.solve.status import Ending, Status
+from kinegraph.solve.sundials import ROOT, Session
 
-if TYPE_CHECKING:
-    from kinegraph.solve.sundials import Session
-
-_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _STUCK = 20  # steps that do not move the clock
 _REPORT_EVERY = 256  # steps between two looks at the progress bar
 
@@ -77,6 +75,7 @@ class _Trajectory:
     def __init__(
         self, formula: Formula, problem: CauchyProblem, control: Adaptive, save: Save, events: EventSet
     ) -> None:
+        begun = perf_counter()
         self.problem, self.control, self.save, self.events = problem, control, save, events
         self.t = problem.start
         self.y = problem.state.copy()
@@ -86,56 +85,37 @@ class _Trajectory:
         self._grid_place = 0
         self._steps = 0
         self._x = problem.argument()
-        self._buffer = np.zeros(problem.rhs.size**2)
         self._atol = control.absolute(problem.rhs.names)
-        self.data = self._data()
+        self.callbacks = callbacks(problem, events, self._x)
+        self._loading = perf_counter() - begun if problem.native else 0.0
         self.session = self._session(formula)
 
-    def _data(self) -> Any:
-        from kinegraph.solve import cvode_loop as place
-        from kinegraph.solve.sundials import sundials
-
-        library, rhs, inputs = sundials(), self.problem.rhs, self.problem.inputs
-        data = np.zeros(place.DATA, dtype=np.int64)
-        data[place.RATE], data[place.JACOBIAN], data[place.EVENTS] = rhs.address, rhs.jacobian, self.events.address
-        data[place.VECTOR_DATA] = library.address("N_VGetArrayPointer")
-        data[place.MATRIX_DATA] = library.address("SUNDenseMatrix_Data")
-        data[place.SIZE], data[place.EVENT_COUNT], data[place.X_SIZE] = rhs.size, len(self.events.names), len(self._x)
-        data[place.PIECES], data[place.INPUTS] = inputs.coefficients.shape[:2]
-        data[place.X], data[place.BUFFER] = self._x.ctypes.data, self._buffer.ctypes.data
-        data[place.KNOTS], data[place.COEFFICIENTS] = inputs.knots.ctypes.data, inputs.coefficients.ctypes.data
-        data[place.BAD] = -1
-        return data
-
     def _session(self, formula: Formula) -> Session:
-        from kinegraph.solve import cvode_loop as functions
-        from kinegraph.solve.sundials import Session
-
-        pointer, real, control = ctypes.c_void_p, ctypes.c_double, self.control
-        session = Session(formula.value, self.y, self._atol, control.rtol, self.t, functions.rate.address)
-        session.call("CVodeSetUserData", (pointer, self.data.ctypes.data))
-        session.use_dense_solver(self.problem.rhs.size, functions.jacobian.address if self.problem.rhs.jacobian else 0)
+        pointer, real, control, functions = ctypes.c_void_p, ctypes.c_double, self.control, self.callbacks
+        session = Session(formula.value, self.y, self._atol, control.rtol, self.t, functions.rate)
+        session.call("CVodeSetUserData", (pointer, functions.data))
+        session.use_dense_solver(self.problem.rhs.size, functions.jacobian)
         session.call("CVodeSetStopTime", (real, self.problem.end))
         if control.first_step:
             session.call("CVodeSetInitStep", (real, control.first_step))
         if control.max_step:
             session.call("CVodeSetMaxStep", (real, control.max_step))
         if self.events.names:
-            session.call("CVodeRootInit", (ctypes.c_int, len(self.events.names)), (pointer, functions.events.address))
+            session.call("CVodeRootInit", (ctypes.c_int, len(self.events.names)), (pointer, functions.events))
             directions = (ctypes.c_int * len(self.events.names))(*(one.value for one in self.events.directions))
             session.call("CVodeSetRootDirection", (pointer, ctypes.addressof(directions)))
         return session
 
     def run(self, progress: Progress) -> Ending:
         """Step until the end, an event that stops, trouble, or Ctrl-C."""
-        from kinegraph.solve.sundials import ROOT
-
         self._save_start()
         stuck = 0
+        report_every = _REPORT_EVERY if self.problem.native else 1
         try:
             while self.t < self.problem.end:
                 before = self.t
                 flag, self.t = self.session.step(self.problem.end)
+                self.callbacks.trouble()
                 if flag < 0:
                     return self._failed(flag)
                 self._steps += 1
@@ -147,16 +127,14 @@ class _Trajectory:
                     return ending
                 if self._steps >= self.control.max_steps:
                     return Ending(Status.TOO_MANY_STEPS, self.t)
-                if self._steps % _REPORT_EVERY == 0:
+                if self._steps % report_every == 0:
                     progress.reached(self.t)
         except KeyboardInterrupt:
             return Ending(Status.INTERRUPTED, self.t)
         return Ending(Status.FINISHED, self.t)
 
     def _too_small(self) -> Ending:
-        from kinegraph.solve.cvode_loop import BAD
-
-        bad = int(self.data[BAD])
+        bad = self.callbacks.bad
         if bad >= 0:
             return Ending(Status.NOT_A_NUMBER, self.t, self.problem.rhs.names[bad])
         return Ending(Status.STEP_TOO_SMALL, self.t)
@@ -208,7 +186,7 @@ class _Trajectory:
         rows = np.zeros((len(self.events.names), size))
         self._x[:size] = self.y
         self._x[size] = self.t
-        _KERNEL(self.events.reset)(self._x.ctypes.data, rows.ctypes.data)
+        call(self.events.reset, self._x, rows, 0)
         self.y[:] = rows[index]
         self.session.call("CVodeReInit", (ctypes.c_double, self.t), (ctypes.c_void_p, self.session.y))
         if isinstance(self.save, OwnSteps):
@@ -216,13 +194,11 @@ class _Trajectory:
 
     def result(self, ending: Ending, seconds: float) -> Run:
         """What was saved; own steps, and a run that ended early, end with the last state in any case."""
-        from kinegraph.solve.cvode_loop import JACOBIAN_CALLS, RATE_CALLS
-
         early = ending.status is not Status.FINISHED
         if (early or isinstance(self.save, OwnSteps)) and (not self.times or self.times[-1] < self.t):
             self._keep(self.t, self.y)
         rejected = self.session.count("CVodeGetNumErrTestFails")
-        cost = Statistics(self._steps, rejected, int(self.data[RATE_CALLS]), int(self.data[JACOBIAN_CALLS]), seconds)
+        cost = Statistics(self._steps, rejected, *self.callbacks.calls, seconds, self._loading)
         states = np.array(self.states).reshape(len(self.states), self.problem.rhs.size)
         return Run(np.array(self.times), states, ending, tuple(self.happenings), cost)
 

@@ -13,8 +13,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from kinegraph.solve.native import call, callback, callback_part
-from kinegraph.solve.step_loop import set_inputs
+from kinegraph.solve import step_loop
+from kinegraph.solve.intrinsics import call
+from kinegraph.solve.native import callback, callback_part, compiled
 
 # Places in `data`: kernels, functions of SUNDIALS, sizes, arrays, and (written here) a component that is not finite
 # and counters.
@@ -59,6 +60,7 @@ def _call_pointer(typing_context: Any, address: Any, argument: Any) -> Any:
 doubles_at: Any = intrinsic(_doubles_at)
 integers_at: Any = intrinsic(_integers_at)
 call_pointer: Any = intrinsic(_call_pointer)
+set_inputs = compiled(step_loop.set_inputs)
 
 
 @callback_part

@@ -1,70 +1,87 @@
-"""Running a compiled loop slice by slice: progress, interruption, and what the codes of the loop mean."""
+"""Running a loop slice by slice: progress, interruption, and what the codes of the loop mean."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
+import numpy as np
+
+from kinegraph.solve import record_loop as codes
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import Progress
+from kinegraph.solve.record_loop import COMPONENT, NO_ROOM, RUNNING
 from kinegraph.solve.recording import Recorder, Run
 from kinegraph.solve.status import Ending, Status
 
 _SHORT, _LONG = 0.02, 0.08  # seconds a slice should take: Ctrl-C waits no longer
-_MOST_STEPS = 1 << 40
+_FIRST_STEPS, _MOST_STEPS = 8, 1 << 40
 
 
-def drive(
-    advance: Callable[[int], int],
-    problem: CauchyProblem,
-    recorder: Recorder,
-    clock: Floats,
-    state: Floats,
-    progress: Progress,
-) -> Run:
-    """Call `advance(steps)` until it says that the run has ended; clock[0] and `state` are where it is."""
-    from kinegraph.solve.record_loop import NO_ROOM, RUNNING
+@dataclass(frozen=True)
+class Loop:
+    """The functions of a loop, what they take, and where it is: clock[0] is the time of `state`."""
 
+    begin: Callable[..., None]
+    advance: Callable[..., int]
+    arguments: tuple[Any, ...]
+    clock: Floats
+    state: Floats
+
+
+def drive(loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Progress) -> Run:
+    """Run a loop until it says that the run has ended."""
     begun = perf_counter()
+    advance = problem.runnable(loop.advance)
+    problem.runnable(loop.begin)(*loop.arguments)
+    advance(*loop.arguments, 0)  # compiles or loads it, where there is something to compile
+    loading = perf_counter() - begun if problem.native else 0.0
     status = Status.FINISHED
-    with progress:
+    with progress, np.errstate(all="ignore"):
         try:
-            steps, code = 64, RUNNING
-            while code in (RUNNING, NO_ROOM):
-                before = perf_counter()
-                code = advance(steps)
-                recorder.drain()
-                taken = perf_counter() - before
-                if taken < _SHORT:
-                    steps = min(2 * steps, _MOST_STEPS)
-                elif taken > _LONG:
-                    steps = max(steps // 2, 1)
-                progress.reached(float(clock[0]))
-            status = statuses()[code]
+            status = _slices(lambda steps: advance(*loop.arguments, steps), loop.clock, recorder, progress)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-    ending = _ending(status, problem, recorder, float(clock[0]))
-    return recorder.run(ending, (float(clock[0]), state.copy()), perf_counter() - begun)
+    time = float(loop.clock[0])
+    ending = _ending(status, problem, recorder, time)
+    return recorder.run(ending, (time, loop.state.copy()), perf_counter() - begun, loading)
 
 
-def statuses() -> dict[int, Status]:
-    """What the codes of compiled loops mean."""
-    from kinegraph.solve import record_loop as codes
+def _slices(advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress) -> Status:
+    """Call `advance(steps)` until it says that the run has ended, with as many steps as take a moment."""
+    steps, code = _FIRST_STEPS, RUNNING
+    while code in (RUNNING, NO_ROOM):
+        before = perf_counter()
+        code = advance(steps)
+        recorder.drain()
+        taken = perf_counter() - before
+        if taken < _SHORT:
+            steps = min(2 * steps, _MOST_STEPS)
+        elif taken > _LONG:
+            steps = max(steps // 2, 1)
+        progress.reached(float(clock[0]))
+    return _STATUSES[code]
 
-    return {
-        codes.DONE: Status.FINISHED,
-        codes.NOT_A_NUMBER: Status.NOT_A_NUMBER,
-        codes.TOO_SMALL: Status.STEP_TOO_SMALL,
-        codes.TOO_MANY_STEPS: Status.TOO_MANY_STEPS,
-        codes.STOPPED: Status.EVENT,
-        codes.TOO_MANY_EVENTS: Status.TOO_MANY_EVENTS,
-        codes.NO_CONVERGENCE: Status.NO_CONVERGENCE,
-    }
+
+_STATUSES = {
+    codes.DONE: Status.FINISHED,
+    codes.NOT_A_NUMBER: Status.NOT_A_NUMBER,
+    codes.TOO_SMALL: Status.STEP_TOO_SMALL,
+    codes.TOO_MANY_STEPS: Status.TOO_MANY_STEPS,
+    codes.STOPPED: Status.EVENT,
+    codes.TOO_MANY_EVENTS: Status.TOO_MANY_EVENTS,
+    codes.NO_CONVERGENCE: Status.NO_CONVERGENCE,
+}
+
+
+def status_of(code: int) -> Status:
+    """What a code of the loops means."""
+    return _STATUSES[code]
 
 
 def _ending(status: Status, problem: CauchyProblem, recorder: Recorder, time: float) -> Ending:
-    from kinegraph.solve.record_loop import COMPONENT
-
     if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.NO_CONVERGENCE):
         return Ending(status, time, problem.rhs.names[int(recorder.counters[COMPONENT])])
     if status is Status.EVENT:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from kinegraph.model.expression import Scalar
 from kinegraph.solve.errors import SolveError
+from kinegraph.solve.problem import Code
 
 
 class Direction(Enum):
@@ -49,7 +50,7 @@ class Event:
 
 @dataclass(frozen=True)
 class EventSet:
-    """Events as machine code: kernels x -> values and (0: none) x -> new states, one row for each event.
+    """Events as kernels x -> values and (0: none) x -> new states, one row for each event.
 
     samples: at how many points of a step the signs are compared. limit: how many events may happen in all.
     """
@@ -57,8 +58,8 @@ class EventSet:
     names: tuple[str, ...] = ()
     directions: tuple[Direction, ...] = ()
     actions: tuple[Action, ...] = ()
-    address: int = 0
-    reset: int = 0
+    code: Code = 0
+    reset: Code = 0
     samples: int = 4
     limit: int = 1_000_000
     keep: tuple[object, ...] = field(default=(), repr=False)

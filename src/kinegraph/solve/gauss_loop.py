@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NamedTuple
 
-from kinegraph.solve.native import loop, part
+from kinegraph.solve.plain import loop, part
 from kinegraph.solve.record_loop import (
     COMPONENT,
     DONE,

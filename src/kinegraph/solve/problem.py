@@ -1,10 +1,11 @@
-"""The Cauchy problem: y' = f(y, t, u(t), p), y(start) given. The right-hand side is machine code and nothing else."""
+"""The Cauchy problem: y' = f(y, t, u(t), p), y(start) given. The right-hand side is machine code, or interpreted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,26 +14,31 @@ from kinegraph.solve.errors import SolveError
 
 Floats = NDArray[np.float64]
 
+#: A kernel: the address of a C function `void f(const double *x, double *y)`, or a Python function x -> y in its place.
+Code: TypeAlias = int | Callable[[Floats], Sequence[float]]
+
+L = TypeVar("L", bound=Callable[..., object])
+
 
 @dataclass(frozen=True)
 class RightHandSide:
-    """y' as a C function `void f(const double *x, double *rate)` with x = [y, t, u, p].
+    """y' as a kernel x -> rate with x = [y, t, u, p].
 
-    address: of that function.
+    code: of that kernel; loops can be compiled only if all code is.
     names: of the entries of y.
     inputs, parameters: how many entries u and p have.
     quaternions: where in y the four components of each unit quaternion begin.
-    jacobian: address of a C function x -> df/dy, row by row; 0 if there is none.
+    jacobian: code of a kernel x -> df/dy, row by row; 0 if there is none.
     batch: address of batch code (y, t, p) -> rate for many rows at once (see `native.call_batch`); 0 if there is none.
     keep: whatever must live as long as the addresses are used.
     """
 
-    address: int
+    code: Code
     names: tuple[str, ...]
     inputs: int = 0
     parameters: int = 0
     quaternions: tuple[int, ...] = ()
-    jacobian: int = 0
+    jacobian: Code = 0
     batch: int = 0
     keep: tuple[object, ...] = field(default=(), repr=False)
 
@@ -111,9 +117,15 @@ def _pieces(times: Floats, values: Floats, smooth: bool, knots: Floats) -> Float
     return pieces
 
 
+def require_span(start: float, end: float) -> None:
+    """SolveError unless time goes on."""
+    if not (isfinite(start) and isfinite(end) and end > start):
+        raise SolveError(f"the run goes from t = {start} to {end}: the end must come after the start")
+
+
 @dataclass(frozen=True)
 class CauchyProblem:
-    """A right-hand side from a state at `start` to the time `end`."""
+    """A right-hand side from a state at `start` to the time `end`; `native` says that loops around it are compiled."""
 
     rhs: RightHandSide
     state: Floats
@@ -121,10 +133,10 @@ class CauchyProblem:
     end: float
     parameters: Floats = field(default_factory=lambda: np.zeros(0))
     inputs: Signals = field(default_factory=Signals.none)
+    native: bool = True
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.start) and isfinite(self.end) and self.end > self.start):
-            raise SolveError(f"the run goes from t = {self.start} to {self.end}: the end must come after the start")
+        require_span(self.start, self.end)
         if self.state.shape != (self.rhs.size,):
             raise SolveError(f"the state has shape {self.state.shape}, the right-hand side takes ({self.rhs.size},)")
         for name, value in zip(self.rhs.names, self.state, strict=True):
@@ -135,6 +147,14 @@ class CauchyProblem:
         if self.inputs.coefficients.shape[1] != self.rhs.inputs:
             message = f"{self.inputs.coefficients.shape[1]} input signals were given, {self.rhs.inputs} are needed"
             raise SolveError(message)
+
+    def runnable(self, loop: L) -> L:
+        """A loop as this problem runs it: compiled, or as it stands."""
+        if not self.native:
+            return loop
+        from kinegraph.solve.native import compiled
+
+        return cast(L, compiled(loop))
 
     def argument(self) -> Floats:
         """x with the parameters in place; state, time and inputs are filled in by the solver."""

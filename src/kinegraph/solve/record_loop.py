@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kinegraph.solve.native import call, part
+from kinegraph.solve.plain import call, part
 from kinegraph.solve.step_loop import System, Work, evaluate, interpolate, set_inputs
 
 Array = Any
@@ -39,13 +39,13 @@ class Watch(NamedTuple):
     leaving zero. `reset` is the kernel of new states, one row for each event.
     """
 
-    address: int
+    code: Any
     directions: Array
     actions: Array
     before: Array
     values: Array
     samples: int
-    reset: int
+    reset: Any
     fresh: Array
     times: Array
     which: Array
@@ -97,7 +97,7 @@ def event_values(watch: Watch, x: Array, size: int, t: float, values: Array) -> 
     """The values of all events for the state in x[:size]."""
     x[size] = t
     set_inputs(watch.knots, watch.coefficients, t, x, size + 1)
-    call(watch.address, x, values, 0)
+    call(watch.code, x, values, 0)
 
 
 @part

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +10,8 @@ from numpy.typing import NDArray
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import EventSet
 from kinegraph.solve.problem import CauchyProblem, Floats
+from kinegraph.solve.record_loop import COUNTERS, EVALUATIONS, EVENTS, REJECTED, SAVED, STEPS, Saving, Watch
 from kinegraph.solve.status import Ending, Status
-
-if TYPE_CHECKING:
-    from kinegraph.solve.record_loop import Saving, Watch
 
 _ROWS = 4096
 _EVENT_ROWS = 256
@@ -63,13 +60,14 @@ class Happening:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run cost."""
+    """What a run cost; `loading` of the seconds went by while compiled loops were made or loaded."""
 
     steps: int = 0
     rejected: int = 0
     evaluations: int = 0
     jacobians: int = 0
     seconds: float = 0.0
+    loading: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -84,11 +82,9 @@ class Run:
 
 
 class Recorder:
-    """Memory that compiled loops write to, emptied between slices."""
+    """Memory that loops write to, emptied between slices."""
 
     def __init__(self, problem: CauchyProblem, save: Save, events: EventSet) -> None:
-        from kinegraph.solve.record_loop import COUNTERS, Saving
-
         size = problem.rhs.size
         grid = save.times if isinstance(save, Grid) else np.zeros(0)
         if isinstance(save, Grid):
@@ -105,8 +101,6 @@ class Recorder:
 
     def drain(self) -> None:
         """Take what the loop has written, so that it has room again."""
-        from kinegraph.solve.record_loop import EVENTS, SAVED
-
         saved, events = int(self.counters[SAVED]), int(self.counters[EVENTS])
         if not len(self.saving.grid):
             self._times.append(self.saving.times[:saved].copy())
@@ -123,10 +117,8 @@ class Recorder:
         """The name of the last event that happened."""
         return self._happenings[-1].name if self._happenings else ""
 
-    def run(self, ending: Ending, last: tuple[float, Floats], seconds: float) -> Run:
+    def run(self, ending: Ending, last: tuple[float, Floats], seconds: float, loading: float) -> Run:
         """The record. A run saved at its own steps, or ended early, ends with the last state in any case."""
-        from kinegraph.solve.record_loop import EVALUATIONS, REJECTED, SAVED, STEPS
-
         self.drain()
         if len(self.saving.grid):
             saved = int(self.counters[SAVED])
@@ -136,7 +128,7 @@ class Recorder:
         if (ending.status is not Status.FINISHED or not len(self.saving.grid)) and _missing(times, last[0]):
             times, states = np.append(times, last[0]), np.vstack([states, last[1]])
         steps, rejected, evaluations = (int(self.counters[place]) for place in (STEPS, REJECTED, EVALUATIONS))
-        cost = Statistics(steps, rejected, evaluations, 0, seconds)
+        cost = Statistics(steps, rejected, evaluations, 0, seconds, loading)
         return Run(times, states, ending, tuple(self._happenings), cost)
 
 
@@ -145,12 +137,10 @@ def _missing(times: Floats, last: float) -> bool:
 
 
 def _watch(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
-    from kinegraph.solve.record_loop import Watch
-
     count = len(events.names)
     rows = max(_EVENT_ROWS, 4 * events.samples * count)
     return Watch(
-        address=events.address,
+        code=events.code,
         directions=np.array([direction.value for direction in events.directions], dtype=np.int64),
         actions=np.array([action.value for action in events.actions], dtype=np.int64),
         before=np.zeros(count),

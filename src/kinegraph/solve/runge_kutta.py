@@ -1,27 +1,25 @@
-"""Explicit Runge-Kutta methods, in compiled loops around the kernel of the right-hand side."""
+"""Explicit Runge-Kutta methods, in loops around the kernel of the right-hand side."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinegraph.solve import runge_kutta_loop as loop
 from kinegraph.solve.control import Adaptive, Control, FixedStep
-from kinegraph.solve.drive import drive
+from kinegraph.solve.drive import Loop, drive
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import EventSet
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import Progress
 from kinegraph.solve.recording import Recorder, Run, Save
+from kinegraph.solve.runge_kutta_loop import Control as LoopControl
 from kinegraph.solve.solver import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.step_loop import System, Work
 from kinegraph.solve.tableau import Tableau
-
-if TYPE_CHECKING:
-    from kinegraph.solve.runge_kutta_loop import Control as NativeControl
-    from kinegraph.solve.step_loop import System, Work
-    from kinegraph.solve.weights_loop import Method
+from kinegraph.solve.weights_loop import METHODS, Method
 
 
 @dataclass(frozen=True)
@@ -46,31 +44,25 @@ class RungeKutta(Solver):
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
     ) -> Run:
-        from kinegraph.solve import runge_kutta_loop as loop
-
         recorder = Recorder(problem, save, events)
-        method, work = native_method(self.tableau), native_work(problem, self.tableau)
-        chosen = native_control(self.tableau, control, problem)
+        method, work = loop_method(self.tableau), loop_work(problem, self.tableau)
+        chosen = loop_control(self.tableau, control, problem)
         step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
         clock = np.array([problem.start, step, problem.end, 1e-4, problem.start])
-        common = native_system(problem), method, chosen, work, clock, recorder.watch, recorder.saving, recorder.counters
-        loop.begin(*common)
-        return drive(lambda steps: loop.advance(*common, steps), problem, recorder, clock, work.y, progress)
+        common = loop_system(problem), method, chosen, work, clock, recorder.watch, recorder.saving, recorder.counters
+        task = Loop(loop.begin, loop.advance, common, clock, work.y)
+        return drive(task, problem, recorder, progress)
 
 
-def native_system(problem: CauchyProblem) -> System:
-    """The right-hand side as compiled loops take it."""
-    from kinegraph.solve.step_loop import System
-
+def loop_system(problem: CauchyProblem) -> System:
+    """The right-hand side as loops take it."""
     quaternions = np.array(problem.rhs.quaternions, dtype=np.int64)
-    return System(problem.rhs.address, problem.inputs.knots, problem.inputs.coefficients, quaternions)
+    return System(problem.rhs.code, problem.inputs.knots, problem.inputs.coefficients, quaternions)
 
 
 @cache
-def native_method(tableau: Tableau) -> Method:
-    """The tableau as compiled loops take it."""
-    from kinegraph.solve.weights_loop import METHODS
-
+def loop_method(tableau: Tableau) -> Method:
+    """The tableau as loops take it."""
     if tableau not in METHODS:
         known = ", ".join(one.name for one in METHODS)
         raise SolveError(f"{tableau.name} has no compiled form: add it to weights_loop.METHODS, as {known} are")
@@ -78,26 +70,22 @@ def native_method(tableau: Tableau) -> Method:
     return method
 
 
-def native_control(tableau: Tableau, control: Control, problem: CauchyProblem) -> NativeControl:
-    """The controller as compiled loops take it."""
-    from kinegraph.solve.runge_kutta_loop import Control as NativeControl
-
+def loop_control(tableau: Tableau, control: Control, problem: CauchyProblem) -> LoopControl:
+    """The controller as loops take it."""
     size = problem.rhs.size
     if isinstance(control, FixedStep):
         unused = (0.0, np.zeros(size), 0.0, 1 << 60, 0.9, 0.2, 10.0, 0.2, 0.0, tableau.order - 1)
-        return NativeControl(True, *unused)
+        return LoopControl(True, *unused)
     if not tableau.error:
         message = f"{tableau.name} has no error estimate"
         raise SolveError(f"{message}: give step=..., or choose dopri5 or dop853")
     return _adaptive(tableau, control, control.absolute(problem.rhs.names), problem.end - problem.start)
 
 
-def _adaptive(tableau: Tableau, control: Adaptive, atol: Floats, duration: float) -> NativeControl:
-    from kinegraph.solve.runge_kutta_loop import Control as NativeControl
-
+def _adaptive(tableau: Tableau, control: Adaptive, atol: Floats, duration: float) -> LoopControl:
     # Hairer's choices: some memory for order 5, none for order 8.
     memory = control.memory if control.memory is not None else (0.04 if tableau.order < 8 else 0.0)
-    return NativeControl(
+    return LoopControl(
         fixed=False,
         rtol=control.rtol,
         atol=atol,
@@ -112,10 +100,8 @@ def _adaptive(tableau: Tableau, control: Adaptive, atol: Floats, duration: float
     )
 
 
-def native_work(problem: CauchyProblem, tableau: Tableau) -> Work:
+def loop_work(problem: CauchyProblem, tableau: Tableau) -> Work:
     """The memory of one trajectory."""
-    from kinegraph.solve.step_loop import Work
-
     size = problem.rhs.size
     return Work(
         x=problem.argument(),

@@ -14,6 +14,7 @@ import numpy as np
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.errors import SolveError
+from kinegraph.solve.execution import Decision, Execution
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.recording import Happening, Statistics
 from kinegraph.solve.status import Ending, Status
@@ -57,6 +58,7 @@ class Solution(Mapping[str, Floats]):
 
     model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
     subject: the mechanism with its numbers; None if the solution was read from a file.
+    decision: whether it was interpreted or compiled, and why.
     """
 
     model: str
@@ -69,6 +71,7 @@ class Solution(Mapping[str, Floats]):
     checks: tuple[Check, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
     subject: Subject | None = None
+    decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
 
     # as a mapping
 
@@ -153,6 +156,7 @@ class Solution(Mapping[str, Floats]):
             happenings=tuple(Happening(one["name"], one["time"], np.array(one["state"])) for one in facts["events"]),
             checks=tuple(Check(**one) for one in facts["checks"]),
             statistics=Statistics(**facts["statistics"]),
+            decision=Decision.of_facts(facts["decision"]),
         )
 
     def _facts(self) -> dict[str, Any]:
@@ -169,6 +173,7 @@ class Solution(Mapping[str, Floats]):
             "events": [{"name": h.name, "time": h.time, "state": h.state.tolist()} for h in self.happenings],
             "checks": [{"name": c.name, "error": c.error, "limit": c.limit} for c in self.checks],
             "statistics": vars(self.statistics),
+            "decision": self.decision.facts(),
         }  # fmt: skip
 
     # to look at
@@ -177,6 +182,7 @@ class Solution(Mapping[str, Floats]):
         cost = self.statistics
         steps = f"{cost.steps} steps ({cost.rejected} rejected), {cost.evaluations} evaluations"
         lines = [f"{self.model}: {self.ending}", f"  {self.method}, {steps}, {cost.seconds:.3g} s"]
+        lines.append(f"  {self.decision}")
         lines += [f"  {check}" for check in self.checks]
         if self.happenings:
             lines.append(f"  {len(self.happenings)} events, the last: {self.happenings[-1].name}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
-from kinegraph.solve.native import call, inlined, part
+from kinegraph.solve.plain import call, inlined, part
 from kinegraph.solve.weights_loop import Method, weighted
 
 Array = Any  # an array inside compiled code
@@ -14,7 +14,7 @@ Array = Any  # an array inside compiled code
 class System(NamedTuple):
     """A right-hand side for compiled code."""
 
-    address: int
+    code: Any
     knots: Array
     coefficients: Array
     quaternions: Array
@@ -56,7 +56,7 @@ def evaluate(system: System, x: Array, size: int, t: float, slopes: Array, row: 
     """Write f(x[:size], t) to a row of slopes."""
     x[size] = t
     set_inputs(system.knots, system.coefficients, t, x, size + 1)
-    call(system.address, x, slopes, row * size)
+    call(system.code, x, slopes, row * size)
 
 
 @inlined

@@ -6,25 +6,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.jit.parallel import cores, for_blocks
+from kinegraph.solve import sweep_loop
 from kinegraph.solve.control import Control, FixedStep
-from kinegraph.solve.drive import statuses
+from kinegraph.solve.drive import status_of
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import Progress
 from kinegraph.solve.recording import Grid
-from kinegraph.solve.runge_kutta import RungeKutta, native_control, native_method, native_system, native_work
+from kinegraph.solve.runge_kutta import RungeKutta, loop_control, loop_method, loop_system, loop_work
 from kinegraph.solve.solver import SILENT
 from kinegraph.solve.status import Status
+from kinegraph.solve.sweep_loop import Cases, Lanes
 from kinegraph.solve.tableau import Tableau
-
-if TYPE_CHECKING:
-    from kinegraph.solve.sweep_loop import Cases, Lanes
 
 _VECTOR = 512  # about how many doubles a sum over stages runs over: long enough for vectors, short enough for the cache
 _BLOCKS_PER_THREAD = 16
@@ -52,16 +51,17 @@ def integrate_many(
     threads: int | None = None,
 ) -> Many:
     """Run the problem from every row of `states` with the same row of `parameters`; without a grid, only to the end."""
-    from kinegraph.solve.sweep_loop import run_block
+    from kinegraph.solve.native import compiled
 
     if problem.rhs.inputs:
         raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
     if grid is not None:
         grid.check(problem)
     begun = perf_counter()
+    run_block = compiled(sweep_loop.run_block)
     cases = _cases(problem, states, parameters, control, grid)
-    system, method = native_system(problem), native_method(solver.tableau)
-    chosen = native_control(solver.tableau, control, problem)
+    system, method = loop_system(problem), loop_method(solver.tableau)
+    chosen = loop_control(solver.tableau, control, problem)
     workers = threads or cores()
     rows = len(states)
     count = _lane_count(problem.rhs.size, rows, workers)
@@ -69,7 +69,7 @@ def integrate_many(
 
     def work(first: int, last: int) -> None:
         lanes, verdicts = _lanes(problem, solver.tableau, count), np.zeros(count, dtype=np.int64)
-        run_block(system, method, chosen, cases, lanes, native_work(problem, solver.tableau), verdicts, first, last)
+        run_block(system, method, chosen, cases, lanes, loop_work(problem, solver.tableau), verdicts, first, last)
         with lock:
             done[0] += last - first
             progress.reached(done[0])
@@ -92,12 +92,10 @@ def _block(rows: int, lanes: int, threads: int) -> int:
 
 
 def _status(code: int) -> Status:
-    return Status.INTERRUPTED if code < 0 else statuses()[code]
+    return Status.INTERRUPTED if code < 0 else status_of(code)
 
 
 def _cases(problem: CauchyProblem, states: Floats, parameters: Floats, control: Control, grid: Grid | None) -> Cases:
-    from kinegraph.solve.sweep_loop import Cases
-
     rows, size = states.shape
     times = grid.times if grid is not None else np.zeros(0)
     step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
@@ -116,8 +114,6 @@ def _cases(problem: CauchyProblem, states: Floats, parameters: Floats, control: 
 
 
 def _lanes(problem: CauchyProblem, tableau: Tableau, count: int) -> Lanes:
-    from kinegraph.solve.sweep_loop import Lanes
-
     size = problem.rhs.size
     total = count * size
     # Idle lanes compute, too: they stand at the initial state of the problem, which is a good one.

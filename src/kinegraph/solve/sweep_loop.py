@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
-from kinegraph.solve.native import call, call_batch, inlined, loop, part
+from kinegraph.solve.plain import call, call_batch, inlined, loop, part
 from kinegraph.solve.record_loop import DONE, NOT_A_NUMBER, RUNNING, TOO_MANY_STEPS, TOO_SMALL
 from kinegraph.solve.runge_kutta_loop import Control
 from kinegraph.solve.step_loop import System, Work, evaluate, initial_step, normalise
@@ -73,7 +73,7 @@ def evaluate_lanes(system: System, lanes: Lanes, work: Work, states: Array, row:
         work.x[size] = lanes.stage_t[lane]
         for k in range(lanes.p.shape[1]):
             work.x[size + 1 + k] = lanes.p[lane, k]
-        call(system.address, work.x, lanes.slopes, (row * count + lane) * size)
+        call(system.code, work.x, lanes.slopes, (row * count + lane) * size)
 
 
 @part

@@ -8,22 +8,20 @@ it is of fourth degree in quaternion and momenta, so its error is bounded but no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinegraph.solve import gauss_loop as loop
 from kinegraph.solve.control import Control, FixedStep
-from kinegraph.solve.drive import drive
+from kinegraph.solve.drive import Loop, drive
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import EventSet
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import Progress
 from kinegraph.solve.recording import Recorder, Run, Save
-from kinegraph.solve.runge_kutta import native_system
+from kinegraph.solve.runge_kutta import loop_system
 from kinegraph.solve.solver import EVERY_STEP, NO_EVENTS, SILENT, Solver
-
-if TYPE_CHECKING:
-    from kinegraph.solve.step_loop import Work
+from kinegraph.solve.step_loop import Work
 
 
 @dataclass(frozen=True)
@@ -59,8 +57,6 @@ class Symplectic(Solver):
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
     ) -> Run:
-        from kinegraph.solve import gauss_loop as loop
-
         if not isinstance(control, FixedStep):
             raise SolveError("a symplectic method keeps its properties only with steps of one length: give step=...")
         recorder = Recorder(problem, save, events)
@@ -69,9 +65,9 @@ class Symplectic(Solver):
         gauss = loop.Gauss(a, b, c, ahead, np.zeros(len(b)), np.zeros(problem.rhs.size))
         work = _work(problem, len(b))
         clock = np.array([problem.start, control.step, problem.end, 1e-4, problem.start])
-        common = native_system(problem), gauss, work, clock, recorder.watch, recorder.saving, recorder.counters
-        loop.begin(*common)
-        return drive(lambda steps: loop.advance(*common, steps), problem, recorder, clock, work.y, progress)
+        common = loop_system(problem), gauss, work, clock, recorder.watch, recorder.saving, recorder.counters
+        task = Loop(loop.begin, loop.advance, common, clock, work.y)
+        return drive(task, problem, recorder, progress)
 
 
 def _lagrange(nodes: Floats, at: float) -> Floats:
@@ -88,8 +84,6 @@ def _integrals(nodes: Floats, start: float, end: float) -> Floats:
 
 
 def _work(problem: CauchyProblem, stages: int) -> Work:
-    from kinegraph.solve.step_loop import Work
-
     size = problem.rhs.size
     return Work(
         x=problem.argument(),

@@ -1,0 +1,126 @@
+"""One run that is to be made: interpreted, compiled, or whichever of both ends earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from time import perf_counter
+
+from kinegraph.backends.interpreted import InterpretedFunction
+from kinegraph.jit.kernel import Kernel
+from kinegraph.simulate.equations import Equations
+from kinegraph.simulate.occasions import event_set
+from kinegraph.solve import costs
+from kinegraph.solve.control import Control, FixedStep
+from kinegraph.solve.cvode import Cvode
+from kinegraph.solve.events import Event
+from kinegraph.solve.execution import Decision, Execution, Native, Switch, Watched, forced
+from kinegraph.solve.problem import CauchyProblem, Floats, RightHandSide, Signals
+from kinegraph.solve.progress import Progress, bar
+from kinegraph.solve.recording import Run, Save
+from kinegraph.solve.solver import Solver
+from kinegraph.solve.symplectic import Symplectic
+
+_loaded: set[str] = set()  # methods whose compiled loops this process has used
+
+
+@dataclass(frozen=True)
+class Task:
+    """Equations, where they start, and how they are to be integrated."""
+
+    equations: Equations
+    solver: Solver
+    control: Control
+    state: Floats
+    span: tuple[float, float]
+    inputs: Signals
+    events: Sequence[Event]
+    save: Save
+    progress: bool | None
+
+    def run(self, native: Native) -> tuple[Run, Decision]:
+        """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
+        wanted = forced(native)
+        if wanted is not None:
+            return self._attempt(wanted), Decision(wanted, forced=True)
+        decision = self._beforehand()
+        while True:
+            try:
+                return self._attempt(decision.execution, decision), decision
+            except Switch as switch:
+                decision = switch.decision
+
+    def _attempt(self, execution: Execution, decision: Decision | None = None) -> Run:
+        """One run; watched if there is a decision that may be changed."""
+        native = execution is not Execution.INTERPRETED
+        rhs = self._right_hand_side(native)
+        problem = CauchyProblem(
+            rhs, self.state, *self.span, inputs=self.inputs, native=execution is Execution.NATIVE
+        )  # fmt: skip
+        events = event_set(self.equations, self.events, native)
+        shown = bar(self.progress, *self.span, label=self.equations.mechanism.name)
+        if decision is not None and execution is not Execution.NATIVE:
+            shown = self._watched(shown, decision, rhs)
+        run = self.solver.integrate(problem, self.control, self.save, events, shown)
+        self._learn(run)
+        return run
+
+    def _right_hand_side(self, native: bool) -> RightHandSide:
+        begun = perf_counter()
+        rhs = self.equations.right_hand_side(jacobian=isinstance(self.solver, Cvode), native=native)
+        kernels = [one for one in rhs.keep if isinstance(one, Kernel)]
+        if kernels and not any(kernel.report.cached for kernel in kernels):
+            operations = sum(kernel.operations.total for kernel in kernels)
+            costs.store(costs.stored().compiled(operations, perf_counter() - begun))
+        return rhs
+
+    def _learn(self, run: Run) -> None:
+        """Keep what loading the loops cost, once in a process."""
+        name = self.solver.name
+        if run.statistics.loading and name not in _loaded:
+            _loaded.add(name)
+            costs.store(costs.stored().loaded(name, run.statistics.loading))
+
+    # deciding
+
+    def _beforehand(self) -> Decision:
+        """With steps of one length all is known before; else nothing, so the interpreter begins."""
+        if not isinstance(self.control, FixedStep):
+            return Decision(Execution.INTERPRETED)
+        steps = ceil((self.span[1] - self.span[0]) / self.control.step)
+        evaluations = steps * (8 * self.solver.stages if isinstance(self.solver, Symplectic) else self.solver.order)
+        operations = len(self.equations.rate)
+        known = costs.stored()
+        estimates = {
+            Execution.INTERPRETED: evaluations * known.interpret(operations),
+            **self._compiled(known, operations, evaluations, evaluations * known.step()),
+        }
+        best = min(estimates, key=lambda one: estimates[one])
+        return Decision(best, False, estimates if best is not Execution.INTERPRETED else {})
+
+    def _watched(self, shown: Progress, decision: Decision, rhs: RightHandSide) -> Progress:
+        """What estimates the other ways while this one runs."""
+        functions = [one for one in rhs.keep if isinstance(one, InterpretedFunction)]
+        known = costs.stored()
+
+        def others(elapsed: float, done: float) -> Mapping[Execution, float]:
+            if decision.execution is Execution.KERNEL:  # what is left to compile are the loops
+                return {Execution.NATIVE: known.load(self.solver.name, self.solver.name in _loaded)}
+            calls = sum(one.calls for one in functions)
+            operations = sum(one.operations for one in functions)
+            around = elapsed - sum(one.seconds for one in functions)
+            return self._compiled(known, operations, calls / done, around / done)
+
+        return Watched(shown, self.span, decision.execution, others)
+
+    def _compiled(
+        self, known: costs.Costs, operations: int, evaluations: float, around: float
+    ) -> dict[Execution, float]:
+        """Seconds of the ways that compile; `around` is what an interpreted loop takes beside all evaluations."""
+        compiling = known.compile(operations)
+        loading = known.load(self.solver.name, self.solver.name in _loaded)
+        return {
+            Execution.KERNEL: compiling + around + evaluations * known.call(operations),
+            Execution.NATIVE: compiling + loading + evaluations * known.evaluate(operations),
+        }

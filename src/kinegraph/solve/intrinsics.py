@@ -1,0 +1,75 @@
+"""Code written by hand for the calls of kernels inside compiled loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+def data_of(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """The pointer to the first entry of an array."""
+    return context.make_array(kind)(context, builder, value).data
+
+
+def _table(builder: Any, values: list[Any]) -> Any:
+    """An array in the stack frame that holds the values; the pointer to its first entry."""
+    allocate: Any = cgutils.alloca_once
+    table = allocate(builder, values[0].type, size=len(values))
+    for place, value in enumerate(values):
+        builder.store(value, builder.gep(table, [ir.IntType(64)(place)]))
+    return table
+
+
+def is_doubles(kind: Any) -> bool:
+    """Whether this is the type of a contiguous array of doubles."""
+    return isinstance(kind, types.Array) and kind.dtype == types.float64 and kind.layout == "C"
+
+
+def _call(typing_context: Any, address: Any, x: Any, y: Any, start: Any) -> Any:
+    """Call the kernel at `address`: it reads x and writes to y from its flat index `start` on."""
+    if not (is_doubles(x) and is_doubles(y)):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        address, x, y, start = arguments
+        pointer = ir.PointerType(ir.DoubleType())
+        kind = ir.FunctionType(ir.VoidType(), [pointer, pointer])
+        source = data_of(context, builder, signature.args[1], x)
+        target = builder.gep(data_of(context, builder, signature.args[2], y), [start])
+        builder.call(builder.inttoptr(address, kind.as_pointer()), [source, target])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, x, y, types.int64), generate
+
+
+def _call_batch(
+    typing_context: Any, address: Any, rows: Any, y: Any, t: Any, p: Any, rates: Any, start: Any
+) -> Any:  # fmt: skip
+    """Call the batch code of a kernel (y, t, p) -> rate for the first `rows` rows of contiguous arrays.
+
+    The results go to `rates` from its flat index `start` on, without gaps. A kernel without parameters reads no p.
+    """
+    if not all(is_doubles(one) for one in (y, t, p, rates)):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        address, rows, y, t, p, rates, start = arguments
+        word, kinds = ir.IntType(64), signature.args
+        widths = [context.make_array(kinds[place])(context, builder, value).shape for place, value in ((2, y), (4, p))]
+        strides = [builder.extract_value(widths[0], 1), word(1), builder.extract_value(widths[1], 1)]
+        sources = [data_of(context, builder, kinds[place], value) for place, value in ((2, y), (3, t), (4, p))]
+        target = builder.gep(data_of(context, builder, kinds[5], rates), [start])
+        tables = [_table(builder, values) for values in (sources, strides, [target])]
+        kind = ir.FunctionType(ir.VoidType(), [word, word, *(table.type for table in tables)])
+        builder.call(builder.inttoptr(address, kind.as_pointer()), [word(0), rows, *tables])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, y, t, p, rates, types.int64), generate
+
+
+call: Any = intrinsic(_call)
+call_batch: Any = intrinsic(_call_batch)
