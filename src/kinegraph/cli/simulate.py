@@ -56,6 +56,10 @@ def run(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
     ] = None,
+    native: Annotated[
+        bool | None,
+        typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
@@ -76,7 +80,8 @@ def run(
     solution = simulate(
         mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),
         inputs=assignments(inputs or (), "--input"), events=_events(events, stop), grid=points or None,
-        rtol=rtol, atol=atol, step=step, progress=False if quiet or json else None,
+        rtol=rtol, atol=atol, step=step, native="auto" if native is None else native,
+        progress=False if quiet or json else None,
     )  # fmt: skip
     if output:
         solution.save(output)
@@ -130,7 +135,7 @@ def _report(solution: Solution, as_json: bool) -> None:
             "message": str(solution.ending), "t": solution.ending.time, "final": solution.final,
             "checks": [{"name": c.name, "error": c.error, "passed": c.passed} for c in solution.checks],
             "events": [{"name": h.name, "t": h.time} for h in solution.happenings],
-            "statistics": vars(solution.statistics),
+            "statistics": vars(solution.statistics), "native": solution.decision.facts(),
         })  # fmt: skip
         return
     console().print(str(solution), markup=False, soft_wrap=True)

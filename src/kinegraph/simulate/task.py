@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
 
@@ -43,16 +43,17 @@ class Task:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
         wanted = forced(native)
         if wanted is not None:
-            return self._attempt(wanted), Decision(wanted, forced=True)
+            return self._attempt(Decision(wanted, forced=True))
         decision = self._beforehand()
         while True:
             try:
-                return self._attempt(decision.execution, decision), decision
+                return self._attempt(decision)
             except Switch as switch:
                 decision = switch.decision
 
-    def _attempt(self, execution: Execution, decision: Decision | None = None) -> Run:
-        """One run; watched if there is a decision that may be changed."""
+    def _attempt(self, decision: Decision) -> tuple[Run, Decision]:
+        """One run; watched if the decision may be changed."""
+        execution = decision.execution
         native = execution is not Execution.INTERPRETED
         rhs = self._right_hand_side(native)
         problem = CauchyProblem(
@@ -60,11 +61,12 @@ class Task:
         )  # fmt: skip
         events = event_set(self.equations, self.events, native)
         shown = bar(self.progress, *self.span, label=self.equations.mechanism.name)
-        if decision is not None and execution is not Execution.NATIVE:
-            shown = self._watched(shown, decision, rhs)
+        watched = None
+        if not decision.forced and execution is not Execution.NATIVE:
+            shown = watched = self._watched(shown, decision, rhs)
         run = self.solver.integrate(problem, self.control, self.save, events, shown)
         self._learn(run)
-        return run
+        return run, replace(decision, estimates=watched.estimates) if watched and watched.estimates else decision
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()
@@ -99,7 +101,7 @@ class Task:
         best = min(estimates, key=lambda one: estimates[one])
         return Decision(best, False, estimates if best is not Execution.INTERPRETED else {})
 
-    def _watched(self, shown: Progress, decision: Decision, rhs: RightHandSide) -> Progress:
+    def _watched(self, shown: Progress, decision: Decision, rhs: RightHandSide) -> Watched:
         """What estimates the other ways while this one runs."""
         functions = [one for one in rhs.keep if isinstance(one, InterpretedFunction)]
         known = costs.stored()

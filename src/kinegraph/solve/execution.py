@@ -19,7 +19,7 @@ from kinegraph.solve.progress import Progress
 #: What a user says: compile, do not, or decide.
 Native: TypeAlias = bool | Literal["auto"]
 
-_LOOK_AFTER = 0.1  # seconds a run is left alone: what it does first says little
+_LOOK_AFTER, _LOOK_EVERY = 0.1, 0.05  # seconds a run is left alone at first (that says little), and between two looks
 _GAIN = 0.8  # compiling must promise an end in less than this part of the time that is left
 
 
@@ -33,7 +33,7 @@ class Execution(Enum):
 
 @dataclass(frozen=True)
 class Decision:
-    """How a run was executed and why: estimated seconds of each way, empty if it was over before that mattered."""
+    """How a run was executed and why: estimated seconds of each way, none if it was over before anyone asked."""
 
     execution: Execution
     forced: bool = False
@@ -93,6 +93,8 @@ class Watched:
     ) -> None:
         self._shown, self._span, self._running, self._others = shown, span, running, others
         self._begun = perf_counter()
+        self._looked = 0.0
+        self.estimates: Mapping[Execution, float] = {}
 
     def __enter__(self) -> Watched:
         self._shown.__enter__()
@@ -108,9 +110,10 @@ class Watched:
         elapsed = perf_counter() - self._begun
         start, end = self._span
         done = (amount - start) / (end - start)
-        if elapsed < _LOOK_AFTER or not 0 < done < 1:
+        if elapsed < max(_LOOK_AFTER, self._looked + _LOOK_EVERY) or not 0 < done < 1:
             return
-        estimates = {self._running: elapsed / done, **self._others(elapsed, done)}
+        self._looked = elapsed
+        self.estimates = estimates = {self._running: elapsed / done, **self._others(elapsed, done)}
         best = min(estimates, key=lambda one: estimates[one])
         if estimates[best] < _GAIN * (estimates[self._running] - elapsed):
             raise Switch(Decision(best, False, estimates))

@@ -1,0 +1,159 @@
+"""Interpreted and compiled runs: the same numbers, and a choice between them that can be explained and forced."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.backends.binding import Argument
+from kinegraph.backends.interpreted import InterpretedFunction
+from kinegraph.errors import KinegraphError
+from kinegraph.graph.build import Builder
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.simulate import Event, Sampled, Solution, Status, simulate
+from kinegraph.solve import costs
+from kinegraph.solve.costs import Costs
+from kinegraph.solve.execution import Decision, Execution
+from tests.solve.problems import BALL, PENDULUM
+
+SAMPLES = Sampled(np.linspace(0, 2, 30), np.sin(np.linspace(0, 6, 30)), smooth=True)
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("double-pendulum", {"method": "dop853", "events": {"swing": "q1'"}}),
+        ("double-pendulum", {"method": "dopri5", "inputs": {"q1": SAMPLES, "q2": "-0.1*q2'"}, "grid": None}),
+        ("double-pendulum", {"method": "rk4", "step": 0.01}),
+        ("double-pendulum", {"method": "bdf", "inputs": {"q1": SAMPLES}, "events": {"swing": "q1'"}}),
+        ("double-pendulum", {"method": "adams", "grid": None}),
+        ("heavy-top", {"method": "dop853"}),
+        ("wing-nut", {"method": "symplectic", "step": 0.02}),
+    ],
+)
+def test_interpreted_and_compiled_runs_agree(model: str, options: dict[str, Any]) -> None:
+    mechanism, duration = kg.load(model), 0.1 if model == "heavy-top" else 2
+    slow = simulate(mechanism, duration, native=False, **options)
+    fast = simulate(mechanism, duration, native=True, **options)
+    assert slow.status is fast.status is Status.FINISHED
+    assert slow.statistics.steps == fast.statistics.steps
+    rows = slice(-1, None) if options.get("grid", 1) is None else slice(None)  # own steps differ by rounding
+    assert np.abs(slow.array()[rows] - fast.array()[rows]).max() < 1e-8
+    assert [one.name for one in slow.happenings] == [one.name for one in fast.happenings]
+    assert np.allclose([one.time for one in slow.happenings], [one.time for one in fast.happenings], atol=1e-9)
+    assert (slow.decision.execution, fast.decision.execution) == (Execution.INTERPRETED, Execution.NATIVE)
+    assert "native: no, as asked for" in str(slow)
+
+
+@pytest.mark.parametrize("method", ["dop853", "bdf"])
+def test_interpreted_events_reset_the_state(method: str) -> None:
+    """A ball that keeps half its speed: the times of impact are known."""
+    bounce = Event("bounce", "z", reset={"z": 0, "z'": "-z'/2"})
+    run = simulate(kg.parse(BALL), 1.0, method=method, events=[bounce], native=False, rtol=1e-10)
+    first = np.sqrt(2 / 9.81)
+    assert [one.time for one in run.happenings[:2]] == pytest.approx([first, 2 * first], abs=1e-7)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "bdf"])
+def test_interpreted_trouble_is_named(method: str) -> None:
+    """Python stops at the root of a negative number; the run must see a NaN, as machine code does."""
+    run = simulate(kg.parse(PENDULUM), 2, method=method, inputs={"q": "sqrt(0.5 - t)"}, native=False)
+    assert run.status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL)
+    assert run.ending.time == pytest.approx(0.5, abs=2e-3)
+
+
+def test_ctrl_c_inside_a_callback_keeps_what_there_is() -> None:
+    """CVODE calls Python, C code swallows exceptions: the interruption must come through all the same."""
+    from kinegraph.solve.control import Adaptive
+    from kinegraph.solve.methods import Method
+    from kinegraph.solve.problem import CauchyProblem, RightHandSide
+
+    calls = [0]
+
+    def rate(x: np.ndarray) -> list[float]:
+        calls[0] += 1
+        if calls[0] == 50:
+            raise KeyboardInterrupt
+        return [float(x[1]), -float(x[0])]
+
+    task = CauchyProblem(RightHandSide(rate, ("y", "y'")), np.array([1.0, 0.0]), 0.0, 100.0, native=False)
+    run = Method.BDF.solver().integrate(task, Adaptive(1e-8))
+    assert run.ending.status is Status.INTERRUPTED
+    assert len(run.times) > 10
+
+
+def test_short_runs_need_no_compiler() -> None:
+    """What a newcomer sees first is there at once: neither Numba nor LLVM's code generator is asked."""
+    code = (
+        "import sys, kinegraph as kg; from kinegraph.jit import engine; engine.object_code = None;"
+        "run = kg.simulate(kg.load('double-pendulum'), 10); assert run.status.good; assert run.checks[0].passed;"
+        "assert str(run.decision).startswith('native: no'), run.decision; sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": "src"}, check=False).returncode == 0
+
+
+def test_long_runs_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "stored", lambda: Costs(compiling=1e-3, first=1e-3))
+    monkeypatch.setattr(costs, "store", lambda costs: None)
+    run = simulate(kg.load("double-pendulum"), 300)
+    assert run.decision.execution is Execution.NATIVE
+    interpreter, native = (run.decision.estimates[one] for one in (Execution.INTERPRETED, Execution.NATIVE))
+    assert native < interpreter
+    assert "native: yes, estimated: interpreter " in str(run)
+    forced = simulate(kg.load("double-pendulum"), 300, native=True)
+    assert np.array_equal(run.array(), forced.array())  # begun anew: not a bit depends on when it was decided
+
+
+def test_fixed_steps_are_decided_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "stored", Costs)
+    monkeypatch.setattr(costs, "store", lambda costs: None)
+    short = simulate(kg.parse(PENDULUM), 1, method="rk4", step=1e-2)
+    assert short.decision.execution is Execution.INTERPRETED
+    monkeypatch.setattr(costs, "stored", lambda: Costs(compiling=1e-3, first=1e-3))
+    long = simulate(kg.parse(PENDULUM), 100, method="rk4", step=1e-3)
+    assert long.decision.execution is Execution.NATIVE
+
+
+def test_costs_are_learned() -> None:
+    slow = Costs().compiled(100, 10 * Costs().compile(100))
+    assert slow.compile(1000) > 5 * Costs().compile(1000)
+    assert Costs().load("A", ready=False) > 5
+    once = Costs().loaded("A", 24.0)
+    assert once.load("A", ready=False) < 3
+    assert once.load("B", ready=False) > Costs().load("B", ready=False)
+    assert once.load("B", ready=True) == 0
+
+
+def test_decisions_are_kept_with_the_solution(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    run = simulate(kg.parse(PENDULUM), 1, native=False, grid=5)
+    assert Solution.load(run.save(tmp_path / "run.parquet")).decision == run.decision
+    decision = Decision(Execution.KERNEL, False, {Execution.INTERPRETED: 3.0})
+    assert Decision.of_facts(decision.facts()) == decision
+    with pytest.raises(KinegraphError, match="native is 'yes'"):
+        simulate(kg.parse(PENDULUM), 1, native="yes")  # type: ignore[arg-type]
+
+
+def test_interpreted_functions_mean_what_the_graph_means() -> None:
+    """All functions, ordinary and exceptional values: the same as the interpreter that defines what graphs mean."""
+    graph, symbols = every_function()
+    function = InterpretedFunction(graph, [Argument("x", symbols)])
+    for x in ([0.3, 0.7], [-0.3, 0.2], [0.0, 0.0], [800.0, -1.0], [np.inf, 0.5], [np.nan, 1.0]):
+        expected = interpret(graph, {"a": x[0], "b": x[1]})["f"]
+        assert np.allclose(function(np.array(x)), expected, rtol=1e-14, equal_nan=True)
+    assert function.calls == 6
+
+
+def every_function() -> tuple[Graph, tuple[Symbol, ...]]:
+    builder = Builder()
+    symbols = Symbol(Kind.COORDINATE, "a"), Symbol(Kind.COORDINATE, "b")
+    a, b = (builder.symbol(one.kind, one.name) for one in symbols)
+    names = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh", "abs", "sign")
+    nodes = [builder.apply(name, a) for name in (*names, "reciprocal")]
+    nodes += [builder.apply("atan2", a, b), builder.apply("select", a, b, nodes[0])]
+    return builder.graph([Output("f", (len(nodes),), tuple(nodes))]), symbols
