@@ -1,4 +1,4 @@
-"""Simulation beside peers at equal end accuracy. `python bench/simulate.py [--peers PYTHON]`
+"""Simulation beside peers at equal end accuracy. `kinegraph bench simulate [--peers [PYTHON]]`
 
 PYTHON is an interpreter with `pin scipy exudyn mujoco`. For every setting of a peer, Kinegraph's fastest setting whose
 end error is no larger is taken, so a ratio never compares a precise run with a sloppy one. Errors are those of the end
@@ -170,7 +170,10 @@ def report(title: str, own: list[Timed], others: list[Timed]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--peers", metavar="PYTHON", help="an interpreter with pin, scipy, exudyn and mujoco")
+    parser.add_argument(
+        "--peers", metavar="PYTHON", nargs="?", const=sys.executable,
+        help="compare; PYTHON is an interpreter with pin, scipy, exudyn and mujoco, by default this one",
+    )  # fmt: skip
     arguments = parser.parse_args()
     report(f"{LINKS} links, {DURATION:g} s", *chain(arguments.peers))
     if arguments.peers:

@@ -34,8 +34,9 @@ ALLOWED |= {
     "export": BASE,
     "store": BASE,
     "view": BASE | {"store"},
+    "bench": BASE | {"simulate"},
     "__init__": BASE | {"store", "view", "export", "minimise", "simulate"},
-    "cli": BASE | {"store", "view", "export", "minimise", "simulate", "__init__"},
+    "cli": BASE | {"store", "view", "export", "minimise", "simulate", "bench", "__init__"},
     "__main__": {"cli"},
 }
 

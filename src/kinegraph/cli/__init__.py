@@ -10,6 +10,7 @@ import typer
 
 from kinegraph import __version__
 from kinegraph.cli import check, demo, derive, eval, export, inspect, models, ops, simulate, view
+from kinegraph.cli.bench import bench_app
 from kinegraph.cli.common import show_error
 from kinegraph.cli.store import store_app
 from kinegraph.errors import KinegraphError
@@ -26,6 +27,7 @@ app = typer.Typer(
 for command in (models, check, derive, ops, eval, simulate, view, export, inspect, demo):
     app.command(command.__name__.rpartition(".")[2])(command.run)
 app.add_typer(store_app, name="store")
+app.add_typer(bench_app, name="bench")
 
 
 def _show_version(wanted: bool) -> None:

@@ -8,11 +8,11 @@ first integral of these equations wherever they start; Gauss methods keep it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 
 from kinegraph.derive.derivation import Derivation, Plan
 from kinegraph.derive.quantity import Quantity
-from kinegraph.derive.state_rate import kinematic_rates
+from kinegraph.derive.quasi_velocities import position_rates, velocity_forces
+from kinegraph.errors import DerivationError
 from kinegraph.graph.differentiate import gradient
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -32,6 +32,12 @@ class CanonicalForm:
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan) -> None:
         self.mechanism = mechanism
         self.derivation = Derivation(mechanism, bound, plan)
+        if mechanism.elements and not self.derivation.elements.conservative:
+            names = ", ".join(element.name for element in mechanism.elements)
+            raise DerivationError(
+                f"Hamilton's equations need forces with a potential, which not all elements have: {names}\n"
+                "  leave out dampers, friction, forces and moments, or use another method than a symplectic one"
+            )
         self.builder = self.derivation.builder
         self.p = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, name)) for name in momentum_names(mechanism)]
         self.v = [Scalar(self.builder, self.builder.symbol(Kind.VELOCITY, name)) for name in mechanism.velocity_names]
@@ -40,7 +46,7 @@ class CanonicalForm:
     def rate(self) -> Graph:
         """z' of z = [q, p]."""
         builder = self.builder
-        rates = kinematic_rates(self.mechanism, builder, [v.index for v in self.v])
+        rates = position_rates(self.mechanism, builder, self.v)
         action = self._lagrangian()
         for p, rate in zip(self.p, rates, strict=True):
             action = action - p * rate
@@ -58,7 +64,7 @@ class CanonicalForm:
         matrix = self.derivation.inertia(Quantity("H"))
         moments = [sum((h * v for h, v in zip(row, self.v, strict=True)), self.derivation.zero) for row in matrix]
         scaled = [scale * moment for scale, moment in zip(self._scales(), moments, strict=True)]
-        p = kinematic_rates(self.mechanism, self.builder, [moment.index for moment in scaled])
+        p = position_rates(self.mechanism, self.builder, scaled)
         return self.builder.graph([Output("p", (len(p),), tuple(item.index for item in p))])
 
     def _scales(self) -> list[int]:
@@ -81,20 +87,4 @@ class CanonicalForm:
         return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
 
     def _solved(self) -> list[Scalar]:
-        return self.derivation.factorised.solve(self._moments())
-
-    def _moments(self) -> list[Scalar]:
-        """N^T p."""
-        p, half = iter(zip(self.p, self.q, strict=True)), Fraction(1, 2)
-        found: list[Scalar] = []
-        for coordinate in self.mechanism.coordinates:
-            if isinstance(coordinate, Coordinate):
-                found.append(next(p)[0])
-                continue
-            pairs = [next(p) for _ in range(4)]
-            p0, p1, p2, p3 = (pair[0] for pair in pairs)
-            e0, e1, e2, e3 = (Scalar(self.builder, pair[1]) for pair in pairs)
-            found.append(half * (e0 * p1 - e1 * p0 + e3 * p2 - e2 * p3))
-            found.append(half * (e0 * p2 - e2 * p0 + e1 * p3 - e3 * p1))
-            found.append(half * (e0 * p3 - e3 * p0 + e2 * p1 - e1 * p2))
-        return found
+        return self.derivation.factorised.solve(velocity_forces(self.mechanism, self.builder, self.p))

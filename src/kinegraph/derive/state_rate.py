@@ -1,129 +1,125 @@
-"""The motion as one system of first order: y = [q, v], y' = [N(q) v, qdd(q, v, tau(t), t)].
+"""The motion as one system of first order: y = [q, v, accounts], y' = [N(q) v, qdd(q, v, tau, u, t), powers].
 
-For an ordinary coordinate q' is its velocity; for a quaternion with the angular velocity w in the turned axes,
-e' = e (0, w) / 2 (product of quaternions).
+The accounts say where energy went: the work of forces in joints, what elements dissipated and what they supplied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 from kinegraph.derive.convert import Names
 from kinegraph.derive.derivation import input_names
+from kinegraph.derive.elements import is_steered
+from kinegraph.derive.quasi_velocities import position_rates
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
-from kinegraph.model.expression import Expression
-from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.elements import Element, ForceLaw, Limit, Potential, Spring, mentions
+from kinegraph.model.expression import TIME, Expression, expression
+from kinegraph.model.mechanism import ZERO, Mechanism
 
-#: The name of the state's last entry where forces act: the work they have done.
-WORK = "work"
-
-
-class StateNames(Names):
-    """What the names of a mechanism stand for, velocities included."""
-
-    def __init__(self, builder: Builder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
-        super().__init__(builder, mechanism, bound)
-        self._velocities = frozenset(mechanism.velocity_names)
-
-    def __getitem__(self, name: str) -> Scalar:
-        if name in self._velocities:
-            return Scalar(self.builder, self.builder.symbol(Kind.VELOCITY, name))
-        return super().__getitem__(name)
+#: The accounts: energy changes by work - dissipated + supplied.
+WORK, DISSIPATED, SUPPLIED = "work", "dissipated", "supplied"
+SIGNS = {WORK: 1, DISSIPATED: -1, SUPPLIED: 1}
 
 
 @dataclass(frozen=True)
 class Forces:
-    """Generalized forces by name of the coordinate (velocity without its prime).
+    """What drives a mechanism from outside, by input symbol: `tau:q1` is a force in a joint, `u` a declared input.
 
     formulas: expressions of the state and time. sampled: those whose values arrive as inputs when the code runs.
+    Joint forces that are not named vanish; declared inputs without a value must be named.
     """
 
     formulas: Mapping[str, Expression]
     sampled: tuple[str, ...] = ()
 
     def check(self, mechanism: Mechanism) -> None:
-        """DerivationError for a force on something that is no coordinate."""
-        known = [name.removeprefix("tau:") for name in input_names(mechanism)]
+        """DerivationError for an input that does not exist, and for one that has no value."""
         for name in (*self.formulas, *self.sampled):
-            if name not in known:
-                raise DerivationError(f"there is no coordinate {name!r} to act on; known are {', '.join(known)}")
+            input_symbol(mechanism, name)
+        for name in mechanism.free_inputs:
+            if name not in self.formulas and name not in self.sampled:
+                raise DerivationError(f"the input {name!r} has no value: give inputs={{'{name}': ...}}")
 
     @property
-    def present(self) -> bool:
+    def given(self) -> bool:
         return bool(self.formulas or self.sampled)
+
+    @property
+    def in_joints(self) -> bool:
+        """Whether any works directly on a coordinate."""
+        return any(name.startswith("tau:") for name in (*self.formulas, *self.sampled))
 
 
 NO_FORCES = Forces({})
 
 
-def position_rates(mechanism: Mechanism, builder: Builder) -> list[Scalar]:
-    """q' = N(q) v."""
-    return kinematic_rates(mechanism, builder, [builder.symbol(Kind.VELOCITY, n) for n in mechanism.velocity_names])
+def input_symbol(mechanism: Mechanism, name: str) -> str:
+    """The symbol of what a user calls `q1`, `tau:q1` (a force in a joint) or `u` (a declared input)."""
+    declared = [given.name for given in mechanism.inputs]
+    joints = input_names(mechanism)
+    if name in declared:
+        return name
+    symbol = "tau:" + name.removeprefix("tau:")
+    if symbol in joints:
+        return symbol
+    known = ", ".join([*(joint.removeprefix("tau:") for joint in joints), *declared])
+    raise DerivationError(f"there is no coordinate or input {name!r} to act on; known are {known}")
 
 
-def kinematic_rates(mechanism: Mechanism, builder: Builder, velocities: Sequence[int]) -> list[Scalar]:
-    """N(q) v for any nodes v."""
-    v = iter(Scalar(builder, node) for node in velocities)
-    rates: list[Scalar] = []
-    for coordinate in mechanism.coordinates:
-        if isinstance(coordinate, Coordinate):
-            rates.append(next(v))
-        else:
-            e = [Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in coordinate.names]
-            rates.extend(_quaternion_rate(e, [next(v), next(v), next(v)]))
-    return rates
+def account_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
+    """The entries of y beyond q and v: only what can be other than zero."""
+    working = not all(_stores(element, mechanism) for element in mechanism.elements)
+    return (WORK,) * forces.in_joints + (DISSIPATED, SUPPLIED) * working
 
 
-def _quaternion_rate(e: Sequence[Scalar], w: Sequence[Scalar]) -> list[Scalar]:
-    half = Fraction(1, 2)
-    return [
-        -half * (e[1] * w[0] + e[2] * w[1] + e[3] * w[2]),
-        half * (e[0] * w[0] + e[2] * w[2] - e[3] * w[1]),
-        half * (e[0] * w[1] + e[3] * w[0] - e[1] * w[2]),
-        half * (e[0] * w[2] + e[1] * w[1] - e[2] * w[0]),
-    ]
+def _stores(element: Element, mechanism: Mechanism) -> bool:
+    """Whether an element gives back all it takes."""
+    if mentions(element, TIME) or any(mentions(element, given.name) for given in mechanism.inputs):
+        return False
+    if isinstance(element, Spring):
+        return not isinstance(element.law, ForceLaw) and not is_steered(element, mechanism)
+    return isinstance(element, Potential) or (isinstance(element, Limit) and element.damping == ZERO)
 
 
 def state_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
-    """The entries of y: positions, velocities, and the work of forces where there are any."""
-    extra = (WORK,) if forces.present else ()
-    return (*mechanism.position_names, *mechanism.velocity_names, *extra)
+    """The entries of y: positions, velocities, accounts."""
+    return (*mechanism.position_names, *mechanism.velocity_names, *account_names(mechanism, forces))
 
 
 def state_rate(
-    mechanism: Mechanism, accelerations: Graph, bound: Mapping[str, Expression], forces: Forces = NO_FORCES
+    mechanism: Mechanism, motion: Graph, bound: Mapping[str, Expression], forces: Forces = NO_FORCES
 ) -> Graph:
-    """The graph with the one output `rate`, from a graph with the output `qdd`.
-
-    Forces that are not named vanish. Where forces act, the last entry of `rate` is their power.
-    """
+    """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`."""
     forces.check(mechanism)
     builder = Builder()
-    tau = _forces(mechanism, StateNames(builder, mechanism, bound), forces)
-    place = transfer(accelerations, builder, _replacing(builder, {name: item.index for name, item in tau.items()}))
-    qdd = moved([accelerations.output("qdd")], place)[0].nodes
-    rates = [*(rate.index for rate in position_rates(mechanism, builder)), *qdd]
-    if forces.present:
-        rates.append(_power(mechanism, builder, tau).index)
+    names = Names(builder, mechanism, bound)
+    given = _given(mechanism, names, forces)
+    place = transfer(motion, builder, _replacing(builder, {name: item.index for name, item in given.items()}))
+    qdd = moved([motion.output("qdd")], place)[0].nodes
+    v = [names[name] for name in mechanism.velocity_names]
+    rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
+    accounts = account_names(mechanism, forces)
+    if WORK in accounts:
+        rates.append(_power(mechanism, names, given).index)
+    if DISSIPATED in accounts:
+        rates.extend(moved([motion.output("power")], place)[0].nodes)
     return builder.graph([Output("rate", (len(rates),), tuple(rates))])
 
 
-def _forces(mechanism: Mechanism, names: StateNames, forces: Forces) -> dict[str, Scalar]:
-    """The generalized forces by name of their input symbol."""
+def _given(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
+    """What every input symbol stands for."""
     found = {}
-    for symbol in input_names(mechanism):
-        name = symbol.removeprefix("tau:")
-        if name in forces.sampled:
+    for symbol in (*input_names(mechanism), *mechanism.free_inputs):
+        if symbol in forces.sampled:
             found[symbol] = Scalar(names.builder, names.builder.symbol(Kind.INPUT, symbol))
         else:
-            found[symbol] = names.scalar(forces.formulas[name]) if name in forces.formulas else names.number(0)
+            found[symbol] = names.scalar(forces.formulas.get(symbol, expression(0)))
     return found
 
 
@@ -135,10 +131,10 @@ def _replacing(builder: Builder, nodes: Mapping[str, int]) -> Callable[[Symbol],
     return symbol
 
 
-def _power(mechanism: Mechanism, builder: Builder, tau: Mapping[str, Scalar]) -> Scalar:
-    total = Scalar(builder, builder.zero)
+def _power(mechanism: Mechanism, names: Names, tau: Mapping[str, Scalar]) -> Scalar:
+    total = names.number(0)
     for name, velocity in zip(input_names(mechanism), mechanism.velocity_names, strict=True):
-        total = total + tau[name] * Scalar(builder, builder.symbol(Kind.VELOCITY, velocity))
+        total = total + tau[name] * names[velocity]
     return total
 
 

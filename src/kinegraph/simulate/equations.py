@@ -12,7 +12,15 @@ import numpy as np
 from kinegraph.backends.interpreted import InterpretedFunction
 from kinegraph.compile import bound_parameters, depends_on_time, plan
 from kinegraph.derive.canonical import CanonicalForm, momentum_names
-from kinegraph.derive.state_rate import NO_FORCES, WORK, Forces, rate_jacobian, state_names, state_rate
+from kinegraph.derive.state_rate import (
+    DISSIPATED,
+    NO_FORCES,
+    Forces,
+    account_names,
+    rate_jacobian,
+    state_names,
+    state_rate,
+)
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Symbol
@@ -51,6 +59,11 @@ class Equations(ABC):
         """The entries of y."""
 
     @property
+    def accounts(self) -> tuple[str, ...]:
+        """The last entries of y: where energy went."""
+        return ()
+
+    @property
     @abstractmethod
     def state_symbols(self) -> tuple[Symbol, ...]:
         """The symbols of y in graphs."""
@@ -75,7 +88,7 @@ class Equations(ABC):
     @property
     def symbols(self) -> tuple[Symbol, ...]:
         """The symbols of x."""
-        inputs = (Symbol(Kind.INPUT, f"tau:{name}") for name in self.forces.sampled)
+        inputs = (Symbol(Kind.INPUT, name) for name in self.forces.sampled)
         parameters = (Symbol(Kind.PARAMETER, name) for name in self.runtime)
         return (*self.state_symbols, Symbol(Kind.TIME, TIME), *inputs, *parameters)
 
@@ -106,23 +119,28 @@ class Equations(ABC):
 
 
 class VelocityForm(Equations):
-    """y = [q, v], and the work of forces where there are any."""
+    """y = [q, v], and accounts of energy where forces and elements change it."""
 
     @property
     def names(self) -> tuple[str, ...]:
         return state_names(self.mechanism, self.forces)
 
     @property
+    def accounts(self) -> tuple[str, ...]:
+        return account_names(self.mechanism, self.forces)
+
+    @property
     def state_symbols(self) -> tuple[Symbol, ...]:
         positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.position_names)
         velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.velocity_names)
-        work = (Symbol(Kind.INPUT, WORK),) if self.forces.present else ()
-        return (*positions, *velocities, *work)
+        accounts = (Symbol(Kind.INPUT, name) for name in self.accounts)
+        return (*positions, *velocities, *accounts)
 
     @cached_property
     def rate(self) -> Graph:
-        accelerations = plan(self.mechanism, "qdd", values=self.bound).graph
-        return state_rate(self.mechanism, accelerations, self.bound, self.forces)
+        wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
+        motion = plan(self.mechanism, wanted, values=self.bound).graph
+        return state_rate(self.mechanism, motion, self.bound, self.forces)
 
     def carry(self, graph: Graph) -> Graph:
         return graph
@@ -141,7 +159,7 @@ class MomentumForm(Equations):
     def __init__(
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
     ) -> None:
-        if forces.present or depends_on_time(mechanism):
+        if forces.given or depends_on_time(mechanism):
             raise SolveError(
                 "a symplectic method needs a conservative mechanism: no inputs, nothing that depends on time\n"
                 "  choose another method, e.g. method='dop853'"
@@ -202,12 +220,12 @@ def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[st
     """All outputs of a graph for many rows of values of the symbols: by NumPy, or compiled where they are many."""
     if len(graph) * len(rows) <= _MOST_INTERPRETED:
         return interpret(graph, {symbol.name: column for symbol, column in zip(symbols, rows.T, strict=True)})
-    values = compile_graph(_reduced(graph), [Argument("x", tuple(symbols))]).batch(rows)
+    values = compile_graph(reduced(graph), [Argument("x", tuple(symbols))]).batch(rows)
     return values if isinstance(values, dict) else {graph.outputs[0].name: values}
 
 
 def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Function:
-    return compile_graph(_reduced(graph), arguments) if native else InterpretedFunction(graph, arguments)
+    return compile_graph(reduced(graph), arguments) if native else InterpretedFunction(graph, arguments)
 
 
 def code_of(function: Function | None) -> Code:
@@ -217,7 +235,7 @@ def code_of(function: Function | None) -> Code:
     return function.address if isinstance(function, Kernel) else function
 
 
-def _reduced(graph: Graph) -> Graph:
+def reduced(graph: Graph) -> Graph:
     """Fewer operations where finding them takes no time; a large graph would take longer than it saves."""
     return reduce(graph, effort=Effort.QUICK).graph if len(graph) <= _LARGEST_REDUCED else graph
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.compile import derive
-from kinegraph.derive.state_rate import WORK, along_motion
+from kinegraph.derive.state_rate import SIGNS, along_motion
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
 from kinegraph.model.expression import TIME
@@ -25,12 +25,12 @@ _NORM_LIMIT = 1e-9
 
 @dataclass(frozen=True)
 class Rows:
-    """States of a run: times, positions, velocities by row, and the work of forces if there is any."""
+    """States of a run: times, positions, velocities by row, and the accounts of energy by name."""
 
     times: Floats
     q: Floats
     v: Floats
-    work: Floats | None
+    accounts: Mapping[str, Floats]
     parameters: Floats
 
 
@@ -56,7 +56,7 @@ def observed(equations: Equations, graph: Graph, rows: Rows) -> dict[str, Floats
 
 
 def first_integrals(equations: VelocityForm, graph: Graph, parameters: Mapping[str, float]) -> tuple[str, ...]:
-    """Which of energy (less the work of forces) and momenta cannot change: their rates vanish at random states."""
+    """Which of energy (less its accounts) and momenta cannot change: their rates vanish at random states."""
     rate = equations.rate
     if len(rate) > _LARGEST:
         return ()
@@ -68,11 +68,12 @@ def first_integrals(equations: VelocityForm, graph: Graph, parameters: Mapping[s
         names = mechanism.position_names[start : start + 4]
         length = np.sqrt(sum(values[name] ** 2 for name in names))
         values |= {name: values[name] / length for name in names}
-    values |= {f"tau:{name}": random.uniform(-1, 1, 3) for name in equations.forces.sampled}
+    values |= {name: random.uniform(-1, 1, 3) for name in equations.forces.sampled}
     values |= {name: np.full(3, value) for name, value in parameters.items()} | {TIME: random.uniform(0, 1, 3)}
     rates, levels = interpret(motion, values), interpret(graph, values)
     found = []
-    power = interpret(rate, values)["rate"][:, -1] if equations.forces.present else 0.0
+    powers = interpret(rate, values)["rate"].T[len(rate.outputs[0].nodes) - len(equations.accounts) :]
+    power = sum((SIGNS[name] * row for name, row in zip(equations.accounts, powers, strict=True)), np.zeros(3))
     if _vanishes(rates["energy"].sum(axis=1) - power, levels["energy"]):
         found.append(ENERGY)
     for index, name in enumerate(MOMENTA):
@@ -94,7 +95,9 @@ def checks(
     length_limit = max(_NORM_LIMIT, 1e2 * (rtol or 0.0))
     found = []
     for name in integrals:
-        values = columns[name] - (rows.work if name == ENERGY and rows.work is not None else 0.0)
+        values = columns[name]
+        if name == ENERGY:
+            values = values - sum((SIGNS[one] * column for one, column in rows.accounts.items()), np.zeros(1))
         size = np.abs(columns[KINETIC]).max() if name == ENERGY else np.abs([columns[m] for m in MOMENTA]).max()
         found.append(Check(_label(name, rows), _drift(values, max(size, abs(values[0]))), limit))
     for start in quaternion_starts(equations.mechanism):
@@ -106,7 +109,8 @@ def checks(
 
 def _label(name: str, rows: Rows) -> str:
     if name == ENERGY:
-        return f"energy balance ({ENERGY} - {WORK})" if rows.work is not None else "energy"
+        accounts = "".join(f" {'-' if SIGNS[one] > 0 else '+'} {one}" for one in rows.accounts)
+        return f"energy balance ({ENERGY}{accounts})" if accounts else ENERGY
     return f"momentum {name}"
 
 

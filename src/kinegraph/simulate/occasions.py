@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinegraph.compile import derive
-from kinegraph.derive.state_rate import StateNames
+from kinegraph.derive.convert import Names
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.scalar import Scalar
@@ -19,7 +19,7 @@ from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import Event, EventSet
 
 
-class PointNames(StateNames):
+class PointNames(Names):
     """Names of the state, and coordinates of output points: `tip.z`."""
 
     def __init__(self, builder: Builder, equations: Equations) -> None:

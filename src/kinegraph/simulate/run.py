@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.derive.state_rate import Forces
+from kinegraph.derive.state_rate import Forces, input_symbol
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -60,7 +60,8 @@ def simulate(
     method: rk4, dopri5, dop853, symplectic, adams or bdf, or an integrator object.
     initial: coordinates (`q1`), velocities (`q1'`) and quasi-velocities that differ from the model's initial values.
     parameters: values that differ from the model's.
-    inputs: generalized forces by coordinate, as expressions of t and the state (`"-0.1*q1'"`) or as samples.
+    inputs: forces in joints by coordinate (`q1` or `tau:q1`) and the model's own inputs by name, as expressions of t
+        and the state (`"-0.1*q1'"`) or as samples: `Sampled`, or a tuple (times, values).
     events: `Event` objects, or conditions by name that are recorded when they pass zero.
     grid: times to save at, or how many equal intervals; None saves the integrator's own steps.
     rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
@@ -69,7 +70,8 @@ def simulate(
     progress: show a bar; None shows it where someone is looking.
     """
     solver = solver_of(method)
-    forces, signal = _inputs(inputs or {})
+    forces, signal = read_inputs(mechanism, inputs or {})
+    mechanism = opened(mechanism, forces)
     values = parameters or {}
     form = MomentumForm if isinstance(solver, Symplectic) else VelocityForm
     equations = form(mechanism, values, forces)
@@ -106,11 +108,14 @@ def _events(events: Events) -> list[Event]:
     return [read(event) for event in events]
 
 
-def _inputs(inputs: Mapping[str, Input]) -> tuple[Forces, Signals]:
+def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forces, Signals]:
+    """Forces in joints and inputs of the model, from what a user gives."""
     formulas: dict[str, Expression] = {}
     sampled: dict[str, Sampled] = {}
-    for name, given in inputs.items():
-        name = name.removeprefix("tau:")
+    for called, given in inputs.items():
+        name = input_symbol(mechanism, called)
+        if name in formulas or name in sampled:
+            raise SolveError(f"inputs: {called!r} is given twice, under two names")
         if isinstance(given, Sampled):
             sampled[name] = given
         elif isinstance(given, tuple):
@@ -118,6 +123,13 @@ def _inputs(inputs: Mapping[str, Input]) -> tuple[Forces, Signals]:
         else:
             formulas[name] = formula(given)
     return Forces(formulas, tuple(sampled)), signals(list(sampled.values()))
+
+
+def opened(mechanism: Mechanism, forces: Forces) -> Mechanism:
+    """The mechanism without its own expressions for inputs that are given from outside."""
+    given = {*forces.formulas, *forces.sampled}
+    inputs = tuple(replace(one, value=None) if one.name in given else one for one in mechanism.inputs)
+    return replace(mechanism, inputs=inputs) if inputs != mechanism.inputs else mechanism
 
 
 @dataclass(frozen=True)
@@ -139,13 +151,12 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
     mechanism = equations.mechanism
     nothing: Floats = np.zeros(0)
     q, v = equations.unpack(run.states, nothing)
-    work = run.states[:, -1] if equations.forces.present else None
-    rows = Rows(run.times, q, v, work, nothing)
+    accounts = dict(zip(equations.accounts, run.states.T[len(run.states.T) - len(equations.accounts) :], strict=True))
+    rows = Rows(run.times, q, v, accounts, nothing)
     columns: dict[str, Any] = {TIME: run.times}
     columns |= zip(mechanism.position_names, q.T, strict=True)
     columns |= zip(mechanism.velocity_names, v.T, strict=True)
-    if work is not None:
-        columns["work"] = work
+    columns |= accounts
     graph = quantities(equations)
     columns |= observed(equations, graph, rows)
     velocity_form = VelocityForm(mechanism, outcome.values, outcome.forces)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinegraph.derive.state_rate import Forces
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.equations import VelocityForm, quaternion_starts
-from kinegraph.simulate.formula import formula
+from kinegraph.simulate.run import opened, read_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.errors import SolveError
@@ -128,7 +127,10 @@ def sweep(
     known = [parameter.name for parameter in mechanism.parameters]
     runtime = [name for name in varied if name in known]
     values = parameters or {}
-    forces = Forces({name.removeprefix("tau:"): formula(given) for name, given in (inputs or {}).items()})
+    forces, _ = read_inputs(mechanism, inputs or {})
+    if forces.sampled:
+        raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
+    mechanism = opened(mechanism, forces)
     equations = VelocityForm(mechanism, values, forces, runtime)
     states = _states(equations, varied, initial or {}, values)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))

@@ -83,6 +83,10 @@ class Solution(Mapping[str, Floats]):
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """A column, or the default if there is none of this name."""
+        return self.columns.get(name, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 

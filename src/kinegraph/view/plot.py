@@ -70,7 +70,7 @@ def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str) ->
 
 def _energies(panel: Any, solution: Solution) -> None:
     panel.set_title("Energies")
-    for name in (*_ENERGIES, "work"):
+    for name in (*_ENERGIES, "work", "dissipated", "supplied"):
         if name in solution.columns:
             panel.plot(solution.t, solution[name], label="total" if name == "energy" else name)
     panel.set_xlabel("t / s")
