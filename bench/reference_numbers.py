@@ -59,6 +59,33 @@ def mujoco_numbers(path: Path) -> dict[str, object]:
     return {"file": path.name, "start": model.qpos0.tolist(), "states": states}
 
 
+def passive_numbers(path: Path) -> dict[str, object]:
+    """Inertia with armature, accelerations with springs and dampers, and where a second of motion ends."""
+    model = mujoco.MjModel.from_xml_path(str(path))
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    data = mujoco.MjData(model)
+    random = np.random.default_rng(2)
+    states = []
+    for _ in range(STATES):
+        data.qpos[:] = random.uniform(-1, 1, model.nq)
+        mujoco.mj_normalizeQuat(model, data.qpos)
+        data.qvel[:] = random.uniform(-1, 1, model.nv)
+        mujoco.mj_forward(model, data)
+        inertia = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, data, inertia)
+        potential, kinetic = data.energy
+        found = {"q": data.qpos, "v": data.qvel, "H": inertia, "qdd": data.qacc, "forces": data.qfrc_passive}
+        found |= {"energy": np.array([kinetic, potential])}
+        states.append({name: value.tolist() for name, value in found.items()})
+    start = {"q": data.qpos.tolist(), "v": data.qvel.tolist()}
+    data.time = 0.0
+    while data.time < 1 - 1e-9:
+        mujoco.mj_step(model, data)
+    end = {"q": data.qpos.tolist(), "v": data.qvel.tolist()}
+    return {"file": path.name, "states": states, "start": start, "end": end}
+
+
 def write(name: str, content: dict[str, object]) -> None:
     path = ROOT / "tests" / "data" / name
     path.write_text(json.dumps(content) + "\n", encoding="utf-8")
@@ -70,6 +97,7 @@ def main() -> None:
     write("robots_pinocchio.json", {"source": source, "robots": [pinocchio_numbers(urdf, base) for base in Base]})
     source = f"MuJoCo {mujoco.__version__}, computed by bench/reference_numbers.py"
     write("robots_mujoco.json", {"source": source, "robots": [mujoco_numbers(MODELS / "branched.xml")]})
+    write("passive_mujoco.json", {"source": source, **passive_numbers(MODELS / "passive.xml")})
 
 
 if __name__ == "__main__":

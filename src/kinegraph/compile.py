@@ -28,6 +28,7 @@ from kinegraph.model.elements import expressions as element_expressions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Quaternion, Rotation
+from kinegraph.model.robot_elements import Taken, with_elements
 from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
 
 if TYPE_CHECKING:
@@ -49,10 +50,32 @@ SOLVED_IN_LOOPS = 6
 _PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 60_000, Effort.SEARCH: 1_000_000}
 
 
-def load(source: str | Path, *, floating: bool = False, package_roots: Sequence[str | Path] = ()) -> Mechanism:
+def load(
+    source: str | Path,
+    *,
+    floating: bool = False,
+    package_roots: Sequence[str | Path] = (),
+    elements: bool | Taken | None = None,
+) -> Mechanism:
     """A mechanism from a file (.kg records, .urdf, .xml or .mjcf for MuJoCo, .csv Denavit-Hartenberg), or by its name
     in the library. `floating` frees the base of a URDF robot, `package_roots` are the folders its `package://` meshes
-    are looked for in. The readers in `kinegraph.io` take more options and report what they found."""
+    are looked for in. The readers in `kinegraph.io` take more options and report what they found.
+
+    elements: whether what robot files say about joints (damping, springs, rotor inertia) is part of the equations; None
+    does as each format's own engines do: MJCF yes, URDF no. `Taken` chooses more: dry friction, limits.
+    """
+    mechanism = _read(source, floating, package_roots)
+    if elements is None:
+        elements = Taken() if Path(source).suffix.lower() in _MJCF else False
+    if not elements:
+        return mechanism
+    return with_elements(mechanism, elements if isinstance(elements, Taken) else Taken(dry=True))
+
+
+_MJCF = (".xml", ".mjcf")
+
+
+def _read(source: str | Path, floating: bool, package_roots: Sequence[str | Path]) -> Mechanism:
     path = Path(source)
     kind = path.suffix.lower()
     if kind != ".urdf" and (floating or package_roots):
@@ -63,7 +86,7 @@ def load(source: str | Path, *, floating: bool = False, package_roots: Sequence[
     if kind == ".urdf":
         base = Base.FLOATING if floating else Base.FIXED
         return load_urdf(path, base=base, package_roots=package_roots).mechanism
-    if kind in (".xml", ".mjcf"):
+    if kind in _MJCF:
         return load_mjcf(path).mechanism
     return load_denavit_hartenberg(path).mechanism if kind == ".csv" else load_file(path)
 

@@ -42,9 +42,11 @@ SetOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON and nothing else.")]
 
 
-def read_model(model: str, floating: bool = False, package_roots: list[Path] | None = None) -> kg.Mechanism:
-    """The mechanism MODEL names, read as --floating and --package-root say."""
-    return kg.load(model, floating=floating, package_roots=package_roots or ())
+def read_model(
+    model: str, floating: bool = False, package_roots: list[Path] | None = None, elements: bool | None = None
+) -> kg.Mechanism:
+    """The mechanism MODEL names, read as --floating, --package-root and --elements say."""
+    return kg.load(model, floating=floating, package_roots=package_roots or (), elements=elements)
 
 
 def console(stderr: bool = False) -> Console:

@@ -56,6 +56,12 @@ def run(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
     ] = None,
+    elements: Annotated[
+        bool | None,
+        typer.Option(
+            "--elements/--bare", help="Damping, springs, ... of a robot file; else as its format's engines do."
+        ),
+    ] = None,
     native: Annotated[
         bool | None,
         typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
@@ -75,7 +81,7 @@ def run(
         from kinegraph.view.page import page_path
 
         page_path(page)
-    mechanism = read_model(model, floating, package_root)
+    mechanism = read_model(model, floating, package_root, elements)
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     solution = simulate(
         mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),
