@@ -15,17 +15,18 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "kinegraph"
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
-    "graph": {"errors"},
-    "passes": {"errors", "graph"},
+    "shown": set(),  # asks `view.notebook` by name, when a notebook wants to show something
+    "graph": {"errors", "shown"},
+    "passes": {"errors", "graph", "shown"},
     "backends": {"errors", "graph"},
     "jit": {"errors", "graph", "backends"},
-    "model": {"errors"},
+    "model": {"errors", "shown"},
     "io": {"errors", "model"},
     "library": {"errors", "model", "io"},
     "derive": {"errors", "model", "graph"},
     "loops": {"errors", "model", "graph"},  # large systems: recursions over arrays
     "compile": {"errors", "model", "io", "library", "derive", "loops", "graph", "passes", "backends", "jit"},
-    "solve": {"errors", "model", "graph", "backends", "jit"},  # kernels are plain callables here: never derive
+    "solve": {"errors", "model", "graph", "backends", "jit", "shown"},  # kernels are plain callables here: never derive
 }
 BASE = set(ALLOWED)
 ALLOWED |= {
@@ -33,7 +34,7 @@ ALLOWED |= {
     "simulate": BASE,  # from a mechanism to the problem `solve` integrates
     "export": BASE,
     "store": BASE,
-    "view": BASE | {"store"},
+    "view": BASE | {"store", "simulate"},
     "bench": BASE | {"simulate"},
     "__init__": BASE | {"store", "view", "export", "minimise", "simulate"},
     "cli": BASE | {"store", "view", "export", "minimise", "simulate", "bench", "__init__"},

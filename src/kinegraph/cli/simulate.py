@@ -58,9 +58,7 @@ def run(
     ] = None,
     elements: Annotated[
         bool | None,
-        typer.Option(
-            "--elements/--bare", help="Damping, springs, ... of a robot file; else as its format's engines do."
-        ),
+        typer.Option("--elements/--bare", help="Damping, springs, ... of robot files; else as their engines do."),
     ] = None,
     native: Annotated[
         bool | None,

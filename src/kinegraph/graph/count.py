@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from kinegraph.graph.node import Function, Graph, Polynomial
+from kinegraph.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)
-class Operations:
+class Operations(Shown):
     """Numbers of operations of each sort; `other` counts the remaining functions."""
 
     mul: int = 0

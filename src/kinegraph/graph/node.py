@@ -14,6 +14,7 @@ from math import prod
 from typing import NamedTuple, TypeAlias
 
 from kinegraph.errors import GraphError
+from kinegraph.shown import Shown
 
 Coefficient: TypeAlias = int | Fraction
 Factor: TypeAlias = tuple[int, int]
@@ -79,7 +80,7 @@ def children(node: Node) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Shown):
     """An immutable computation graph. `law.check` says what makes it well formed."""
 
     nodes: tuple[Node, ...]

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from kinegraph.model.expression import Expression, expression
+from kinegraph.shown import Shown
 
 if TYPE_CHECKING:
     from kinegraph.model.elements import Element, Input
@@ -122,7 +123,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Mechanism:
+class Mechanism(Shown):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
     `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does

@@ -21,6 +21,7 @@ from kinegraph.passes.fast_extract import FastExtract
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
 from kinegraph.passes.system.repair import Budget
+from kinegraph.shown import Shown
 
 
 class Pass(Protocol):
@@ -51,7 +52,7 @@ class PassReport:
 
 
 @dataclass(frozen=True)
-class Reduction:
+class Reduction(Shown):
     """A reduced graph, how it came about, and whether it was proved equal to the graph it came from."""
 
     graph: Graph

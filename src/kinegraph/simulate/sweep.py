@@ -15,6 +15,7 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.shown import Shown
 from kinegraph.simulate.equations import VelocityForm, quaternion_starts
 from kinegraph.simulate.run import opened, read_inputs
 from kinegraph.simulate.start import normalise, starting_state
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Shown):
     """Many runs. `states[i, k]` is the state of run i at times[k], its entries called `names`."""
 
     model: str

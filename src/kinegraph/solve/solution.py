@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.shown import Shown
 from kinegraph.solve.errors import SolveError
 from kinegraph.solve.execution import Decision, Execution
 from kinegraph.solve.problem import Floats
@@ -53,7 +53,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Solution(Mapping[str, Floats]):
+class Solution(Shown, Mapping[str, Floats]):
     """Columns by name: `t`, positions, velocities, energies, output points. Behaves like a mapping.
 
     model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
@@ -191,16 +191,6 @@ class Solution(Mapping[str, Floats]):
         if self.happenings:
             lines.append(f"  {len(self.happenings)} events, the last: {self.happenings[-1].name}")
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(name)}</td><td>{column[0]:.6g}</td><td>{column[-1]:.6g}</td>"
-            f"<td>{np.min(column):.6g}</td><td>{np.max(column):.6g}</td></tr>"
-            for name, column in self.columns.items()
-            if len(column)
-        )
-        head = "<tr><th></th><th>first</th><th>last</th><th>least</th><th>most</th></tr>"
-        return f"<pre>{escape(str(self))}</pre><table>{head}{rows}</table>"
 
 
 def _for_numpy(columns: Mapping[str, Floats]) -> dict[str, Any]:

@@ -25,6 +25,8 @@ _STYLE: dict[str, Any] = {
 }  # fmt: skip
 _MOST_CURVES = 12
 _ENERGIES = ("kinetic", "potential", "energy")
+_ACCOUNTS = ("work", "dissipated", "supplied")
+_FAR = 3.0  # times the change of energies
 
 
 def plot(solution: Solution, path: str | Path, columns: Sequence[str] = ()) -> Path:
@@ -46,7 +48,7 @@ def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
     with matplotlib.rc_context(style):
         page = Figure(figsize=(9.6, 6.4), layout="constrained")
         panels = page.subplots(2, 2)
-        page.suptitle(solution.model, x=0.01, ha="left", fontsize=13, fontweight="bold")
+        page.suptitle(_written(solution.model), x=0.01, ha="left", fontsize=13, fontweight="bold")
         _curves(panels[0, 0], solution, columns or solution.positions, "Chosen columns" if columns else "Coordinates")
         _curves(panels[0, 1], solution, solution.velocities, "Velocities")
         _energies(panels[1, 0], solution)
@@ -69,14 +71,27 @@ def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str) ->
 
 
 def _energies(panel: Any, solution: Solution) -> None:
-    panel.set_title("Energies")
-    for name in (*_ENERGIES, "work", "dissipated", "supplied"):
-        if name in solution.columns:
-            panel.plot(solution.t, solution[name], label="total" if name == "energy" else name)
+    """Energies; from the start of the potential where its level would make all curves flat."""
+    shown = [name for name in (*_ENERGIES, *_ACCOUNTS) if name in solution]
+    level = _far_level(solution)
+    panel.set_title("Energies" if level == 0 else f"Energies, potential from {level:.4g} J")
+    for name in shown:
+        moved = level if name in ("potential", "energy") else 0.0
+        panel.plot(solution.t, solution[name] - moved, label="total" if name == "energy" else name)
     panel.set_xlabel("t / s")
     panel.set_ylabel("J")
     panel.margins(x=0)
     _legend(panel, len(panel.lines))
+
+
+def _far_level(solution: Solution) -> float:
+    """The potential at the start if it is far from zero compared with how much energies change; else zero."""
+    curves = [solution[name] for name in _ENERGIES if name in solution and len(solution[name])]
+    if len(curves) < len(_ENERGIES):
+        return 0.0
+    change = max(float(np.ptp(curve)) for curve in curves)
+    start = float(solution["potential"][0])
+    return start if abs(start) > _FAR * max(change, float(np.max(solution["kinetic"]))) else 0.0
 
 
 def _legend(panel: Any, count: int) -> None:
