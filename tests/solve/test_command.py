@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
 from kinegraph.cli import simulate
 from kinegraph.solve.errors import SolveError
+from kinegraph.simulate import Solution
 
 app = typer.Typer()
 app.command("simulate")(simulate.run)
@@ -42,3 +45,27 @@ def test_a_failed_run_says_so() -> None:
     result = run(app, ["double-pendulum", "--for", "3", "--input", "q1=sqrt(1-t)"])
     assert result.exit_code == 1
     assert "not a number" in result.output or "too small" in result.output
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer of the system")
+def test_ctrl_c_keeps_what_was_computed(tmp_path: Path) -> None:
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, press)
+    signal.setitimer(signal.ITIMER_REAL, 1.5)
+    try:
+        result = run(app, ["pendulum-3", "--for", "1e6", "--interpret", "-o", str(tmp_path / "run.parquet")])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert result.exit_code == 1 and "interrupted" in result.output
+    assert len(Solution.load(tmp_path / "run.parquet").t) >= 1
+
+
+def test_native_code_is_asked_for_and_reported() -> None:
+    for option, answer in (("--native", "yes, as asked for"), ("--interpret", "no, as asked for"), (None, "no, over")):
+        result = run(app, ["double-pendulum", "--for", "0.1", *([option] if option else [])])
+        assert f"native: {answer}" in result.output
+    data = json.loads(run(app, ["double-pendulum", "--for", "0.1", "--json"]).output)
+    assert data["native"]["execution"] == "INTERPRETED"

@@ -22,6 +22,7 @@ from kinegraph.solve.status import Ending, Status
 from kinegraph.solve.sundials import ROOT, Session
 
 _STUCK = 20  # steps that do not move the clock
+_LENGTH, _LENGTH_PER_TOLERANCE = 1e-10, 10.0  # how far quaternions may be from unit length
 _REPORT_EVERY = 256  # steps between two looks at the progress bar
 
 
@@ -83,7 +84,7 @@ class _Trajectory:
         self.states: list[Floats] = []
         self.happenings: list[Happening] = []
         self._grid_place = 0
-        self._steps = 0
+        self._steps = self._rejected = 0
         self._x = problem.argument()
         self._atol = control.absolute(problem.rhs.names)
         self.callbacks = callbacks(problem, events, self._x)
@@ -125,6 +126,7 @@ class _Trajectory:
                 self._save_step()
                 if flag == ROOT and (ending := self._happened()):
                     return ending
+                self._straighten()
                 if self._steps >= self.control.max_steps:
                     return Ending(Status.TOO_MANY_STEPS, self.t)
                 if self._steps % report_every == 0:
@@ -188,16 +190,36 @@ class _Trajectory:
         self._x[size] = self.t
         call(self.events.reset, self._x, rows, 0)
         self.y[:] = rows[index]
-        self.session.call("CVodeReInit", (ctypes.c_double, self.t), (ctypes.c_void_p, self.session.y))
+        self._begin_again()
         if isinstance(self.save, OwnSteps):
             self._keep(self.t, self.y)
+
+    def _straighten(self) -> None:
+        """Bring quaternions back to unit length once they have left it by more than the tolerance explains.
+
+        A multistep method cannot be corrected at every step as others are: its past would no longer fit.
+        """
+        far = False
+        for start in self.problem.rhs.quaternions:
+            part = self.y[start : start + 4]
+            length = float(np.linalg.norm(part))
+            if abs(length - 1) > max(_LENGTH, _LENGTH_PER_TOLERANCE * self.control.rtol):
+                part /= length
+                far = True
+        if far:
+            self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Go on from y, which has been changed; CVODE begins to count anew, too."""
+        self._rejected += self.session.count("CVodeGetNumErrTestFails")
+        self.session.call("CVodeReInit", (ctypes.c_double, self.t), (ctypes.c_void_p, self.session.y))
 
     def result(self, ending: Ending, seconds: float) -> Run:
         """What was saved; own steps, and a run that ended early, end with the last state in any case."""
         early = ending.status is not Status.FINISHED
         if (early or isinstance(self.save, OwnSteps)) and (not self.times or self.times[-1] < self.t):
             self._keep(self.t, self.y)
-        rejected = self.session.count("CVodeGetNumErrTestFails")
+        rejected = self._rejected + self.session.count("CVodeGetNumErrTestFails")
         cost = Statistics(self._steps, rejected, *self.callbacks.calls, seconds, self._loading)
         states = np.array(self.states).reshape(len(self.states), self.problem.rhs.size)
         return Run(np.array(self.times), states, ending, tuple(self.happenings), cost)

@@ -74,12 +74,12 @@ def _energies(panel: Any, solution: Solution) -> None:
     """Energies; from the start of the potential where its level would make all curves flat."""
     shown = [name for name in (*_ENERGIES, *_ACCOUNTS) if name in solution]
     level = _far_level(solution)
-    panel.set_title("Energies" if level == 0 else f"Energies, potential from {level:.4g} J")
+    panel.set_title("Energies")
     for name in shown:
         moved = level if name in ("potential", "energy") else 0.0
         panel.plot(solution.t, solution[name] - moved, label="total" if name == "energy" else name)
     panel.set_xlabel("t / s")
-    panel.set_ylabel("J")
+    panel.set_ylabel("J" if level == 0 else f"J, potential from {level:.4g} J")
     panel.margins(x=0)
     _legend(panel, len(panel.lines))
 
