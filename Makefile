@@ -25,6 +25,8 @@ bench: $(TEST_STAMP)
 	$(BIN)/python -m bench.loops
 	$(BIN)/python -m bench.counts
 	$(BIN)/python -m bench.store
+	$(BIN)/kinegraph bench kidym
+	$(BIN)/kinegraph bench stiff
 
 bench-peers: $(BENCH_STAMP)
 	$(BIN)/python -m bench.run_peers
