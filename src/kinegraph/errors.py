@@ -50,3 +50,11 @@ class KernelError(KinegraphError):
 
 class StoreError(KinegraphError):
     """The model database cannot be opened, read or written, or does not hold what was asked for."""
+
+
+class SolveError(KinegraphError):
+    """A run was asked for that cannot be made; the message says what to give instead."""
+
+
+class TableauError(SolveError):
+    """The numbers of a Runge-Kutta method contradict each other."""

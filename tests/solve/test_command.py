@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from kinegraph.cli import simulate
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 from kinegraph.simulate import Solution
 
 app = typer.Typer()

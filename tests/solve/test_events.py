@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.errors import SolveError
 from kinegraph.simulate import Action, Direction, Event, Status, simulate
-from kinegraph.solve.errors import SolveError
 from tests.solve.problems import BALL, PENDULUM
 
 FALL = sqrt(2 / 9.81)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import DerivationError
+from kinegraph.errors import DerivationError, SolveError
 from kinegraph.simulate import Sampled, simulate
-from kinegraph.solve.errors import SolveError
 
 #: An actuated double pendulum with everything that stores, loses and supplies energy.
 MACHINE = """

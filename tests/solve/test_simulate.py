@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.errors import SolveError
 from kinegraph.simulate import Adaptive, FixedStep, Sampled, Solution, Status, simulate
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.methods import Method
 from kinegraph.solve.progress import Silent
 from kinegraph.solve.recording import OwnSteps

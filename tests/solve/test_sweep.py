@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.errors import SolveError
 from kinegraph.simulate import Status, simulate, sweep
-from kinegraph.solve.errors import SolveError
 
 
 @pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])

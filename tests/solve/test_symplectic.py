@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.errors import SolveError
 from kinegraph.simulate import simulate
-from kinegraph.solve.errors import SolveError
 from tests.mechanisms import PLAIN_JOINTS, random_tree
 from tests.solve.problems import PENDULUM
 

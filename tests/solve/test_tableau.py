@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kinegraph.solve.errors import TableauError
+from kinegraph.errors import TableauError
 from kinegraph.solve.symplectic import Symplectic
 from kinegraph.solve.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Tableau
 from kinegraph.solve.trees import defect, density, trees

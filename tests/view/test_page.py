@@ -18,7 +18,7 @@ from kinegraph.cli import main
 from kinegraph.compile import bound_parameters
 from kinegraph.io.urdf import load_urdf
 from kinegraph.simulate.equations import quaternion_starts
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 from kinegraph.solve.solution import Solution
 from kinegraph.view.page.drawing import Drawer, ellipsoid
 from kinegraph.view.page.frames import Frames

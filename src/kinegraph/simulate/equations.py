@@ -21,6 +21,7 @@ from kinegraph.derive.state_rate import (
     state_names,
     state_rate,
 )
+from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Symbol
@@ -29,7 +30,6 @@ from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.problem import Code, Floats, RightHandSide
 
 _LARGEST_REDUCED = 4000

@@ -12,10 +12,10 @@ from importlib.resources import files
 from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
 
+from kinegraph.errors import SolveError
 from kinegraph.io.expression_reader import ExpressionReader, plain
 from kinegraph.model.expression import Call, Expression, Name, Operation, Scalar, expression, postorder
 from kinegraph.model.places import Places
-from kinegraph.solve.errors import SolveError
 
 # The grammar of models knows names of letters, digits, _ and $ only: what is special is spelled with $ meanwhile.
 _PRIME, _DOT = "$prime", "$dot$"

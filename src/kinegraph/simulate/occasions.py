@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kinegraph.compile import derive
 from kinegraph.derive.convert import Names
+from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.scalar import Scalar
@@ -15,7 +16,6 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.equations import Equations, VelocityForm, code_of
 from kinegraph.simulate.formula import formula
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import Event, EventSet
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.derive.state_rate import Forces, input_symbol
+from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -20,7 +21,6 @@ from kinegraph.simulate.occasions import read
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import Event
 from kinegraph.solve.execution import Decision, Native
 from kinegraph.solve.methods import Method, solver_of

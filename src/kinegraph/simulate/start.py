@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.equations import quaternion_starts
 from kinegraph.simulate.formula import formula
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.problem import Floats
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
@@ -20,7 +21,6 @@ from kinegraph.simulate.equations import VelocityForm, quaternion_starts
 from kinegraph.simulate.run import opened, read_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.methods import Method, solver_of
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import bar

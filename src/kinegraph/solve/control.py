@@ -9,7 +9,7 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 
 Tolerance = float | Mapping[str, float]
 

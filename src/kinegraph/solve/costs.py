@@ -14,7 +14,7 @@ from kinegraph.solve.plain import loops_digest
 _NAME = "costs-1"
 
 #: Seconds to reduce and compile: once, and for each operation.
-_COMPILING = 0.05, 4e-4
+_COMPILING = 0.15, 3.5e-4
 #: Seconds until the loops of a method are ready: compiled for the first time, and loaded from disk.
 _LOOPS_FIRST, _LOOPS_AGAIN = 12.0, 1.0
 #: Seconds to call compiled code from Python, and for each of its operations.

@@ -9,9 +9,9 @@ from time import perf_counter
 
 import numpy as np
 
+from kinegraph.errors import SolveError
 from kinegraph.solve.control import Adaptive, Control
 from kinegraph.solve.cvode_callbacks import callbacks
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import Action, EventSet
 from kinegraph.solve.plain import call
 from kinegraph.solve.problem import CauchyProblem, Floats

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from kinegraph.errors import SolveError
 from kinegraph.model.expression import Scalar
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.problem import Code
 
 

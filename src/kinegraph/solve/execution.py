@@ -13,7 +13,7 @@ from enum import Enum
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 from kinegraph.solve.progress import Progress
 
 #: What a user says: compile, do not, or decide.

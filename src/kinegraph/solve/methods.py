@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 from kinegraph.solve.solver import Solver
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 from kinegraph.solve.events import EventSet
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.record_loop import COUNTERS, EVALUATIONS, EVENTS, REJECTED, SAVED, STEPS, Saving, Watch

@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
+from kinegraph.errors import SolveError
 from kinegraph.solve import runge_kutta_loop as loop
 from kinegraph.solve.control import Adaptive, Control, FixedStep
 from kinegraph.solve.drive import Loop, drive
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import EventSet
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import Progress

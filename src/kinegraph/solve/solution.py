@@ -12,8 +12,8 @@ import numpy as np
 
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.errors import SolveError
 from kinegraph.shown import Shown
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.execution import Decision, Execution
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.recording import Happening, Statistics
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TIME = "t"
 _METADATA = b"kinegraph"
+_WORTH_SAYING = 0.1  # seconds
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,10 @@ class Solution(Shown, Mapping[str, Floats]):
     def __str__(self) -> str:
         cost = self.statistics
         steps = f"{cost.steps} steps ({cost.rejected} rejected), {cost.evaluations} evaluations"
-        lines = [f"{self.model}: {self.ending}", f"  {self.method}, {steps}, {cost.seconds:.3g} s"]
+        time = f"{cost.seconds - cost.loading:.3g} s"
+        if cost.loading > _WORTH_SAYING:
+            time += f", {cost.loading:.2g} s to make its loops ready"
+        lines = [f"{self.model}: {self.ending}", f"  {self.method}, {steps}, {time}"]
         lines.append(f"  {self.decision}")
         lines += [f"  {check}" for check in self.checks]
         if self.happenings:

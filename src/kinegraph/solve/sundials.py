@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 
 ADAMS, BDF = 1, 2
 NORMAL, ONE_STEP = 1, 2

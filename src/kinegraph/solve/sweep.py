@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.errors import SolveError
 from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.solve import sweep_loop
 from kinegraph.solve.control import Control, FixedStep
 from kinegraph.solve.drive import status_of
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import Progress
 from kinegraph.solve.recording import Grid

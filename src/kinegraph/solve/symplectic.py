@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.errors import SolveError
 from kinegraph.solve import gauss_loop as loop
 from kinegraph.solve.control import Control, FixedStep
 from kinegraph.solve.drive import Loop, drive
-from kinegraph.solve.errors import SolveError
 from kinegraph.solve.events import EventSet
 from kinegraph.solve.problem import CauchyProblem, Floats
 from kinegraph.solve.progress import Progress

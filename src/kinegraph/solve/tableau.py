@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kinegraph.errors import TableauError
 from kinegraph.solve import dop853_numbers
-from kinegraph.solve.errors import TableauError
 from kinegraph.solve.trees import Floats, defect
 
 Number: TypeAlias = float | Fraction

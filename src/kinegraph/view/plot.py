@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinegraph.solve.errors import SolveError
+from kinegraph.errors import SolveError
 from kinegraph.solve.solution import Solution
 
 if TYPE_CHECKING:
