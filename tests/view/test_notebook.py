@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.simulate import simulate
+from kinegraph.simulate import Status, Sweep, simulate
 from kinegraph.view.plot import figure
 from tests.solve.problems import PENDULUM
 
@@ -42,7 +42,7 @@ def test_equations_are_typeset_while_they_can_be_read() -> None:
 
 
 def test_counts_and_reductions_are_tables() -> None:
-    reduction = kg.reduce(kg.derive(kg.load("double-pendulum"), "tau"))
+    reduction = kg.reduce(kg.derive(kg.load("double-pendulum"), "tau"), effort=kg.Effort.QUICK)
     counts = kg.count(reduction.graph)
     table = counts._repr_html_()
     assert table is not None
@@ -62,9 +62,15 @@ def test_a_solution_is_shown_with_its_plot() -> None:
     row = table.index("q1")
     assert float(table[row + 2]) == pytest.approx(run["q1"][-1], rel=1e-5)
     assert run._repr_latex_() is None
-    sweep = kg.sweep(kg.load("double-pendulum"), 0.1, over={"q1": [0.1, 0.2, 0.3]}, step=0.05, method="rk4")
+
+
+def test_a_sweep_is_shown_by_its_ends() -> None:
+    ends = np.array([[[1.0, 4.0]], [[2.0, 5.0]], [[6.0, 9.0]]])
+    over, steps = {"q": np.zeros(3)}, np.ones(3, dtype=np.int64)
+    sweep = Sweep("<b>", over, ("q", "q'"), np.ones(1), ends, (Status.FINISHED,) * 3, steps, 0.1)
     shown = sweep._repr_html_()
-    assert shown is not None and "median" in cells(shown)
+    assert shown is not None and "<b>" not in shown
+    assert cells(shown)[3:9] == ["least", "1", "4", "median", "2", "5"]
 
 
 def test_names_are_escaped() -> None:
