@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from kinegraph.cli import simulate
-from kinegraph.errors import SolveError
+from kinegraph.errors import ModelError, SolveError
 from kinegraph.simulate import Solution
 
 app = typer.Typer()
@@ -69,3 +69,20 @@ def test_native_code_is_asked_for_and_reported() -> None:
         assert f"native: {answer}" in result.output
     data = json.loads(run(app, ["double-pendulum", "--for", "0.1", "--json"]).output)
     assert data["native"]["execution"] == "INTERPRETED"
+
+
+def test_samples_from_a_file(tmp_path: Path) -> None:
+    model = tmp_path / "slide.kg"
+    model.write_text("model slide; inputs u; coordinates x; A | Sx(x) | m(2); force motor | value(u), on(x);", "utf-8")
+    for text in ("0,0\n2,12\n", "t,u\n0,0\n2,12\n"):
+        (tmp_path / "u.csv").write_text(text, "utf-8")
+        data = json.loads(run(app, [str(model), "--for", "2", "--input", f"u=@{tmp_path / 'u.csv'}", "--json"]).output)
+        assert data["final"]["x"] == pytest.approx(4)
+    (tmp_path / "u.csv").write_text("0,0\n1\n", "utf-8")
+    with pytest.raises(ModelError, match="two columns"):
+        app_run(str(model), "--input", f"u=@{tmp_path / 'u.csv'}")
+
+
+def app_run(*words: str) -> None:
+    """As `run`, but errors come through."""
+    run(app, list(words), catch_exceptions=False)

@@ -35,7 +35,11 @@ def run(
     ] = None,
     inputs: Annotated[
         list[str] | None,
-        typer.Option("--input", metavar="NAME=FORMULA", help="A force on a coordinate: q1=2*sin(3*t)-0.1*q1'."),
+        typer.Option(
+            "--input",
+            metavar="NAME=FORMULA",
+            help="A force on a coordinate or an input of the model: q1=2*sin(3*t)-0.1*q1', u=@samples.csv.",
+        ),
     ] = None,
     events: Annotated[
         list[str] | None,
@@ -83,7 +87,7 @@ def run(
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     solution = simulate(
         mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),
-        inputs=assignments(inputs or (), "--input"), events=_events(events, stop), grid=points or None,
+        inputs=_inputs(assignments(inputs or (), "--input")), events=_events(events, stop), grid=points or None,
         rtol=rtol, atol=atol, step=step, native="auto" if native is None else native,
         progress=False if quiet or json else None,
     )  # fmt: skip
@@ -121,6 +125,24 @@ def _formulas(texts: Mapping[str, str]) -> dict[str, Any]:
     from kinegraph.simulate.formula import formula
 
     return {name: formula(text) for name, text in texts.items()}
+
+
+def _inputs(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Formulas as they stand; `@file` are samples, two columns of numbers (time and value) with or without a head."""
+    return {name: _samples(Path(text[1:])) if text.startswith("@") else text for name, text in texts.items()}
+
+
+def _samples(path: Path) -> tuple[Any, Any]:
+    import numpy as np
+
+    lines = path.read_text("utf-8").splitlines()
+    head = bool(lines) and lines[0][:1].strip("+-.0123456789 ") != ""
+    try:
+        times, values = np.loadtxt(lines[head:], delimiter=",", ndmin=2).T
+    except ValueError:
+        remedy = "write one line `time,value` for each sample"
+        raise ModelError(f"--input: {path} does not hold two columns of numbers", remedy=remedy) from None
+    return times, values
 
 
 def _events(recorded: list[str] | None, stopping: list[str] | None) -> list[Event]:

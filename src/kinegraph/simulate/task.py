@@ -22,6 +22,8 @@ from kinegraph.solve.recording import Run, Save
 from kinegraph.solve.solver import Solver
 from kinegraph.solve.symplectic import Symplectic
 
+_MOST_INTERPRETED = 100_000  # nodes (with a guess of the Jacobian's) that Python can still be asked to read
+
 _loaded: set[str] = set()  # methods whose compiled loops this process has used
 
 
@@ -87,7 +89,10 @@ class Task:
     # deciding
 
     def _beforehand(self) -> Decision:
-        """With steps of one length all is known before; else nothing, so the interpreter begins."""
+        """With steps of one length all is known before; else nothing: the interpreter begins, unless much is to do."""
+        size = len(self.equations.names) if isinstance(self.solver, Cvode) else 0
+        if len(self.equations.rate) * (1 + size // 4) > _MOST_INTERPRETED:
+            return Decision(Execution.KERNEL)
         if not isinstance(self.control, FixedStep):
             return Decision(Execution.INTERPRETED)
         steps = ceil((self.span[1] - self.span[0]) / self.control.step)

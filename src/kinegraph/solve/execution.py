@@ -43,7 +43,8 @@ class Decision:
         if self.forced:
             return f"native: {self.execution.value}, as asked for"
         if not self.estimates:
-            return f"native: {self.execution.value}, over before compiling could have paid"
+            why = "over before compiling could have paid" if self.execution is Execution.INTERPRETED else "for its size"
+            return f"native: {self.execution.value}, {why}"
         names = {Execution.INTERPRETED: "interpreter", Execution.KERNEL: "right-hand side compiled",
                  Execution.NATIVE: "all compiled"}  # fmt: skip
         costs = ", ".join(f"{names[one]} {seconds:.2g} s" for one, seconds in self.estimates.items())
