@@ -96,11 +96,3 @@ def test_what_cannot_be_driven_is_explained() -> None:
     damped = kg.parse("model d; coordinates q = 1; A | Ry(q) | Sz(-1), m(1); damper oil | on(q), damping(1);")
     with pytest.raises(DerivationError, match="potential, which not all elements have: oil"):
         simulate(damped, 1, method="symplectic", step=1e-2)
-
-
-def test_a_sweep_of_a_driven_machine() -> None:
-    machine, starts = kg.parse(MACHINE), [0.1, 0.5]
-    runs = kg.sweep(machine, 1, over={"q1": starts}, inputs={"u": "-q1'"}, rtol=1e-9, method="dop853")
-    for row, start in enumerate(starts):
-        alone = simulate(machine, 1, inputs={"u": "-q1'"}, initial={"q1": start}, rtol=1e-9)
-        assert runs["q1"][row, -1] == pytest.approx(alone["q1"][-1], abs=1e-7)

@@ -10,6 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import SolveError
 from kinegraph.simulate import Status, simulate, sweep
+from tests.solve.test_inputs import MACHINE
 
 
 @pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])
@@ -68,3 +69,11 @@ def test_mistakes() -> None:
             sweep(arm, 1, over=over)
     with pytest.raises(SolveError, match="rk4, dopri5"):
         sweep(arm, 1, over={"q1": [1]}, method="bdf")
+
+
+def test_a_sweep_of_a_driven_machine() -> None:
+    machine, starts = kg.parse(MACHINE), [0.1, 0.5]
+    runs = kg.sweep(machine, 1, over={"q1": starts}, inputs={"u": "-q1'"}, rtol=1e-9, method="dop853")
+    for row, start in enumerate(starts):
+        alone = kg.simulate(machine, 1, inputs={"u": "-q1'"}, initial={"q1": start}, rtol=1e-9)
+        assert runs["q1"][row, -1] == pytest.approx(alone["q1"][-1], abs=1e-7)
