@@ -93,9 +93,16 @@ def state_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, 
 
 
 def state_rate(
-    mechanism: Mechanism, motion: Graph, bound: Mapping[str, Expression], forces: Forces = NO_FORCES
+    mechanism: Mechanism,
+    motion: Graph,
+    bound: Mapping[str, Expression],
+    forces: Forces = NO_FORCES,
+    accounts: tuple[str, ...] | None = None,
 ) -> Graph:
-    """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`."""
+    """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
+
+    accounts: which of them end the state; None takes all that can be other than zero.
+    """
     forces.check(mechanism)
     builder = Builder()
     names = Names(builder, mechanism, bound)
@@ -104,7 +111,7 @@ def state_rate(
     qdd = moved([motion.output("qdd")], place)[0].nodes
     v = [names[name] for name in mechanism.velocity_names]
     rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
-    accounts = account_names(mechanism, forces)
+    accounts = account_names(mechanism, forces) if accounts is None else accounts
     if WORK in accounts:
         rates.append(_power(mechanism, names, given).index)
     if DISSIPATED in accounts:

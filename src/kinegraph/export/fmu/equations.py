@@ -67,9 +67,9 @@ def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression
 
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     accelerations = reduced_graph(mechanism, quantities_of("qdd"), bound, options.effort, cache=True)
-    forces = Forces({}, tuple(name.removeprefix("tau:") for name in input_names(mechanism)))
-    rate = state_rate(mechanism, accelerations, bound, forces)
-    nodes = rate.output("rate").nodes[:-1]  # without the work of the forces
+    forces = Forces({}, (*input_names(mechanism), *mechanism.free_inputs))
+    rate = state_rate(mechanism, accelerations, bound, forces, accounts=())
+    nodes = rate.output("rate").nodes
     return Graph(rate.nodes, (Output(DERIVATIVES, (len(nodes),), nodes),))
 
 
