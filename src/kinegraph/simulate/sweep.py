@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,15 +20,15 @@ from kinegraph.shown import Shown
 from kinegraph.simulate.equations import VelocityForm, quaternion_starts
 from kinegraph.simulate.run import opened, read_inputs
 from kinegraph.simulate.start import normalise, starting_state
+from kinegraph.simulate.sweep_task import SweepTask
 from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
+from kinegraph.solve.execution import Decision, Execution, Native
 from kinegraph.solve.methods import Method, solver_of
-from kinegraph.solve.problem import CauchyProblem, Floats
-from kinegraph.solve.progress import bar
+from kinegraph.solve.problem import Floats, require_span
 from kinegraph.solve.recording import Grid
 from kinegraph.solve.runge_kutta import RungeKutta
 from kinegraph.solve.solver import Solver
 from kinegraph.solve.status import Status
-from kinegraph.solve.sweep import Many, integrate_many
 
 if TYPE_CHECKING:
     import pyarrow
@@ -46,6 +46,7 @@ class Sweep(Shown):
     statuses: tuple[Status, ...]
     steps: NDArray[np.int64]
     seconds: float
+    decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
 
     def __len__(self) -> int:
         return len(self.states)
@@ -94,7 +95,8 @@ class Sweep(Shown):
     def __str__(self) -> str:
         good = sum(status is Status.FINISHED for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
-        return f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} a second)"
+        words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} a second)"
+        return f"{words}\n  {self.decision}"
 
 
 def sweep(
@@ -113,9 +115,10 @@ def sweep(
     step: float | None = None,
     control: Control | None = None,
     threads: int | None = None,
+    native: Native = "auto",
     progress: bool | None = None,
 ) -> Sweep:
-    """Run a mechanism many times, in lanes and on all cores; each run has its own step control.
+    """Run a mechanism many times, compiled in lanes and on all cores; each run has its own step control.
 
     over: arrays of one length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
     grid: times to save at, or how many equal intervals; None saves the end only.
@@ -135,17 +138,13 @@ def sweep(
     equations = VelocityForm(mechanism, values, forces, runtime)
     states = _states(equations, varied, initial or {}, values)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
-    rhs = equations.right_hand_side(batch=True)
-    problem = CauchyProblem(rhs, states[0].copy(), float(start), float(start) + float(duration), columns[0].copy())
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    shown = bar(progress, 0, len(states), "runs", mechanism.name)
-    many = integrate_many(solver, problem, states, columns, chosen, _grid(grid, problem), shown, threads)
-    return _swept(mechanism, varied, rhs.names, many)
-
-
-def _swept(mechanism: Mechanism, varied: Mapping[str, Floats], state_names: tuple[str, ...], many: Many) -> Sweep:
+    span = float(start), float(start) + float(duration)
+    task = SweepTask(equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress)
+    many, decision = task.run(native)
     return Sweep(
-        mechanism.name, varied, state_names, many.times, many.states, many.statuses, many.steps, many.seconds
+        mechanism.name, varied, equations.names, many.times, many.states, many.statuses, many.steps, many.seconds,
+        decision,
     )  # fmt: skip
 
 
@@ -198,9 +197,10 @@ def _starts_by_formula(mechanism: Mechanism) -> bool:
     return False
 
 
-def _grid(grid: int | ArrayLike | None, problem: CauchyProblem) -> Grid | None:
+def _grid(grid: int | ArrayLike | None, span: tuple[float, float]) -> Grid | None:
     if grid is None:
         return None
     if isinstance(grid, int):
-        return Grid(np.linspace(problem.start, problem.end, grid + 1))
+        require_span(*span)
+        return Grid(np.linspace(*span, grid + 1))
     return Grid(np.asarray(grid, dtype=float))

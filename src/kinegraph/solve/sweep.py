@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
 from typing import Any
@@ -17,7 +17,7 @@ from kinegraph.solve import sweep_loop
 from kinegraph.solve.control import Control, FixedStep
 from kinegraph.solve.drive import status_of
 from kinegraph.solve.problem import CauchyProblem, Floats
-from kinegraph.solve.progress import Progress
+from kinegraph.solve.progress import Progress, Silent
 from kinegraph.solve.recording import Grid
 from kinegraph.solve.runge_kutta import RungeKutta, loop_control, loop_method, loop_system, loop_work
 from kinegraph.solve.solver import SILENT
@@ -31,13 +31,17 @@ _BLOCKS_PER_THREAD = 16
 
 @dataclass(frozen=True)
 class Many:
-    """The results: `states[i, k]` is trajectory i at times[k]; where it ended early, entries after that are NaN."""
+    """The results: `states[i, k]` is trajectory i at times[k]; where it ended early, entries after that are NaN.
+
+    `loading` of the seconds went by while compiled loops were made or loaded.
+    """
 
     times: Floats
     states: Floats
     statuses: tuple[Status, ...]
     steps: NDArray[np.int64]
     seconds: float
+    loading: float = 0.0
 
 
 def integrate_many(
@@ -50,7 +54,10 @@ def integrate_many(
     progress: Progress = SILENT,
     threads: int | None = None,
 ) -> Many:
-    """Run the problem from every row of `states` with the same row of `parameters`; without a grid, only to the end."""
+    """Run the problem from every row of `states` with the same row of `parameters`; without a grid, only to the end.
+
+    The loops are compiled; `integrate_each` does the same with loops as they stand.
+    """
     from kinegraph.solve.native import compiled
 
     if problem.rhs.inputs:
@@ -65,6 +72,11 @@ def integrate_many(
     workers = threads or cores()
     rows = len(states)
     count = _lane_count(problem.rhs.size, rows, workers)
+    run_block(
+        system, method, chosen, cases, _lanes(problem, solver.tableau, count), loop_work(problem, solver.tableau),
+        np.zeros(count, dtype=np.int64), 0, 0,
+    )  # fmt: skip
+    loading = perf_counter() - begun  # the call with nothing to do has compiled it, or loaded it
     done, lock = [0], Lock()
 
     def work(first: int, last: int) -> None:
@@ -78,7 +90,45 @@ def integrate_many(
         for_blocks(work, rows, _block(rows, count, workers), workers)
     times = grid.times if grid is not None else np.array([problem.end])
     statuses = tuple(_status(int(code)) for code in cases.codes)
-    return Many(times, cases.saved, statuses, cases.steps, perf_counter() - begun)
+    return Many(times, cases.saved, statuses, cases.steps, perf_counter() - begun, loading)
+
+
+def integrate_each(
+    solver: RungeKutta,
+    problem: CauchyProblem,
+    states: Floats,
+    parameters: Floats,
+    control: Control,
+    grid: Grid | None = None,
+    progress: Progress = SILENT,
+) -> Many:
+    """One run after the other, for problems that are interpreted."""
+    begun = perf_counter()
+    save = grid or Grid(np.array([problem.end]))
+    saved = np.full((len(states), len(save.times), problem.rhs.size), np.nan)
+    statuses = [Status.INTERRUPTED] * len(states)
+    steps = np.zeros(len(states), dtype=np.int64)
+    with progress:
+        for row, (state, values) in enumerate(zip(states, parameters, strict=True)):
+            one = replace(problem, state=state, parameters=values)
+            run = solver.integrate(one, control, save, progress=_OneOfMany(progress, row, one))
+            statuses[row], steps[row] = run.ending.status, run.statistics.steps
+            if run.ending.status is Status.INTERRUPTED:
+                break
+            on_grid = np.isin(run.times, save.times)  # a run that ended early has its last state, too
+            saved[row, np.searchsorted(save.times, run.times[on_grid])] = run.states[on_grid]
+    return Many(save.times, saved, tuple(statuses), steps, perf_counter() - begun)
+
+
+class _OneOfMany(Silent):
+    """The progress of one run as a part of the progress of all."""
+
+    def __init__(self, all_runs: Progress, row: int, problem: CauchyProblem) -> None:
+        self._all, self._row, self._problem = all_runs, row, problem
+
+    def reached(self, amount: float) -> None:
+        start, end = self._problem.start, self._problem.end
+        self._all.reached(self._row + (amount - start) / (end - start))
 
 
 def _lane_count(size: int, rows: int, threads: int) -> int:

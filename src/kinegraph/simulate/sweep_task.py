@@ -1,0 +1,85 @@
+"""The runs of a sweep: a few interpreted, many compiled, whichever ends earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kinegraph.backends.interpreted import InterpretedFunction
+from kinegraph.simulate.equations import VelocityForm
+from kinegraph.solve import costs
+from kinegraph.solve.control import Control
+from kinegraph.solve.execution import Decision, Execution, Native, Switch, Watched, forced
+from kinegraph.solve.problem import CauchyProblem, Floats
+from kinegraph.solve.progress import Progress, bar
+from kinegraph.solve.recording import Grid
+from kinegraph.solve.runge_kutta import RungeKutta
+from kinegraph.solve.sweep import Many, integrate_each, integrate_many
+
+_loaded: set[str] = set()  # methods whose compiled loops this process has used
+_KERNELS = 2  # of one state and of many: what is compiled for a sweep
+
+
+@dataclass(frozen=True)
+class SweepTask:
+    """Equations, where each run starts, and how they are to be integrated."""
+
+    equations: VelocityForm
+    solver: RungeKutta
+    control: Control
+    states: Floats
+    parameters: Floats
+    span: tuple[float, float]
+    grid: Grid | None
+    threads: int | None
+    progress: bool | None
+
+    def run(self, native: Native) -> tuple[Many, Decision]:
+        """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
+        wanted = forced(native)
+        if wanted is Execution.NATIVE:
+            return self._compiled(), Decision(wanted, forced=True)
+        if wanted is Execution.INTERPRETED:
+            return self._interpreted(self._problem(False), self._bar()), Decision(wanted, forced=True)
+        problem = self._problem(False)
+        watched = self._watched(problem)
+        try:
+            return self._interpreted(problem, watched), Decision(Execution.INTERPRETED, False, watched.estimates)
+        except Switch as switch:
+            return self._compiled(), switch.decision
+
+    def _problem(self, native: bool) -> CauchyProblem:
+        rhs = self.equations.right_hand_side(batch=native, native=native)
+        return CauchyProblem(rhs, self.states[0].copy(), *self.span, self.parameters[0].copy(), native=native)
+
+    def _bar(self) -> Progress:
+        return bar(self.progress, 0, len(self.states), "runs", self.equations.mechanism.name)
+
+    def _interpreted(self, problem: CauchyProblem, shown: Progress) -> Many:
+        return integrate_each(self.solver, problem, self.states, self.parameters, self.control, self.grid, shown)
+
+    def _compiled(self) -> Many:
+        many = integrate_many(
+            self.solver, self._problem(True), self.states, self.parameters, self.control, self.grid, self._bar(),
+            self.threads,
+        )  # fmt: skip
+        if self._loops not in _loaded:
+            _loaded.add(self._loops)
+            costs.store(costs.stored().loaded(self._loops, many.loading))
+        return many
+
+    @property
+    def _loops(self) -> str:
+        return f"sweep, {self.solver.name}"
+
+    def _watched(self, problem: CauchyProblem) -> Watched:
+        (function,) = (one for one in problem.rhs.keep if isinstance(one, InterpretedFunction))
+        known = costs.stored()
+
+        def others(elapsed: float, done: float) -> Mapping[Execution, float]:
+            compiling = _KERNELS * known.compile(function.operations)
+            loading = known.load(self._loops, self._loops in _loaded)
+            running = function.calls / done * known.evaluate(function.operations)
+            return {Execution.NATIVE: compiling + loading + running}
+
+        return Watched(self._bar(), (0, len(self.states)), Execution.INTERPRETED, others)
