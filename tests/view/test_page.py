@@ -16,9 +16,9 @@ import pytest
 import kinegraph as kg
 from kinegraph.cli import main
 from kinegraph.compile import bound_parameters
+from kinegraph.errors import SolveError
 from kinegraph.io.urdf import load_urdf
 from kinegraph.simulate.equations import quaternion_starts
-from kinegraph.errors import SolveError
 from kinegraph.solve.solution import Solution
 from kinegraph.view.page.drawing import Drawer, ellipsoid
 from kinegraph.view.page.frames import Frames

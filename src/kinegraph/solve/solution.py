@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kinegraph.errors import SolveError
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.errors import SolveError
 from kinegraph.shown import Shown
 from kinegraph.solve.execution import Decision, Execution
 from kinegraph.solve.problem import Floats

@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from kinegraph.io.write import write
 from kinegraph.errors import SolveError
+from kinegraph.io.write import write
 from kinegraph.view.page import facts
 from kinegraph.view.page.equations import counted, typeset
 from kinegraph.view.page.scene import Scene, json_for_html

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.model.expression import TIME
 from kinegraph.errors import SolveError
+from kinegraph.model.expression import TIME
 from kinegraph.solve.solution import Solution
 from kinegraph.view.page import facts
 from kinegraph.view.page.scene import packed, scene_of
