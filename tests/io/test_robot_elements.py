@@ -13,7 +13,8 @@ from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.model.elements import Damper, Friction, Limit
 from kinegraph.model.robot_data import JointArmature, JointFriction, JointLimits, JointSpring
-from kinegraph.model.robot_elements import Taken, with_elements
+from kinegraph.model.robot_elements import Taken, with_elements, without_rotors
+from kinegraph.view.page.scene import scene_of
 
 FILE = Path(__file__).parent / "data" / "passive.xml"
 NUMBERS = json.loads((Path(__file__).parents[1] / "data" / "passive_mujoco.json").read_text("utf-8"))
@@ -96,3 +97,13 @@ def test_springs_and_armature_of_ball_joints_stay_records() -> None:
     full = with_elements(ball)
     assert [type(extra) for extra in full.extras] == [JointSpring, JointArmature]
     assert len(full.elements) == 3
+
+
+def test_rotors_are_not_seen() -> None:
+    """They stand for inertia, not for something at a place: a page draws the robot as it is without them."""
+    full = kg.load(FILE)
+    assert without_rotors(full).bodies == load_mjcf(FILE).mechanism.bodies
+    run = kg.simulate(full, 0.1, grid=3)
+    states = {name: run[name] for name in ("t", *run.positions)}
+    scene = scene_of(full, {}, states).data()
+    assert [body["name"] for body in scene["bodies"]] == ["cart", "arm", "hand", "finger"]

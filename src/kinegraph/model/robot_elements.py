@@ -26,6 +26,7 @@ from kinegraph.model.robot_data import Extra, JointArmature, JointFriction, Join
 from kinegraph.model.validate import validate
 
 _ILLEGAL = re.compile(r"[^\w$]+")
+_ROTOR = "rotor"
 _LONGEST = 100  # letters of a joint's name in the name of an element
 
 
@@ -58,6 +59,15 @@ def with_elements(mechanism: Mechanism, taken: Taken | None = None) -> Mechanism
     full = replace(mechanism, bodies=(*mechanism.bodies, *work.bodies), elements=elements, extras=left)
     validate(full)
     return full
+
+
+def without_rotors(mechanism: Mechanism) -> Mechanism:
+    """The mechanism as it is seen: rotors have no place of their own."""
+    return replace(mechanism, bodies=tuple(body for body in mechanism.bodies if not _is_rotor(body)))
+
+
+def _is_rotor(body: Body) -> bool:
+    return body.name.startswith(f"{_ROTOR}_") and body.base is None and body.inertia.mass == ZERO
 
 
 @dataclass
@@ -105,7 +115,7 @@ class _Conversion:
 
     def _rotor(self, extra: JointArmature) -> Body:
         inertia = Inertia(Jx=extra.inertia, Jy=extra.inertia, Jz=extra.inertia)
-        return Body(self._name(extra.joint, "rotor"), None, (Rotation(Axis.Z, extra.displacement[0]),), inertia)
+        return Body(self._name(extra.joint, _ROTOR), None, (Rotation(Axis.Z, extra.displacement[0]),), inertia)
 
     def _rates(self, displacement: tuple[Expression, ...]) -> Iterator[Expression]:
         """What friction works on: the displacement, or the three components of an angular velocity."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.mechanism import Body, Mechanism
+from kinegraph.model.robot_elements import without_rotors
 from kinegraph.solve.problem import Floats
 from kinegraph.version import __version__
 from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
@@ -22,9 +23,10 @@ from kinegraph.view.page.frames import Frames, Motion, Place
 
 @dataclass(frozen=True)
 class Scene:
-    """A mechanism at some times: its frames, their motion and the parts to be drawn."""
+    """A mechanism at some times: its frames, their motion and the parts to be drawn; `bodies` are those to be seen."""
 
     mechanism: Mechanism
+    bodies: tuple[Body, ...]
     bound: Mapping[str, Expression]
     values: Mapping[str, Value]
     frames: Frames
@@ -41,7 +43,7 @@ class Scene:
             "links": len(self.frames.tree.links) - 1,
             "motion": packed(self.motion.numbers.astype("<f4")),
             "gravity": self.frames.gravity(float(self.times[0])).tolist(),
-            "bodies": [self._body(body) for body in self.mechanism.bodies],
+            "bodies": [self._body(body) for body in self.bodies],
             "parts": self.drawing.parts,
             "meshes": [
                 {"corners": packed(mesh.corners.astype("<f4")), "triangles": packed(mesh.triangles.astype("<u4"))}
@@ -54,7 +56,7 @@ class Scene:
         found = ellipsoid(body, self.values)
         if found is not None:
             centre = Place(centre.link, centre.rotation @ found[0], centre.position)
-        base = [one.name for one in self.mechanism.bodies].index(body.base) if body.base is not None else -1
+        base = [one.name for one in self.bodies].index(body.base) if body.base is not None else -1
         return {
             "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": centre.numbers,
             "mass": number(body.inertia.mass, self.values), "ellipsoid": found[1] if found else None,
@@ -63,10 +65,12 @@ class Scene:
 
 def scene_of(mechanism: Mechanism, bound: Mapping[str, Expression], states: Mapping[str, Floats]) -> Scene:
     """The scene at given times and values of the coordinates, arrays of one length."""
-    frames = Frames(mechanism, bound)
+    seen = without_rotors(mechanism)
+    frames = Frames(seen, bound)
     motion = frames.motion(states)
-    drawing = Drawer(mechanism, frames, motion, bound).draw()
-    return Scene(mechanism, bound, parameter_values(mechanism, bound), frames, states[TIME], motion, drawing)
+    drawing = Drawer(seen, frames, motion, bound).draw()
+    values = parameter_values(mechanism, bound)
+    return Scene(mechanism, seen.bodies, bound, values, frames, states[TIME], motion, drawing)
 
 
 def packed(array: NDArray[Any]) -> str:
