@@ -19,17 +19,19 @@ lint: $(TEST_STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src
 
-# Ratios measured in one run, never asserted: the machine may be busy. `make bench-peers` needs the peers' packages.
-bench: $(TEST_STAMP)
-	$(BIN)/python -m bench.kernels
-	$(BIN)/python -m bench.loops
-	$(BIN)/python -m bench.counts
-	$(BIN)/python -m bench.store
+# Ratios measured in one run, never asserted: the machine may be busy. Installs the peers; takes the better part of an
+# hour. `make bench-peers` is the part about robots, which prints one table and writes one JSON file.
+bench: bench-peers
+	$(BIN)/kinegraph bench kernels
+	$(BIN)/kinegraph bench loops
+	$(BIN)/kinegraph bench counts
+	$(BIN)/kinegraph bench store
 	$(BIN)/kinegraph bench kidym
 	$(BIN)/kinegraph bench stiff
+	$(BIN)/kinegraph bench simulate --peers
 
 bench-peers: $(BENCH_STAMP)
-	$(BIN)/python -m bench.run_peers
+	$(BIN)/kinegraph bench peers
 
 # The same tests with many more random cases than `make test` has time for.
 soak: $(TEST_STAMP)
