@@ -27,6 +27,7 @@ from kinegraph.passes.search import Search
 from kinegraph.passes.share_angles import ShareAngles
 from kinegraph.passes.system import searching
 from kinegraph.passes.system.repair import Budget
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs
 
@@ -35,9 +36,9 @@ BRIEF = Budget(work=300)
 
 PASSES: tuple[Pass, ...] = (
     Rebuild(), DeadCode(), Inline(), FastExtract(), Search(BRIEF), Analytic(BRIEF, limits=SMALL, ways=2),
-    ExtractMonomials(), FactorProducts(), ShareAngles(),
+    ExtractMonomials(), FactorProducts(), ShareAngles(), TrigonometricIdentities(),
 )  # fmt: skip
-IDEMPOTENT: tuple[Pass, ...] = (Rebuild(), DeadCode(), Inline(), FastExtract(), ShareAngles())
+IDEMPOTENT: tuple[Pass, ...] = (Rebuild(), DeadCode(), Inline(), FastExtract(), ShareAngles(), TrigonometricIdentities())
 
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

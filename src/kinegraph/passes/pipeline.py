@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from types import FrameType
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind
@@ -20,17 +20,9 @@ from kinegraph.passes.expand import Analytic
 from kinegraph.passes.fast_extract import FastExtract
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
+from kinegraph.passes.step import Pass
 from kinegraph.passes.system.repair import Budget
 from kinegraph.shown import Shown
-
-
-class Pass(Protocol):
-    """A rewriting of graphs that keeps what they compute."""
-
-    @property
-    def name(self) -> str: ...
-
-    def apply(self, graph: Graph) -> Graph: ...
 
 
 class Effort(Enum):
