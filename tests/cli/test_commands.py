@@ -77,11 +77,17 @@ def test_ops_table_symbolic_and_plot(run, tmp_path):
 
 def test_ops_like_rackovic_stands_beside_the_published_figures(run):
     found = data(run("ops rackovic-6r -q H,C,gravity --like-rackovic --json"))
-    last = found["passes"][-1]
-    assert found["proved"] and last["published"] == {"mul": 140, "add": 107}
-    assert last["mul"] + last["add"] < 247
+    assert found["proved"] and len(found["cases"]) == 4
+    for case in found["cases"]:
+        published = case["steps"][-1]["published"]
+        assert case["mul"] < published["mul"] and case["add"] < published["add"]
+    last = found["cases"][-1]["steps"]
+    assert last[-1]["published"] == {"mul": 140, "add": 107, "sin": 7, "cos": 7}
+    assert [step["name"] for step in last][-3:] == ["simplified expressions", "products", "monomials"]
     other = data(run("ops double-pendulum -q H --like-rackovic --json"))
-    assert all("published" not in step for step in other["passes"])
+    assert all("published" not in step for case in other["cases"] for step in case["steps"])
+    assert other["symbolic"]["mul"] > 0
+    assert "Table 3.4" in run("ops double-pendulum -q H --like-rackovic").out
 
 
 def test_eval_uses_initial_values_and_what_is_given(run):

@@ -172,7 +172,9 @@ class ClosedForm:
 def _turning(joint: Joint) -> Matrix:
     """The rotation matrix of a turning joint."""
     if joint.kind is not JointKind.REVOLUTE:
-        raise DerivationError("the closed formulas are for turning and sliding joints; use another plan for ball joints")
+        raise DerivationError(
+            "the closed formulas are for turning and sliding joints; use another plan for ball joints"
+        )
     sine, cosine = joint.displacement.sin(), joint.displacement.cos()
     columns = [turn_vector(joint.axis, sine, cosine, unit_vector(sine, axis)) for axis in range(3)]
     return transpose((columns[0], columns[1], columns[2]))

@@ -33,7 +33,7 @@ def _rebuilt(node: Node, builder: Builder, place: Mapping[int, int], symbol: Cal
 
 
 def copied(graph: Graph, builder: Builder, given: Mapping[int, int] | None = None) -> dict[int, int]:
-    """Like transfer, but nothing is opened or folded: what is shared stays shared. Nodes in `given` are there already."""
+    """Like transfer, but nothing is opened or folded: shared stays shared. Nodes in `given` are there already."""
     place = dict(given or {})
     for index, node in enumerate(graph.nodes):
         if not graph.live[index] or index in place:

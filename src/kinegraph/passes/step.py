@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from kinegraph.graph.node import Graph
@@ -14,3 +15,16 @@ class Pass(Protocol):
     def name(self) -> str: ...
 
     def apply(self, graph: Graph) -> Graph: ...
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Passes one after the other under one name."""
+
+    name: str
+    steps: tuple[Pass, ...]
+
+    def apply(self, graph: Graph) -> Graph:
+        for step in self.steps:
+            graph = step.apply(graph)
+        return graph

@@ -7,6 +7,7 @@ written as one minus the other; each is tried, counted and taken back, and the b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -43,9 +44,14 @@ Candidate: TypeAlias = NewAngle | Square
 
 @dataclass(frozen=True)
 class TrigonometricIdentities:
-    """Apply identities while they save operations; a new sine or cosine is worth a fraction of one."""
+    """Apply identities while they save operations; `function_weight` is what a sine or cosine costs in operations.
+
+    `double_sines` also writes the single term sin x cos x as half of sin 2x, which saves a multiplication but leaves
+    less for others to share.
+    """
 
     function_weight: float = 0.25
+    double_sines: bool = True
     name: str = "trigonometric_identities"
 
     def apply(self, graph: Graph) -> Graph:
@@ -53,7 +59,7 @@ class TrigonometricIdentities:
         if sum(map(len, translation.system.expressions.values())) > MOST_TERMS:
             return graph
         tidy(translation.system)
-        _Rewriting(translation, self.function_weight).run()
+        _Rewriting(translation, self).run()
         result = to_graph(translation)
         return result if count(result).total <= count(graph).total else graph
 
@@ -61,10 +67,10 @@ class TrigonometricIdentities:
 class _Rewriting:
     """A system, what can be done to it, and what each of these saves as far as known."""
 
-    def __init__(self, translation: Translation, function_weight: float) -> None:
+    def __init__(self, translation: Translation, options: TrigonometricIdentities) -> None:
         self.system = translation.system
         self.angles = Angles(translation)
-        self.function_weight = function_weight
+        self.options = options
         self.savings: dict[Candidate, float] = {}
         self._holders: dict[Candidate, set[int]] = {}
         self._candidates: dict[int, set[Candidate]] = {}
@@ -83,7 +89,7 @@ class _Rewriting:
     def objective(self) -> tuple[int, float]:
         """Operations, and these with a price on every sine and cosine in use."""
         operations = self.system.cost - self.angles.idle_cost()
-        return operations, operations + self.function_weight * self.angles.used()
+        return operations, operations + self.options.function_weight * self.angles.used()
 
     def _changed(self) -> set[int]:
         """Expressions written to since the journal was cleared, and those that use them."""
@@ -113,10 +119,13 @@ class _Rewriting:
 
     def _candidates_in(self, expression: int) -> set[Candidate]:
         terms = FlatTerms(self.angles, expression)
-        found: set[Candidate] = {NewAngle(place.form) for place in terms.places()}
+        found: set[Candidate] = {NewAngle(place.form) for place in self._places(terms)}
         for product, literal in terms.squares():
             found |= {Square(expression, literal, product), Square(expression, literal, None)}
         return found
+
+    def _places(self, terms: FlatTerms) -> Iterator[Place]:
+        return (place for place in terms.places() if len(place.terms) > 1 or self.options.double_sines)
 
     def _saving(self, candidate: Candidate) -> float:
         """What the candidate saves, by trying it; none if it adds operations, whatever functions it removes."""
@@ -143,7 +152,7 @@ class _Rewriting:
         """Rewrite what makes this angle, again if the new terms make it once more."""
         while True:
             terms = FlatTerms(self.angles, expression)
-            places = [place for place in terms.places() if place.form == form]
+            places = [place for place in self._places(terms) if place.form == form]
             gone: set[int] = set()
             for place in places:
                 if gone.isdisjoint(place.terms):
