@@ -90,6 +90,15 @@ def test_ops_like_rackovic_stands_beside_the_published_figures(run):
     assert "Table 3.4" in run("ops double-pendulum -q H --like-rackovic").out
 
 
+def test_base_parameters_are_listed_as_formulas(run):
+    found = data(run("ops double-pendulum -q tau --symbolic --effort quick --base-parameters --json"))
+    assert found["base_parameters"]["Iyy:Upper"] == "(m1 + m2)*l1^2" and found["minimal"]
+    assert found["no_effect"] == ["amplitude"]
+    shown = run("ops double-pendulum -q tau --symbolic --effort quick --base-parameters").out
+    assert "6 base parameters, the fewest possible" in shown and "mz:Lower = -l2*m2" in shown
+    assert "Iyy:Upper = (m1 + m2)*l1^2\n" in run("derive double-pendulum -q base_parameters").out
+
+
 def test_eval_uses_initial_values_and_what_is_given(run):
     start = data(run("eval double-pendulum -q gravity --json"))["gravity"]
     again = data(run("eval double-pendulum -q gravity --json --at q1=0.1,q2=-(1+sqrt(2))/10"))["gravity"]

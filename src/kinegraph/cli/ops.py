@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
+from kinegraph.base_parameters import BaseParameters, base_parameters
 from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
     FloatingOption,
@@ -78,6 +79,9 @@ def run(
     rackovic: Annotated[
         bool, typer.Option("--like-rackovic", help="The steps of Rackovic's dissertation, beside its figures.")
     ] = False,
+    regrouped: Annotated[
+        bool, typer.Option("--base-parameters", help="List the regrouped parameters as formulas.")
+    ] = False,
     settings: SetOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
     floating: FloatingOption = False,
@@ -101,11 +105,21 @@ def run(
         account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed)
     if plot is not None:
         draw(account, f"{mechanism.name}: {quantity}", plot)
+    formulas = base_parameters(mechanism, values=parameter_settings(mechanism, settings)) if regrouped else None
     if json:
-        print_json(account.as_data())
+        print_json(account.as_data() | (_formulas_data(formulas) if formulas else {}))
         return
     console().print(_table(account, f"{mechanism.name}: {quantity}"))
     console().print(_verdict(account), markup=False)
+    if formulas:
+        number = f"{len(formulas)} base parameters" + (", the fewest possible" if formulas.minimal else "")
+        console().print(f"\n{number}; links by their first body, later ones taken in:", markup=False)
+        console().print(str(formulas), markup=False, soft_wrap=True)
+
+
+def _formulas_data(found: BaseParameters) -> dict[str, Any]:
+    formulas = {parameter.name: parameter.formula for parameter in found.parameters}
+    return {"base_parameters": formulas, "no_effect": list(found.idle), "minimal": found.minimal}
 
 
 def known_values(mechanism: kg.Mechanism) -> dict[str, Expression]:
