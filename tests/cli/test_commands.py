@@ -61,8 +61,8 @@ def test_derive_latex(run):
 
 def test_ops_counts_and_proves(run):
     found = data(run("ops stanford -q tau --effort quick --json"))
-    assert list(found) == ["mul", "add", "div", "sqrt", "sin", "cos", "passes", "proved"]
-    assert found["proved"] is True
+    assert list(found) == ["mul", "add", "div", "sqrt", "sin", "cos", "passes", "proved", "kernel"]
+    assert found["proved"] is True and found["kernel"]["reduction_taken"]
     assert [one["name"] for one in found["passes"][:2]] == ["derived", "frames chosen"]
     first = found["passes"][0]
     assert first.keys() == {"name", "mul", "add", "div", "sqrt", "sin", "cos"}

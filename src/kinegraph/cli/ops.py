@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
+from kinegraph.backends.choice import KernelChoice, faster_as_kernel
 from kinegraph.base_parameters import BaseParameters, base_parameters
 from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
@@ -52,11 +53,17 @@ class Account:
     stages: tuple[Stage, ...]
     result: Operations
     proved: bool
+    kernel: KernelChoice
 
     def as_data(self) -> dict[str, Any]:
         """The JSON of the command."""
         passes = [stage.as_data() for stage in self.stages]
-        return {**counts(self.result), "passes": passes, "proved": self.proved}
+        kernel = {
+            "reduction_taken": self.kernel.reduction_taken,
+            "cycles_before": round(self.kernel.before, 1),
+            "cycles_after": round(self.kernel.after, 1),
+        }
+        return {**counts(self.result), "passes": passes, "proved": self.proved, "kernel": kernel}
 
 
 def counts(operations: Operations) -> dict[str, int]:
@@ -111,6 +118,7 @@ def run(
         return
     console().print(_table(account, f"{mechanism.name}: {quantity}"))
     console().print(_verdict(account), markup=False)
+    console().print(str(account.kernel), markup=False)
     if formulas:
         number = f"{len(formulas)} base parameters" + (", the fewest possible" if formulas.minimal else "")
         console().print(f"\n{number}; links by their first body, later ones taken in:", markup=False)
@@ -143,7 +151,8 @@ def reduce_with_account(
     stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
     stages += [Stage(report.name, report.after) for report in reduction.reports]
     proved = reduction.proved and bool(kg.prove(plain, chosen))
-    return Account(tuple(stages), kg.count(reduction.graph), proved)
+    kernel = faster_as_kernel(chosen, reduction.graph, runtime=False)
+    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel)
 
 
 def _table(account: Account, title: str) -> Table:
