@@ -44,7 +44,10 @@ def test_ctrl_c_leaves_no_traceback():
 def test_ctrl_c_during_a_search_gives_the_best_so_far_proved():
     """The search would go on for ten minutes; its best state comes out as the result, and nothing is lost."""
     entrance()  # on disk from now on, so that the command need not compile it
-    child, out, error = interrupted("ops rackovic-6r -q H,C,gravity --seconds 600 --json", after=10)
+    for after in (8, 24, 72):  # on a busy machine the equations may still be derived
+        child, out, error = interrupted("ops rackovic-6r -q H,C,gravity --seconds 600 --json", after)
+        if child.returncode != 130:
+            break
     assert child.returncode == 0, error.decode()
     found = json.loads(out)
     assert found["proved"] is True

@@ -143,9 +143,11 @@ def reduce(
         entry = runner.run_all((Rebuild(), DeadCode()), graph)
         if effort is Effort.SEARCH:
             _search(runner, entry, 60.0 if seconds is None else seconds, seed)
+        elif effort is Effort.NORMAL:
+            _normal(runner, entry, seed)
         else:
-            for variant in _variants(effort, seed, entry):
-                runner.run_all(variant, entry)
+            for step in _quick_steps(entry, seed):
+                runner.run(step, entry)
     if prove:
         compare(graph, runner.best).require()
     return Reduction(runner.best, tuple(runner.reports), prove)
@@ -162,17 +164,22 @@ QUICK_ANALYTIC_NODES = 1500
 QUICK_ANALYTIC_NODES_WITH_RATES = 200
 
 
-def _variants(effort: Effort, seed: int, graph: Graph) -> tuple[tuple[Pass, ...], ...]:
-    """The graph as it stands, and its outputs written out: what is searched within a fixed amount of work."""
-    if effort is Effort.QUICK:
-        small = Limits(terms=300, total=1500)
-        rates = graph.symbols(Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT)
-        limit = QUICK_ANALYTIC_NODES_WITH_RATES if rates else QUICK_ANALYTIC_NODES
-        factor: tuple[tuple[Pass, ...], ...] = ((FastExtract(),),) if len(graph) <= QUICK_FACTOR_NODES else ()
-        written = ((Analytic(Budget(work=10_000), seed, small, ways=2),),) if len(graph) <= limit else ()
-        return factor + written
+def _quick_steps(graph: Graph, seed: int) -> tuple[Pass, ...]:
+    """The graph as it stands, factored, and its outputs written out, each where it is small enough."""
+    small = Limits(terms=300, total=1500)
+    rates = graph.symbols(Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT)
+    limit = QUICK_ANALYTIC_NODES_WITH_RATES if rates else QUICK_ANALYTIC_NODES
+    factor: tuple[Pass, ...] = (FastExtract(),) if len(graph) <= QUICK_FACTOR_NODES else ()
+    written = (Analytic(Budget(work=10_000), seed, small, ways=2),) if len(graph) <= limit else ()
+    return factor + written
+
+
+def _normal(runner: Runner, entry: Graph, seed: int) -> None:
+    """Half of the work on the graph as it stands; the other half on its outputs written out, or on the same again."""
     half = Budget(work=20_000_000, compiled=True)
-    return (FastExtract(), Search(half, seed)), (Analytic(half, seed),)
+    standing = runner.run_all((FastExtract(), Search(half, seed)), entry)
+    if runner.run(Analytic(half, seed), entry) is entry:
+        runner.run(Search(half, seed + 1), standing)
 
 
 def _search(runner: Runner, entry: Graph, seconds: float, seed: int) -> None:
