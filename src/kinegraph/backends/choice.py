@@ -9,10 +9,15 @@ from dataclasses import dataclass
 
 from kinegraph.backends.binding import Argument, bind
 from kinegraph.backends.estimate import estimated_cycles
+from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind
 
 #: Longer code is taken as it was reduced: estimating it would take seconds, and many operations saved are time saved.
 MOST_NODES = 20_000
+
+
+#: A reduction that saves less than this part of the operations changes the order of sums for nothing.
+LEAST_SAVED = 0.01
 
 
 @dataclass(frozen=True)
@@ -20,15 +25,14 @@ class KernelChoice:
     """The graph a kernel is made of, and the estimated cycles of a call before and after the reduction."""
 
     graph: Graph
-    before: float
-    after: float
-
-    @property
-    def reduction_taken(self) -> bool:
-        return self.after <= self.before
+    reduction_taken: bool
+    before: float = 0.0
+    after: float = 0.0
 
     def __str__(self) -> str:
-        change = 100 * (self.after - self.before) / self.before if self.before else 0.0
+        if not self.before:
+            return f"kernel: reduction {'taken' if self.reduction_taken else 'not taken, it saves too little'}"
+        change = 100 * (self.after - self.before) / self.before
         if self.reduction_taken:
             return f"kernel: reduction taken, estimated {-change:.0f} % less time"
         return f"kernel: reduction not taken, its kernel is estimated to take {change:.0f} % more time"
@@ -37,9 +41,18 @@ class KernelChoice:
 def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused: bool = True) -> KernelChoice:
     """The faster of two equal graphs. `runtime`: parameters that are left are arguments of the kernel, not numbers."""
     if derived == reduced or max(len(derived), len(reduced)) > MOST_NODES:
-        return KernelChoice(reduced, 0, 0)
+        return KernelChoice(reduced, reduction_taken=True)
+    if _work(derived) - _work(reduced) < LEAST_SAVED * _work(derived):
+        return KernelChoice(derived, reduction_taken=False)
     before, after = (_cycles(graph, runtime, fused) for graph in (derived, reduced))
-    return KernelChoice(reduced if after <= before else derived, before, after)
+    taken = after <= before
+    return KernelChoice(reduced if taken else derived, taken, before, after)
+
+
+def _work(graph: Graph) -> int:
+    """Operations of all kinds."""
+    operations = count(graph)
+    return operations.total + operations.div + operations.sqrt + operations.sin + operations.cos + operations.other
 
 
 def _cycles(graph: Graph, runtime: bool, fused: bool) -> float:

@@ -167,8 +167,10 @@ QUICK_ANALYTIC_NODES_WITH_RATES = 200
 def _quick(runner: Runner, entry: Graph, seed: int) -> None:
     """The graph as it stands, factored, and its outputs written out, each where it is small enough."""
     rates = entry.symbols(Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT)
-    if len(entry) <= QUICK_FACTOR_NODES:
+    if len(entry) <= QUICK_ANALYTIC_NODES:
         _factored(runner, entry)
+    elif len(entry) <= QUICK_FACTOR_NODES:
+        runner.run(FastExtract(), entry)
     if len(entry) <= (QUICK_ANALYTIC_NODES_WITH_RATES if rates else QUICK_ANALYTIC_NODES):
         runner.run(Analytic(Budget(work=10_000), seed, Limits(terms=300, total=1500), ways=2), entry)
 
