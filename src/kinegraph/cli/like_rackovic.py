@@ -64,7 +64,7 @@ def _steps_table(steps: tuple[Step, ...], title: str, beside: bool) -> Table:
     for step in steps:
         figures = [step.operations.mul, step.operations.add]
         figures += [step.published.mul, step.published.add] if beside else []
-        table.add_row(step.name, *map(str, figures))
+        table.add_row(step.name if step.changed else f"{step.name}: too large, left as it is", *map(str, figures))
     return table
 
 

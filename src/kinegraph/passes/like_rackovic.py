@@ -36,7 +36,10 @@ class Published:
 
 @dataclass(frozen=True)
 class Step:
-    """The count after one step: of the whole graph, or of the part that is worked on."""
+    """The count after one step: of the whole graph, or of the part that is worked on.
+
+    `changed` is False where a pass left the graph as it is, being too large for it.
+    """
 
     name: str
     operations: Operations

@@ -43,8 +43,9 @@ def compiled(function: F) -> F:
 
 
 def compile_waiting() -> None:
-    """Compile all functions defined so far, each for its own types and no others."""
-    for dispatcher, types_of_it in _WAITING:
+    """Compile all functions defined so far, each for its own types and no others; after Ctrl-C it can go on."""
+    while _WAITING:
+        dispatcher, types_of_it = _WAITING[0]
         dispatcher.compile(types_of_it)
         dispatcher.disable_compile()
-    _WAITING.clear()
+        _WAITING.pop(0)
