@@ -316,7 +316,7 @@ def unsolved_graph(
     else:
         search = PlanSearch(mechanism, wanted, bound)
         derived, (order, lower) = search.best_unsolved(_PLAN_BUDGET[effort])
-        graph = reduce(derived, effort=effort).graph
+        graph = faster_as_kernel(derived, reduce(derived, effort=effort).graph, fused=host().fused).graph
         plain = Derivation(mechanism, bound, Plan())
         solved = [plain.solves(quantity) for quantity in wanted]
         if cache:
