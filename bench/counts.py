@@ -1,6 +1,7 @@
 """Operation counts after reduction beside the best published ones, and whether the kernel became faster.
 
 Each row: derived (frames chosen), reduced, proved; nanoseconds per call before and after, taking turns in one run.
+"not taken": the reduction is estimated to make the kernel slower, so that `kg.compile` leaves it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import kinegraph as kg
+from kinegraph.backends.choice import faster_as_kernel
 from kinegraph.compile import arguments_of, plan
 from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import compile_graph
@@ -57,6 +59,7 @@ class Result:
     seconds: float
     before: float
     after: float
+    taken: bool
 
 
 def numbers(mechanism: Mechanism) -> dict[str, float]:
@@ -81,7 +84,8 @@ def measure(row: Row, effort: kg.Effort, seconds: float | None) -> Result:
     spent = time.perf_counter() - started
     before, after = kernel_times(mechanism, row, (derived, reduction.graph))
     shown = [f"{kg.count(graph).mul}+{kg.count(graph).add}" for graph in (derived, reduction.graph)]
-    return Result(row, shown[0], shown[1], reduction.proved, spent, before, after)
+    taken = faster_as_kernel(derived, reduction.graph, runtime=False).reduction_taken
+    return Result(row, shown[0], shown[1], reduction.proved, spent, before, after, taken)
 
 
 def main() -> None:
@@ -99,6 +103,7 @@ def main() -> None:
         result = measure(row, kg.Effort(options.effort), options.seconds)
         results.append(result)
         speed = f"{result.before:.0f} -> {result.after:.0f} ns, {result.before / result.after:.2f}x"
+        speed += "" if result.taken else " (not taken)"
         proved = "yes" if result.proved else "NO"
         table.add_row(
             row.model,

@@ -9,6 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compile import LARGE, arguments_of, bound_parameters, reduced_graph
+from kinegraph.derive.quantity import Quantity
 from kinegraph.errors import KernelError, ModelError
 from kinegraph.graph import text
 from kinegraph.graph.interpret import interpret
@@ -107,3 +108,14 @@ def test_derivatives_by_parameters_are_taken_before_they_get_their_values(word: 
         more, less = (list((values | {name: values[name] + sign * step}).values()) for sign in (1, -1))
         expected = (tau(q, v, a, more) - tau(q, v, a, less)) / (2 * step)
         np.testing.assert_allclose(found[:, column] if word == "p" else found, expected, atol=1e-7)
+
+
+def test_a_reduction_that_makes_the_kernel_slower_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = kg.load("double-pendulum")
+    arguments = (mechanism, (Quantity("tau"),), bound_parameters(mechanism, True, None), kg.Effort.QUICK, False)
+    taken = reduced_graph(*arguments)
+    derived = kg.derive(mechanism, "tau", numeric=True)
+    assert kg.count(taken).total < kg.count(derived).total
+    longer = iter((10, 11))  # cycles before and after
+    monkeypatch.setattr("kinegraph.backends.choice.estimated_cycles", lambda binding, fused: next(longer))
+    assert reduced_graph(*arguments) == derived

@@ -31,13 +31,14 @@ ALLOWED: dict[str, set[str]] = {
 BASE = set(ALLOWED)
 ALLOWED |= {
     "minimise": {"errors", "graph", "passes"},
+    "base_parameters": {"errors", "model", "graph", "derive", "passes", "backends", "compile"},
     "simulate": BASE,  # from a mechanism to the problem `solve` integrates
     "export": BASE,
     "store": BASE,
     "view": BASE | {"store", "simulate"},
     "bench": BASE | {"simulate"},
-    "__init__": BASE | {"store", "view", "export", "minimise", "simulate"},
-    "cli": BASE | {"store", "view", "export", "minimise", "simulate", "bench", "__init__"},
+    "__init__": BASE | {"store", "view", "export", "minimise", "base_parameters", "simulate"},
+    "cli": BASE | {"store", "view", "export", "minimise", "base_parameters", "simulate", "bench", "__init__"},
     "__main__": {"cli"},
 }
 

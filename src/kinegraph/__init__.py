@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kinegraph import library
     from kinegraph.backends.formula import formula
     from kinegraph.backends.latex import latex
+    from kinegraph.base_parameters import base_parameters
     from kinegraph.compile import compile, compile_sparse, derive, load
     from kinegraph.derive.quantity import Quantity
     from kinegraph.errors import KinegraphError
@@ -45,6 +46,7 @@ _HOMES = {
     "KinegraphError": "kinegraph.errors",
     "Mechanism": "kinegraph.model.mechanism",
     "Quantity": "kinegraph.derive.quantity",
+    "base_parameters": "kinegraph.base_parameters",
     "compile": "kinegraph.compile",
     "compile_sparse": "kinegraph.compile",
     "count": "kinegraph.graph.count",
@@ -71,6 +73,7 @@ __all__ = [
     "KinegraphError",
     "Mechanism",
     "Quantity",
+    "base_parameters",
     "compile",
     "compile_sparse",
     "count",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph import library
 from kinegraph.backends.back_substitution import BackSubstitution
+from kinegraph.backends.choice import faster_as_kernel
 from kinegraph.derive.derivation import Derivation, Plan, input_names
 from kinegraph.derive.plans import Candidate, PlanSearch
 from kinegraph.derive.quantity import Quantity, parse_list
@@ -24,6 +26,7 @@ from kinegraph.io.write import write
 from kinegraph.jit import cache as disk
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
 from kinegraph.jit.sparse import SparseKernel, condensed
+from kinegraph.jit.target import host
 from kinegraph.model.elements import expressions as element_expressions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
@@ -33,6 +36,8 @@ from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
 
 if TYPE_CHECKING:
     from kinegraph.loops.kernel import LoopedKernel
+
+_log = logging.getLogger("kinegraph")
 
 Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
 Values: TypeAlias = Mapping[str, Scalar]
@@ -282,15 +287,20 @@ def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], values: Values | N
 def reduced_graph(
     mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression], effort: Effort, cache: bool
 ) -> Graph:
-    """The cheapest plan's graph, reduced and proved; kept on disk, so that a second run need not derive it again."""
+    """The cheapest plan's graph, reduced and proved if that makes its kernel faster.
+
+    It is kept on disk, so that a second run need not derive it again.
+    """
     name = f"graph-{_digest(mechanism, wanted, bound, effort)}"
     data = disk.load(name) if cache else None
     if data is not None:
         return text.read(data.decode())
-    graph = reduce(PlanSearch(mechanism, wanted, bound).best(_PLAN_BUDGET[effort]).graph, effort=effort).graph
+    derived = PlanSearch(mechanism, wanted, bound).best(_PLAN_BUDGET[effort]).graph
+    choice = faster_as_kernel(derived, reduce(derived, effort=effort).graph, fused=host().fused)
+    _log.info("%s, %s: %s", mechanism.name, ", ".join(map(str, wanted)), choice)
     if cache:
-        disk.save(name, text.dump(graph).encode())
-    return graph
+        disk.save(name, text.dump(choice.graph).encode())
+    return choice.graph
 
 
 def unsolved_graph(
@@ -306,7 +316,7 @@ def unsolved_graph(
     else:
         search = PlanSearch(mechanism, wanted, bound)
         derived, (order, lower) = search.best_unsolved(_PLAN_BUDGET[effort])
-        graph = reduce(derived, effort=effort).graph
+        graph = faster_as_kernel(derived, reduce(derived, effort=effort).graph, fused=host().fused).graph
         plain = Derivation(mechanism, bound, Plan())
         solved = [plain.solves(quantity) for quantity in wanted]
         if cache:

@@ -61,8 +61,8 @@ def test_derive_latex(run):
 
 def test_ops_counts_and_proves(run):
     found = data(run("ops stanford -q tau --effort quick --json"))
-    assert list(found) == ["mul", "add", "div", "sqrt", "sin", "cos", "passes", "proved"]
-    assert found["proved"] is True
+    assert list(found) == ["mul", "add", "div", "sqrt", "sin", "cos", "passes", "proved", "kernel"]
+    assert found["proved"] is True and found["kernel"]["reduction_taken"]
     assert [one["name"] for one in found["passes"][:2]] == ["derived", "frames chosen"]
     first = found["passes"][0]
     assert first.keys() == {"name", "mul", "add", "div", "sqrt", "sin", "cos"}
@@ -77,11 +77,26 @@ def test_ops_table_symbolic_and_plot(run, tmp_path):
 
 def test_ops_like_rackovic_stands_beside_the_published_figures(run):
     found = data(run("ops rackovic-6r -q H,C,gravity --like-rackovic --json"))
-    last = found["passes"][-1]
-    assert found["proved"] and last["published"] == {"mul": 140, "add": 107}
-    assert last["mul"] + last["add"] < 247
+    assert found["proved"] and len(found["cases"]) == 4
+    for case in found["cases"]:
+        published = case["steps"][-1]["published"]
+        assert case["mul"] < published["mul"] and case["add"] < published["add"]
+    last = found["cases"][-1]["steps"]
+    assert last[-1]["published"] == {"mul": 140, "add": 107, "sin": 7, "cos": 7}
+    assert [step["name"] for step in last][-3:] == ["simplified expressions", "products", "monomials"]
     other = data(run("ops double-pendulum -q H --like-rackovic --json"))
-    assert all("published" not in step for step in other["passes"])
+    assert all("published" not in step for case in other["cases"] for step in case["steps"])
+    assert other["symbolic"]["mul"] > 0
+    assert "Table 3.4" in run("ops double-pendulum -q H --like-rackovic").out
+
+
+def test_base_parameters_are_listed_as_formulas(run):
+    found = data(run("ops double-pendulum -q tau --symbolic --effort quick --base-parameters --json"))
+    assert found["base_parameters"]["Iyy:Upper"] == "(m1 + m2)*l1^2" and found["minimal"]
+    assert found["no_effect"] == ["amplitude"]
+    shown = run("ops double-pendulum -q tau --symbolic --effort quick --base-parameters").out
+    assert "6 base parameters, the fewest possible" in shown and "mz:Lower = -l2*m2" in shown
+    assert "Iyy:Upper = (m1 + m2)*l1^2\n" in run("derive double-pendulum -q base_parameters").out
 
 
 def test_eval_uses_initial_values_and_what_is_given(run):

@@ -25,6 +25,7 @@ PLANS = (
     Plan(kept=EVERY),
     Plan(regroup=False),
     Plan(inertia=InertiaMethod.WRENCHES),
+    Plan(inertia=InertiaMethod.CLOSED_FORM),
     Plan(forward=ForwardMethod.ARTICULATED),
     Plan(euler=EVERY),
     Plan(euler=frozenset()),

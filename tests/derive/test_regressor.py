@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from kinegraph import library
-from kinegraph.compile import bound_parameters
+from kinegraph.base_parameters import base_parameters
+from kinegraph.compile import bound_parameters, derive
 from kinegraph.derive.derivation import Derivation, Plan
 from kinegraph.derive.quantity import Quantity
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
 from kinegraph.graph.prove import prove
 from kinegraph.graph.scalar import Scalar
@@ -48,3 +50,23 @@ def test_columns_that_depend_on_each_other_are_merged() -> None:
     base = Derivation(still, bound_parameters(still, True, None), Plan()).base_parameters
     assert [parameter.name.partition(":")[0] for parameter in base.parameters] == ["Iyy", "Iyy", "mx", "mz"]
     assert all(isinstance(parameter.value, Scalar) for parameter in base.parameters)
+
+
+def test_base_parameters_are_shown_as_formulas() -> None:
+    """The regroupings of Khalil and Kleinfinger's PUMA: mass beyond the elbow moves to the shoulder."""
+    found = base_parameters(library.mechanism("puma-full"))
+    formulas = {parameter.name: parameter.formula for parameter in found.parameters}
+    assert found.minimal and len(found) == 36
+    assert formulas["Izz:L2"] == "(M3 + M4 + M5 + M6)*D3^2 + ZZ2"
+    assert formulas["mx:L3"] == "(M4 + M5 + M6)*D4 + MX3"
+    assert formulas["my:L5"] == "MY5 + MZ6"
+    assert set(found.idle) == {"M1", "MX1", "MY1", "MZ1", "XX1", "XY1", "XZ1", "YY1", "YZ1", "M2", "MZ2"}
+
+
+def test_formulas_have_the_values_of_the_base_parameters() -> None:
+    mechanism = library.mechanism("stanford-full")
+    values = {parameter.name: 0.3 + 0.01 * place for place, parameter in enumerate(mechanism.parameters)}
+    graph = derive(mechanism, "base_parameters")
+    direct = interpret(graph, values)["base_parameters"]
+    read = [eval(p.formula.replace("^", "**"), {}, values) for p in base_parameters(mechanism).parameters]
+    assert read == pytest.approx(list(direct), rel=1e-12)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/walkthrough.md", "docs/motion.md")
+PAGES = ("README.md", "docs/walkthrough.md", "docs/motion.md", "docs/passes.md")
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

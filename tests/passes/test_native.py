@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kinegraph.graph import law
+from kinegraph.graph.build import Builder
 from kinegraph.graph.count import count
-from kinegraph.graph.node import Graph
+from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.prove import prove
 from kinegraph.passes.expand import Analytic
-from kinegraph.passes.native import layout
+from kinegraph.passes.native import anneal, entrance, factor, index, inlining, layout, lookup
 from kinegraph.passes.native.engine import Engine
 from kinegraph.passes.search import Search
 from kinegraph.passes.system.convert import to_graph, to_system
-from kinegraph.passes.system.repair import Budget
+from kinegraph.passes.system.repair import Annealing, Budget
+from kinegraph.passes.system.searching import search
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs
 
@@ -55,3 +60,33 @@ def test_search_with_seconds_ends() -> None:
     graph = arm_6r()
     result = Search(Budget(seconds=0.5, compiled=True)).apply(graph)
     assert count(result).total < count(graph).total
+
+
+def test_a_change_in_any_file_of_the_folder_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The salt that finds compiled code on disk covers every file, for Numba looks at the entrance's alone."""
+    folder = Path(entrance.__file__).parent
+    for file in folder.glob("*.py"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setattr(entrance, "__file__", str(tmp_path / "entrance.py"))
+    before = entrance._salt()
+    with (tmp_path / "index.py").open("a") as file:
+        file.write("# changed\n")
+    assert entrance._salt() != before
+
+
+def test_every_function_is_compiled_once() -> None:
+    """On disk or not, no function of the folder has two versions."""
+    entrance.entrance()
+    for module in (lookup, index, inlining, factor, anneal):
+        for name, found in vars(module).items():
+            if hasattr(found, "signatures"):
+                assert len(found.signatures) <= 1, name
+
+
+def test_monomials_too_high_for_the_compiled_search_are_announced(caplog: pytest.LogCaptureFixture) -> None:
+    builder = Builder()
+    x, y = (builder.symbol(Kind.INPUT, name) for name in "xy")
+    total = builder.polynomial((1, ((x, 20 + i), (y, i))) for i in range(1, 5))
+    system = to_system(builder.graph([Output("y", (), (total,))])).system
+    search(system, Budget(work=10, compiled=True), 0, Annealing())
+    assert "very high degree" in caplog.text

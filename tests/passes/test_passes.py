@@ -17,16 +17,20 @@ from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.prove import prove
 from kinegraph.passes import pipeline
 from kinegraph.passes.analytic.expansion import Limits
+from kinegraph.passes.by_parts import ByParts
 from kinegraph.passes.expand import Analytic, Expand
 from kinegraph.passes.fast_extract import FastExtract, Inline
+from kinegraph.passes.identical_expressions import IdenticalExpressions
 from kinegraph.passes.monomials import ExtractMonomials
-from kinegraph.passes.pipeline import Effort, Pass, rank, reduce
+from kinegraph.passes.pipeline import Effort, rank, reduce
 from kinegraph.passes.products import FactorProducts
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
 from kinegraph.passes.share_angles import ShareAngles
+from kinegraph.passes.step import Pass
 from kinegraph.passes.system import searching
 from kinegraph.passes.system.repair import Budget
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs
 
@@ -35,9 +39,13 @@ BRIEF = Budget(work=300)
 
 PASSES: tuple[Pass, ...] = (
     Rebuild(), DeadCode(), Inline(), FastExtract(), Search(BRIEF), Analytic(BRIEF, limits=SMALL, ways=2),
-    ExtractMonomials(), FactorProducts(), ShareAngles(),
+    ExtractMonomials(), FactorProducts(), ShareAngles(), TrigonometricIdentities(),
+    TrigonometricIdentities(double_sines=False), IdenticalExpressions(),
+    ByParts((TrigonometricIdentities(), ExtractMonomials(), FactorProducts())),
 )  # fmt: skip
-IDEMPOTENT: tuple[Pass, ...] = (Rebuild(), DeadCode(), Inline(), FastExtract(), ShareAngles())
+IDEMPOTENT: tuple[Pass, ...] = (
+    Rebuild(), DeadCode(), Inline(), FastExtract(), ShareAngles(), TrigonometricIdentities(), IdenticalExpressions(),
+)  # fmt: skip
 
 few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import kinegraph as kg
+from kinegraph.base_parameters import base_parameters
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
@@ -42,12 +43,16 @@ def run(
     from kinegraph.backends.latex import latex as latex_of
 
     heading = f"{mechanism.name}: {quantity}, coordinates {', '.join(mechanism.position_names)}"
+    if quantity.strip() == "base_parameters":
+        text = f"{base_parameters(mechanism, numeric=numeric, values=parameter_settings(mechanism, settings))}\n"
+    else:
+        text = formula(graph)
     if json:
-        print_json({"name": mechanism.name, "text": formula(graph), "latex": latex_of(graph, heading)})
+        print_json({"name": mechanism.name, "text": text, "latex": latex_of(graph, heading)})
     elif latex:
         typer.echo(latex_of(graph, heading), nl=False)
     else:
-        typer.echo(f"# {heading}\n\n{formula(graph)}", nl=False)
+        typer.echo(f"# {heading}\n\n{text}", nl=False)
 
 
 def equations(

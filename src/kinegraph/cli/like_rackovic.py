@@ -8,29 +8,39 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import console, print_json
-from kinegraph.compile import quantities_of
+from kinegraph.compile import bound_parameters, quantities_of
+from kinegraph.derive.derivation import InertiaMethod, Plan
+from kinegraph.derive.plans import PlanSearch
 from kinegraph.model.expression import Expression
-from kinegraph.passes.like_rackovic import PUBLISHED, like_rackovic
-from kinegraph.passes.pipeline import PassReport
+from kinegraph.passes.expand import Expand
+from kinegraph.passes.like_rackovic import LIMITS, Case, Published, Step, like_rackovic
 
 
 def show(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression], json: bool) -> None:
     """Run the dissertation's steps, each proved, and print the counts; its figures stand beside its own example."""
     with console(stderr=True).status(f"reducing {mechanism.name} as in the dissertation ..."):
-        reports = like_rackovic(kg.derive(mechanism, quantity, values=values))
-    published = PUBLISHED if _is_example(mechanism, quantity) else {}
+        cases = like_rackovic(in_closed_form(mechanism, quantity, values))
+        symbolic = kg.count(Expand(LIMITS, ways=0).apply(in_closed_form(mechanism, quantity, {}))) if values else None
+    beside = _is_example(mechanism, quantity)
     if json:
-        print_json({"passes": [_data(report, published) for report in reports], "proved": True})
+        found = {"cases": [_data(case, beside) for case in cases], "proved": True}
+        print_json(found | ({"symbolic": {"mul": symbolic.mul, "add": symbolic.add}} if symbolic else {}))
         return
-    table = Table(title=f"{mechanism.name}: {quantity}", title_justify="left", box=None, pad_edge=False)
-    table.add_column("step")
-    for column in ("mul", "add", *(("published mul", "published add") if published else ())):
-        table.add_column(column, justify="right")
-    for report in reports:
-        figures = published.get(report.name, ())
-        table.add_row(report.name, str(report.after.mul), str(report.after.add), *map(str, figures))
-    console().print(table)
-    console().print("every step proved equal to the derived equations")
+    console().print(_cases_table(cases, f"{mechanism.name}: {quantity}, the four cases (Table 3.3)", beside))
+    for case in cases:
+        title = f"case {case.number}: {case.title}" + (" (Table 3.4)" if case.number == len(cases) else "")
+        console().print()
+        console().print(_steps_table(case.steps, title, beside))
+    if symbolic:
+        console().print(f"\nanalytic expressions with all parameters symbols: {symbolic.mul} mul, {symbolic.add} add")
+    console().print("\nevery step proved equal to the equations in closed form")
+
+
+def in_closed_form(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression]) -> kg.Graph:
+    """The equations by the dissertation's formulas: sums over all links in the fixed frame, nothing regrouped."""
+    plan = Plan(kept=frozenset(), regroup=False, inertia=InertiaMethod.CLOSED_FORM)
+    bound = bound_parameters(mechanism, False, values)
+    return PlanSearch(mechanism, quantities_of(quantity), bound).candidate(plan).graph
 
 
 def _is_example(mechanism: kg.Mechanism, quantity: str) -> bool:
@@ -38,7 +48,46 @@ def _is_example(mechanism: kg.Mechanism, quantity: str) -> bool:
     return mechanism.name == "rackovic-6r" and {str(q) for q in quantities_of(quantity)} == {"H", "C", "gravity"}
 
 
-def _data(report: PassReport, published: Mapping[str, tuple[int, int]]) -> dict[str, object]:
-    figures = published.get(report.name)
-    beside = {"published": {"mul": figures[0], "add": figures[1]}} if figures else {}
-    return {"name": report.name, "mul": report.after.mul, "add": report.after.add, **beside}
+def _cases_table(cases: tuple[Case, ...], title: str, beside: bool) -> Table:
+    kinds = ("mul", "add", "sin", "cos")
+    table = _table(title, "case", (*kinds, *(f"published {kind}" for kind in kinds if beside)))
+    for case in cases:
+        final = case.result
+        figures = [str(getattr(final.operations, kind)) for kind in kinds]
+        figures += [str(getattr(final.published, kind)) for kind in kinds if beside]
+        table.add_row(f"{case.number}: {case.title}", *figures)
+    return table
+
+
+def _steps_table(steps: tuple[Step, ...], title: str, beside: bool) -> Table:
+    table = _table(title, "after", ("mul", "add", *(("published mul", "published add") if beside else ())))
+    for step in steps:
+        figures = [step.operations.mul, step.operations.add]
+        figures += [step.published.mul, step.published.add] if beside else []
+        table.add_row(step.name if step.changed else f"{step.name}: too large, left as it is", *map(str, figures))
+    return table
+
+
+def _table(title: str, first: str, columns: tuple[str, ...]) -> Table:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column(first)
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
+
+
+def _data(case: Case, beside: bool) -> dict[str, object]:
+    steps = []
+    for step in case.steps:
+        row: dict[str, object] = {"name": step.name, "mul": step.operations.mul, "add": step.operations.add}
+        if beside:
+            row["published"] = _published(step.published)
+        steps.append(row)
+    final = case.result.operations
+    result = {kind: getattr(final, kind) for kind in ("mul", "add", "sin", "cos")}
+    return {"case": case.number, "title": case.title, **result, "steps": steps}
+
+
+def _published(figures: Published) -> dict[str, int]:
+    found = {"mul": figures.mul, "add": figures.add, "sin": figures.sin, "cos": figures.cos}
+    return {kind: number for kind, number in found.items() if number is not None}

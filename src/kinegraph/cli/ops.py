@@ -11,6 +11,8 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
+from kinegraph.backends.choice import KernelChoice, faster_as_kernel
+from kinegraph.base_parameters import BaseParameters, base_parameters
 from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
     FloatingOption,
@@ -51,11 +53,17 @@ class Account:
     stages: tuple[Stage, ...]
     result: Operations
     proved: bool
+    kernel: KernelChoice
 
     def as_data(self) -> dict[str, Any]:
         """The JSON of the command."""
         passes = [stage.as_data() for stage in self.stages]
-        return {**counts(self.result), "passes": passes, "proved": self.proved}
+        kernel = {
+            "reduction_taken": self.kernel.reduction_taken,
+            "cycles_before": round(self.kernel.before, 1),
+            "cycles_after": round(self.kernel.after, 1),
+        }
+        return {**counts(self.result), "passes": passes, "proved": self.proved, "kernel": kernel}
 
 
 def counts(operations: Operations) -> dict[str, int]:
@@ -77,6 +85,9 @@ def run(
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
     rackovic: Annotated[
         bool, typer.Option("--like-rackovic", help="The steps of Rackovic's dissertation, beside its figures.")
+    ] = False,
+    regrouped: Annotated[
+        bool, typer.Option("--base-parameters", help="List the regrouped parameters as formulas.")
     ] = False,
     settings: SetOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
@@ -101,11 +112,22 @@ def run(
         account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed)
     if plot is not None:
         draw(account, f"{mechanism.name}: {quantity}", plot)
+    formulas = base_parameters(mechanism, values=parameter_settings(mechanism, settings)) if regrouped else None
     if json:
-        print_json(account.as_data())
+        print_json(account.as_data() | (_formulas_data(formulas) if formulas else {}))
         return
     console().print(_table(account, f"{mechanism.name}: {quantity}"))
     console().print(_verdict(account), markup=False)
+    console().print(str(account.kernel), markup=False)
+    if formulas:
+        number = f"{len(formulas)} base parameters" + (", the fewest possible" if formulas.minimal else "")
+        console().print(f"\n{number}; links by their first body, later ones taken in:", markup=False)
+        console().print(str(formulas), markup=False, soft_wrap=True)
+
+
+def _formulas_data(found: BaseParameters) -> dict[str, Any]:
+    formulas = {parameter.name: parameter.formula for parameter in found.parameters}
+    return {"base_parameters": formulas, "no_effect": list(found.idle), "minimal": found.minimal}
 
 
 def known_values(mechanism: kg.Mechanism) -> dict[str, Expression]:
@@ -129,7 +151,8 @@ def reduce_with_account(
     stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
     stages += [Stage(report.name, report.after) for report in reduction.reports]
     proved = reduction.proved and bool(kg.prove(plain, chosen))
-    return Account(tuple(stages), kg.count(reduction.graph), proved)
+    kernel = faster_as_kernel(chosen, reduction.graph, runtime=False)
+    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel)
 
 
 def _table(account: Account, title: str) -> Table:

@@ -11,6 +11,7 @@ from kinegraph.derive import composite_body, energy, kinematics, newton_euler
 from kinegraph.derive.algebra import identity, zero_vector
 from kinegraph.derive.articulated_body import articulated_accelerations, joints_are_independent
 from kinegraph.derive.christoffel import christoffel
+from kinegraph.derive.closed_form import ClosedForm
 from kinegraph.derive.composite_body import Column
 from kinegraph.derive.convert import Names
 from kinegraph.derive.coordinates import Square, driven_columns, inertia_matrix, three_index
@@ -36,10 +37,14 @@ from kinegraph.model.mechanism import Mechanism
 
 
 class InertiaMethod(Enum):
-    """Two ways to the entries of H off the diagonal; which is cheaper depends on the mechanism."""
+    """Two ways to the entries of H off the diagonal; which is cheaper depends on the mechanism.
+
+    The closed form, for C and gravity as well, is never the cheapest: it is what the dissertation starts from.
+    """
 
     SCREWS = "screws"
     WRENCHES = "wrenches"
+    CLOSED_FORM = "closed form"
 
 
 class ForwardMethod(Enum):
@@ -144,11 +149,21 @@ class Derivation:
         return [force - given for force, given in zip(needed, self.element_forces, strict=True)]
 
     def gravity(self, quantity: Quantity) -> list[Scalar]:
-        forces = composite_body.gravity_forces(self.layout)
+        if self.plan.inertia is InertiaMethod.CLOSED_FORM:
+            forces = self.closed_form.gravity()
+        else:
+            forces = composite_body.gravity_forces(self.layout)
         return newton_euler.generalized(self.at_rest, forces, self.size, self.zero)
 
     @cached_property
+    def closed_form(self) -> ClosedForm:
+        """The closed formulas need true mass centres, so nothing is regrouped."""
+        return ClosedForm(build_tree(self.mechanism, self.names))
+
+    @cached_property
     def joint_inertia(self) -> dict[tuple[Column, Column], Scalar]:
+        if self.plan.inertia is InertiaMethod.CLOSED_FORM:
+            return self.closed_form.inertia(self.driven)
         if self.plan.inertia is InertiaMethod.SCREWS:
             return composite_body.inertia_by_screws(self.layout, self.driven)
         return composite_body.inertia_by_wrenches(self.layout, self.driven)
@@ -157,7 +172,8 @@ class Derivation:
         return inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
 
     def christoffel(self, quantity: Quantity) -> list[Square]:
-        entries = christoffel(self.layout, self.driven)
+        closed = self.plan.inertia is InertiaMethod.CLOSED_FORM
+        entries = self.closed_form.christoffel(self.driven) if closed else christoffel(self.layout, self.driven)
         coordinates = self._motions.velocity_of
         return three_index(self.builder, self.at_rest, entries, self.joint_inertia, coordinates, self.zero)
 

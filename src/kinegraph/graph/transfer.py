@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kinegraph.graph.angle import PI
-from kinegraph.graph.build import Builder
-from kinegraph.graph.node import Coefficient, Function, Graph, Node, Output, Symbol
+from kinegraph.graph.build import Builder, exact
+from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Node, Output, Polynomial, Symbol
 
 
 def transfer(
@@ -30,6 +30,35 @@ def _rebuilt(node: Node, builder: Builder, place: Mapping[int, int], symbol: Cal
     if isinstance(node, Function):
         return builder.apply(node.name, *(place[argument] for argument in node.arguments))
     return builder.polynomial((c, tuple((place[child], e) for child, e in factors)) for c, factors in node.terms)
+
+
+def copied(graph: Graph, builder: Builder, given: Mapping[int, int] | None = None) -> dict[int, int]:
+    """Like transfer, but nothing is opened or folded: shared stays shared. Nodes in `given` are there already."""
+    place = dict(given or {})
+    for index, node in enumerate(graph.nodes):
+        if not graph.live[index] or index in place:
+            continue
+        if isinstance(node, Polynomial):
+            place[index] = _copied_sum(node, builder, place)
+        elif isinstance(node, Function):
+            place[index] = builder.intern(Function(node.name, tuple(place[a] for a in node.arguments)))
+        else:
+            place[index] = builder.symbol(node.kind, node.name)
+    return place
+
+
+def _copied_sum(node: Polynomial, builder: Builder, place: Mapping[int, int]) -> int:
+    total: dict[tuple[Factor, ...], Coefficient] = {}
+    for coefficient, factors in node.terms:
+        exponents: dict[int, int] = {}
+        for child, exponent in factors:
+            exponents[place[child]] = exponents.get(place[child], 0) + exponent
+        key = tuple(sorted(exponents.items()))
+        total[key] = total.get(key, 0) + coefficient
+    terms = tuple((exact(c), factors) for factors, c in total.items() if c)
+    if len(terms) == 1 and terms[0][0] == 1 and len(terms[0][1]) == 1 and terms[0][1][0][1] == 1:
+        return terms[0][1][0][0]
+    return builder.intern(Polynomial(terms)) if terms else builder.zero
 
 
 def moved(outputs: Sequence[Output], place: Mapping[int, int]) -> tuple[Output, ...]:

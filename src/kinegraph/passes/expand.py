@@ -16,7 +16,8 @@ from kinegraph.passes.system.searching import search
 class Expand:
     """Every output as one sum of products in sines, cosines and symbols, modulo sin^2 + cos^2 = 1.
 
-    The graph is returned as it is where that would be too large.
+    Each is written in the cheapest of some bases of angles; with `ways` 0 in the sines and cosines that are there. The
+    graph is returned as it is where that would be too large.
     """
 
     limits: Limits = field(default_factory=Limits)

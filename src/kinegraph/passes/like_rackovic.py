@@ -1,85 +1,150 @@
-"""The steps of Rackovic's dissertation one after the other, with the counts after each (its Tables 3.3 and 3.4)."""
+"""The steps of Rackovic's dissertation one after the other, with the counts after each (its Tables 3.3 and 3.4).
+
+Four cases: the whole model at once or by parts, without or with factorisation into products before monomials are
+extracted. Analytic expressions are reduced by sin^2 + cos^2 = 1 while they are formed, equal expressions are one from
+the start, and identities are chosen by what they save: the rest is the dissertation's.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from kinegraph.graph.count import count
+from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
 from kinegraph.graph.prove import prove
 from kinegraph.passes.analytic.expansion import Limits
+from kinegraph.passes.by_parts import direction_cosines, part_of, put_back, top_of
 from kinegraph.passes.expand import Expand
-from kinegraph.passes.fast_extract import Inline
+from kinegraph.passes.identical_expressions import IdenticalExpressions
 from kinegraph.passes.monomials import ExtractMonomials
-from kinegraph.passes.pipeline import Pass, PassReport
 from kinegraph.passes.products import FactorProducts
 from kinegraph.passes.rebuild import Rebuild
-
-#: Published for Example 2.1: multiplications and additions after each step, by the names used here.
-PUBLISHED: dict[str, tuple[int, int]] = {
-    "neutral elements": (10268, 6166),
-    "analytic expressions": (5768, 1047),
-    "trigonometric identities": (1340, 453),
-    "identical expressions": (801, 257),
-    "case 1: whole, monomials": (260, 177),
-    "case 2: whole, products, monomials": (218, 138),
-    "case 3: by parts, monomials": (196, 135),
-    "case 4: by parts, products, monomials": (140, 107),
-}
+from kinegraph.passes.step import Pass, Sequence
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 
 
 @dataclass(frozen=True)
-class _Named:
-    """A pass under the dissertation's name for it."""
+class Published:
+    """What the dissertation prints for Example 2.1; sines and cosines for final results only."""
+
+    mul: int
+    add: int
+    sin: int | None = None
+    cos: int | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """The count after one step: of the whole graph, or of the part that is worked on.
+
+    `changed` is False where a pass left the graph as it is, being too large for it.
+    """
 
     name: str
-    steps: tuple[Pass, ...]
+    operations: Operations
+    published: Published
+    changed: bool
 
-    def apply(self, graph: Graph) -> Graph:
-        for step in self.steps:
-            graph = step.apply(graph)
+
+@dataclass(frozen=True)
+class Case:
+    """One of the four ways to reduce the model; every step was proved equal to the graph it started from."""
+
+    number: int
+    title: str
+    steps: tuple[Step, ...]
+    graph: Graph
+
+    @property
+    def result(self) -> Step:
+        return self.steps[-1]
+
+
+#: Whole models of some hundred terms per output are written out; beyond, the steps say that nothing changed.
+LIMITS = Limits(terms=5000, total=20000, work=10**7, growth=1000)
+
+
+@dataclass
+class _Record:
+    """The steps of one case as they are made."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    def note(self, name: str, graph: Graph, published: Published, changed: bool = True) -> Graph:
+        self.steps.append(Step(name, count(graph), published, changed))
         return graph
 
+    def run(self, name: str, step: Pass, graph: Graph, published: Published) -> Graph:
+        result = step.apply(graph)
+        prove(graph, result).require()
+        return self.note(name, result, published, result is not graph)
 
-def like_rackovic(graph: Graph, limits: Limits | None = None) -> tuple[PassReport, ...]:
-    """Counts after every step and for the four cases, each proved equal to the graph.
 
-    Analytic expressions are reduced by sin^2 + cos^2 = 1 from the start, and equal expressions are always one node, so
-    the first steps are ahead of the published ones. `By parts` works on the graph's own intermediate quantities.
-    """
-    limits = limits or Limits()
-    whole = Expand(limits, ways=8)
-    monomials, products = ExtractMonomials(), FactorProducts()
-    started = _Named("neutral elements", (Rebuild(),))
-    chains = (
-        (started, _Named("analytic expressions", (Expand(limits),))),
-        (started, _Named("trigonometric identities", (whole,))),
-        (started, _Named("identical expressions", (whole, Inline()))),
-        (started, _Named("case 1: whole, monomials", (whole, monomials))),
-        (started, _Named("case 2: whole, products, monomials", (whole, products, monomials))),
-        (started, _Named("case 3: by parts, monomials", (monomials,))),
-        (started, _Named("case 4: by parts, products, monomials", (products, monomials))),
+def like_rackovic(graph: Graph, limits: Limits = LIMITS) -> tuple[Case, ...]:
+    """The four cases, from a graph that has not been reduced yet."""
+    ways: tuple[tuple[str, Callable[[_Record, Graph, Limits], Graph]], ...] = (
+        ("the whole model, monomials", _whole),
+        ("the whole model, products and monomials", _whole_with_products),
+        ("by parts, monomials", _by_parts),
+        ("by parts, products and monomials", _by_parts_with_products),
     )
-    reports = [_report(started, graph)[1]]
-    for first, second in chains:
-        reports.append(_report(second, first.apply(graph))[1])
-    return tuple(reports)
+    cases = []
+    for number, (title, way) in enumerate(ways, start=1):
+        record = _Record()
+        start = record.run("neutral elements", Rebuild(), graph, Published(10268, 6166))
+        cases.append(Case(number, title, *_finished(record, way(record, start, limits))))
+    return tuple(cases)
 
 
-def _report(step: Pass, graph: Graph) -> tuple[Graph, PassReport]:
-    begun = time.perf_counter()
-    result = step.apply(graph)
-    prove(graph, result).require()
-    return result, PassReport(step.name, count(graph), count(result), time.perf_counter() - begun)
+def _finished(record: _Record, graph: Graph) -> tuple[tuple[Step, ...], Graph]:
+    return tuple(record.steps), graph
 
 
-def table(reports: Iterable[PassReport]) -> str:
-    """The counts beside the published ones."""
-    lines = [f"{'step':42}{'mul':>7}{'add':>7}{'published':>16}"]
-    for report in reports:
-        published = PUBLISHED.get(report.name)
-        beside = f"{published[0]:>9}{published[1]:>7}" if published else ""
-        lines.append(f"{report.name:42}{report.after.mul:>7}{report.after.add:>7}{beside}")
-    return "\n".join(lines)
+#: The dissertation's identities: of sums and squares, not of single products.
+_IDENTITIES = TrigonometricIdentities(double_sines=False)
+_IDENTICAL = IdenticalExpressions()
+_SIMPLIFIED = Sequence("simplified", (_IDENTITIES, _IDENTICAL))
+_MONOMIALS, _PRODUCTS = ExtractMonomials(), FactorProducts()
+
+
+def _simplified(record: _Record, graph: Graph, limits: Limits) -> Graph:
+    """The whole model up to where cases 1 and 2 part."""
+    graph = record.run("analytic expressions", Expand(limits, ways=0), graph, Published(5768, 1047))
+    graph = record.run("trigonometric identities", _IDENTITIES, graph, Published(1340, 453))
+    return record.run("identical expressions", _IDENTICAL, graph, Published(801, 257))
+
+
+def _whole(record: _Record, graph: Graph, limits: Limits) -> Graph:
+    graph = _simplified(record, graph, limits)
+    return record.run("monomials", _MONOMIALS, graph, Published(260, 177, 13, 13))
+
+
+def _whole_with_products(record: _Record, graph: Graph, limits: Limits) -> Graph:
+    graph = _simplified(record, graph, limits)
+    graph = record.run("products", _PRODUCTS, graph, Published(453, 148))
+    return record.run("monomials", _MONOMIALS, graph, Published(218, 138, 13, 13))
+
+
+def _with_new_part(record: _Record, graph: Graph, limits: Limits) -> Graph:
+    """The directions reduced alone and put back, then the whole up to where cases 3 and 4 part."""
+    top = top_of(graph, direction_cosines(graph))
+    part = record.note("part: directions", part_of(graph, top), Published(768, 382))
+    part = record.run("part: analytic expressions", Expand(limits, ways=0), part, Published(543, 191))
+    part = record.run("part: simplified expressions", _SIMPLIFIED, part, Published(60, 14))
+    part = record.run("part: monomials", _MONOMIALS, part, Published(43, 14))
+    whole = record.note("part put back", put_back(graph, top, part), Published(9544, 5798))
+    prove(graph, whole).require()
+    whole = record.run("analytic expressions", Expand(limits, ways=0), whole, Published(931, 310))
+    return record.run("simplified expressions", _SIMPLIFIED, whole, Published(442, 174))
+
+
+def _by_parts(record: _Record, graph: Graph, limits: Limits) -> Graph:
+    graph = _with_new_part(record, graph, limits)
+    return record.run("monomials", _MONOMIALS, graph, Published(196, 135, 7, 7))
+
+
+def _by_parts_with_products(record: _Record, graph: Graph, limits: Limits) -> Graph:
+    graph = _with_new_part(record, graph, limits)
+    graph = record.run("products", _PRODUCTS, graph, Published(328, 138))
+    return record.run("monomials", _MONOMIALS, graph, Published(140, 107, 7, 7))

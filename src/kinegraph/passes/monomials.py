@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kinegraph.graph.node import Graph
-from kinegraph.passes.system.coefficients import ZERO
+from kinegraph.passes.system.coefficients import ONE, ZERO
 from kinegraph.passes.system.convert import to_graph, to_system
+from kinegraph.passes.system.multiples import Normal, normalised
 from kinegraph.passes.system.system import System
 from kinegraph.passes.system.tidy import tidy
 
@@ -19,8 +20,9 @@ MOST_TERMS = 4000
 class ExtractMonomials:
     """Take the monomial with the largest saving out of all expressions at once, until none saves.
 
-    A monomial of degree d that stands in p > 1 terms of an expression saves p d - 1 multiplications there, in one term
-    d - 1; computing it costs d - 1.
+    A monomial of degree d that stands in p terms of an expression saves p d - 1 multiplications there; computing it
+    costs d - 1. Over all N expressions and Phi terms that hold it this is U = Phi d - N - (d - 1). After each
+    extraction quotients that are equal up to a number become one.
     """
 
     name: str = "monomials"
@@ -44,7 +46,7 @@ def _best(system: System) -> tuple[int, ...] | None:
         for monomial in terms:
             held.update(_divisors(system.monomials.literals[monomial]))
         for divisor, number in held.items():
-            savings[divisor] += number * len(divisor) - 1 if number > 1 else len(divisor) - 1
+            savings[divisor] += number * len(divisor) - 1
     worth = {divisor: saving - len(divisor) + 1 for divisor, saving in savings.items()}
     best = max(worth, key=lambda divisor: (worth[divisor], tuple(-x for x in divisor)), default=None)
     return best if best is not None and worth[best] > 0 else None
@@ -66,6 +68,11 @@ def _extract(system: System, divisor: tuple[int, ...]) -> None:
         literal: [m for m in terms if not Counter(divisor) - Counter(system.monomials.literals[m])]
         for literal, terms in system.expressions.items()
     }
+    known: dict[Normal, tuple[int, int]] = {}
+    for literal, terms in system.expressions.items():
+        if len(terms) > 1:
+            key, scale = normalised(system, terms)
+            known.setdefault(key, (literal, scale))
     factor = divisor[0] if len(divisor) == 1 else _product(system, divisor, holders)
     for literal, monomials in holders.items():
         if literal == factor or not monomials:
@@ -77,11 +84,23 @@ def _extract(system: System, divisor: tuple[int, ...]) -> None:
             ((monomial, coefficient),) = terms.items()
             system.add_term(literal, system.monomials.times(monomial, (factor,)), coefficient)
         else:
-            rest = system.create()
-            for monomial, coefficient in terms.items():
-                system.set_term(rest, monomial, coefficient)
-            system.add_term(literal, system.monomials.intern(tuple(sorted((factor, rest)))), 1)
+            rest, scale = _quotient(system, terms, known)
+            system.add_term(literal, system.monomials.intern(tuple(sorted((factor, rest)))), scale)
     tidy(system)
+
+
+def _quotient(system: System, terms: dict[int, int], known: dict[Normal, tuple[int, int]]) -> tuple[int, int]:
+    """The expression of these terms and the number to multiply it by: equal up to a number are one (Alg. 3.2)."""
+    key, scale = normalised(system, terms)
+    literal, own = known.get(key, (-1, ONE))
+    ratio = system.coefficients.divide(scale, own) if literal >= 0 else None
+    if ratio is not None:
+        return literal, ratio
+    literal = system.create()
+    for monomial, coefficient in terms.items():
+        system.set_term(literal, monomial, coefficient)
+    known.setdefault(key, (literal, scale))
+    return literal, ONE
 
 
 def _product(system: System, divisor: tuple[int, ...], holders: dict[int, list[int]]) -> int:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from types import FrameType
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind
@@ -20,17 +20,10 @@ from kinegraph.passes.expand import Analytic
 from kinegraph.passes.fast_extract import FastExtract
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
+from kinegraph.passes.step import Pass
 from kinegraph.passes.system.repair import Budget
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 from kinegraph.shown import Shown
-
-
-class Pass(Protocol):
-    """A rewriting of graphs that keeps what they compute."""
-
-    @property
-    def name(self) -> str: ...
-
-    def apply(self, graph: Graph) -> Graph: ...
 
 
 class Effort(Enum):
@@ -151,9 +144,10 @@ def reduce(
         entry = runner.run_all((Rebuild(), DeadCode()), graph)
         if effort is Effort.SEARCH:
             _search(runner, entry, 60.0 if seconds is None else seconds, seed)
+        elif effort is Effort.NORMAL:
+            _normal(runner, entry, seed)
         else:
-            for variant in _variants(effort, seed, entry):
-                runner.run_all(variant, entry)
+            _quick(runner, entry, seed)
     if prove:
         compare(graph, runner.best).require()
     return Reduction(runner.best, tuple(runner.reports), prove)
@@ -170,24 +164,37 @@ QUICK_ANALYTIC_NODES = 1500
 QUICK_ANALYTIC_NODES_WITH_RATES = 200
 
 
-def _variants(effort: Effort, seed: int, graph: Graph) -> tuple[tuple[Pass, ...], ...]:
-    """The graph as it stands, and its outputs written out: what is searched within a fixed amount of work."""
-    if effort is Effort.QUICK:
-        small = Limits(terms=300, total=1500)
-        rates = graph.symbols(Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT)
-        limit = QUICK_ANALYTIC_NODES_WITH_RATES if rates else QUICK_ANALYTIC_NODES
-        factor: tuple[tuple[Pass, ...], ...] = ((FastExtract(),),) if len(graph) <= QUICK_FACTOR_NODES else ()
-        written = ((Analytic(Budget(work=10_000), seed, small, ways=2),),) if len(graph) <= limit else ()
-        return factor + written
+def _quick(runner: Runner, entry: Graph, seed: int) -> None:
+    """The graph as it stands, factored, and its outputs written out, each where it is small enough."""
+    rates = entry.symbols(Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT)
+    if len(entry) <= QUICK_ANALYTIC_NODES:
+        _factored(runner, entry)
+    elif len(entry) <= QUICK_FACTOR_NODES:
+        runner.run(FastExtract(), entry)
+    if len(entry) <= (QUICK_ANALYTIC_NODES_WITH_RATES if rates else QUICK_ANALYTIC_NODES):
+        runner.run(Analytic(Budget(work=10_000), seed, Limits(terms=300, total=1500), ways=2), entry)
+
+
+def _factored(runner: Runner, entry: Graph) -> Graph:
+    """Fast extract with and without trigonometric identities before it: these may leave less to share."""
+    plain = runner.run(FastExtract(), entry)
+    simplified = runner.run(TrigonometricIdentities(), entry)
+    return plain if simplified is entry else _cheapest(plain, runner.run(FastExtract(), simplified))
+
+
+def _normal(runner: Runner, entry: Graph, seed: int) -> None:
+    """Half of the work on the graph as it stands; the other half on its outputs written out, or on the same again."""
     half = Budget(work=20_000_000, compiled=True)
-    return (FastExtract(), Search(half, seed)), (Analytic(half, seed),)
+    standing = runner.run(Search(half, seed), _factored(runner, entry))
+    if runner.run(Analytic(half, seed), entry) is entry:
+        runner.run(Search(half, seed + 1), standing)
 
 
 def _search(runner: Runner, entry: Graph, seconds: float, seed: int) -> None:
     """A quarter of the time on each variant, the rest on the better one."""
     started = time.monotonic()
     quarter = Budget(seconds=seconds / 4, compiled=True)
-    standing = runner.run_all((FastExtract(), Search(quarter, seed)), entry)
+    standing = runner.run(Search(quarter, seed), _factored(runner, entry))
     written = runner.run(Analytic(quarter, seed), entry)
     rest = Budget(seconds=max(1.0, seconds - (time.monotonic() - started)), compiled=True)
     if _cheapest(standing, written) is standing:

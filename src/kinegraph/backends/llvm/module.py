@@ -28,7 +28,7 @@ BATCH_ENTRY = "kinegraph_batch"
 _INLINED_SINES = 64
 # Angles a scalar kernel computes side by side. Eight would switch x86 processors to 512 bits, where scalar code has
 # one port less.
-_SCALAR_GROUP = 4
+SCALAR_GROUP = 4
 
 # Measured: scalar code that fits the processor's cache of decoded instructions is best left in one piece; what does not
 # is best cut small, for then what it keeps on the stack is near and instructions are short. Batches are always cut.
@@ -79,7 +79,7 @@ class Emission:
 
 def scalar_module(binding: Binding, emission: Emission) -> str:
     """`void kinegraph_scalar(const double *x, double *y)`: all arguments to all outputs, each laid end to end."""
-    program = lower(binding, group=_SCALAR_GROUP, fuse=emission.fused)
+    program = lower(binding, group=SCALAR_GROUP, fuse=emission.fused)
     chunks = emission.cut(program, _WHOLE)
     lanes = Lanes(1)
     widths = {angle_lanes(len(one.operands)) for one in program.instructions if one.op is Op.SINCOS}

@@ -33,10 +33,14 @@ class AngleSpace:
     def _vector(self, form: dict[tuple[Factor, ...], int | Fraction]) -> Form:
         return tuple(int(form.get(atom, 0) * d) for atom, d in zip(self.atoms, self.denominators, strict=True))
 
+    def own(self) -> list[Form]:
+        """The graph's own angles up to sign, simple ones first."""
+        return sorted({positive(f)[1] for f in self.forms.values()}, key=lambda f: (_weight(f), f))
+
     def basis(self) -> list[Form]:
         """Independent angles that give all others as whole combinations: the graph's own where they suffice."""
         chosen: list[Form] = []
-        for form in sorted({positive(f)[1] for f in self.forms.values()}, key=lambda f: (_weight(f), f)):
+        for form in self.own():
             if combination(chosen, form) is None and _independent([*chosen, form]):
                 chosen.append(form)
         if all(combination(chosen, form) is not None for form in self.forms.values()):

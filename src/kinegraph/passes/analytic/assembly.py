@@ -21,9 +21,6 @@ from kinegraph.passes.system.ways import Ways
 #: How many times expressions are rewritten in another basis, over all roots: it takes milliseconds each.
 REWRITINGS = 1500
 
-#: Expressions that grow by more than this when written out are better factored as they are.
-HOPELESS = 4
-
 
 @dataclass
 class Root:
@@ -34,11 +31,11 @@ class Root:
 
 
 class Assembly:
-    """The roots of a graph, expanded; makes systems out of them."""
+    """The roots of a graph, expanded; makes systems out of them. Without other ways the graph's own angles are kept."""
 
     def __init__(self, graph: Graph, limits: Limits, most_ways: int = 8) -> None:
         self.graph = graph
-        self.expansion = Expansion(graph, limits)
+        self.expansion = Expansion(graph, limits, own_angles=most_ways == 0)
         self.roots: list[Root] = []
         self.place: dict[int, tuple[int, Any]] = {}
         self._known: dict[Any, list[int]] = {}
@@ -46,11 +43,11 @@ class Assembly:
             self._add(index)
         if sum(len(root.polynomial) for root in self.roots) > limits.total:
             raise TooLargeError("all roots together")
-        if self.plain_cost() > HOPELESS * count(graph).total + 1000:
+        if self.plain_cost() > limits.growth * count(graph).total + 1000:
             raise TooLargeError("written out, the roots cost too much to be worth factoring again")
         bases = max(1, min(4 * most_ways, REWRITINGS // max(1, len(self.roots))))
         for root in self.roots:
-            root.ways = ways(self.expansion, root.polynomial, most_ways, bases)
+            root.ways = ways(self.expansion, root.polynomial, most_ways, bases) or [Way(sparse(root.polynomial), 0, ())]
 
     def plain_cost(self) -> int:
         """The operations of all roots as sums of products."""

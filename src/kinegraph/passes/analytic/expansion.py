@@ -22,24 +22,29 @@ class TooLargeError(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """How far expressions are written out: terms of one expression, of all roots, and of all steps on the way."""
+    """How far expressions are written out: terms of one expression, of all roots, and of all steps on the way.
+
+    What grows by more than the factor `growth` when written out is better factored as it is.
+    """
 
     terms: int = 1000
     total: int = 2500
     work: int = 60000
+    growth: int = 4
 
 
 class Expansion:
     """All roots of a graph as polynomials in one flint context.
 
     Generators are sines (first, so that the lexicographic order eliminates their squares) and cosines of all angles
-    that may be wanted, other symbols and functions, and static quantities.
+    that may be wanted, other symbols and functions, and static quantities. With `own_angles` every angle of the graph
+    stays as it is, and nothing but sin^2 + cos^2 = 1 is known of it; otherwise all are written in a basis.
     """
 
-    def __init__(self, graph: Graph, limits: Limits) -> None:
+    def __init__(self, graph: Graph, limits: Limits, own_angles: bool = False) -> None:
         self.graph, self.limits = graph, limits
         self.space = AngleSpace(graph)
-        self.basis = self.space.basis()
+        self.basis = self.space.own() if own_angles else self.space.basis()
         self.blocks = blocks(self.basis)
         self.forms = self._candidate_forms()
         self.generators = self._generators()
@@ -145,6 +150,9 @@ class Expansion:
 
     def point(self, form: Form, basis: list[Form]) -> tuple[Any, Any]:
         """Cosine and sine of an angle, written in those of a basis."""
+        sign, normal = positive(form)
+        if normal in basis:
+            return self.cosine(normal), sign * self.sine(normal)
         numbers = combination(basis, form)
         assert numbers is not None
         cosine, sine = self.context.constant(1), self.context.constant(0)

@@ -1,23 +1,16 @@
 # ruff: noqa: F403, F405
-"""The annealing loop, compiled. See `native.engine` for the driver."""
+"""The annealing loop, compiled. See `native.engine` for the driver and `native.entrance` for the way in."""
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import numpy as np
-from numba import njit
 
+from kinegraph.passes.native.compiled import Memory, Schedule, compiled
 from kinegraph.passes.native.factor import greedy, random_below, random_unit
 from kinegraph.passes.native.index import create, link, soil, undo, unlink
 from kinegraph.passes.native.inlining import forget_touched, inline_expression, inlined_size
 from kinegraph.passes.native.layout import *
-from kinegraph.passes.native.lookup import F, Memory, compiled, entry_row, literal_row, memo_row, term_row
-
-
-def entrance(function: F) -> F:
-    """Compile a function plain Python calls."""
-    return cast(F, cast(Any, njit)(cache=True, error_model="numpy")(function))
+from kinegraph.passes.native.lookup import entry_row, literal_row, term_row
 
 
 @compiled
@@ -53,6 +46,13 @@ def keep_best(m: Memory) -> None:
 
 
 @compiled
+def forget_dirty(m: Memory) -> None:
+    for i in range(m[DIRTY]):
+        m[entry_row(m, m[m[DIRTY_LIST] + i]) + IS_DIRTY] = 0
+    m[DIRTY] = 0
+
+
+@compiled
 def restore_best(m: Memory) -> None:
     """Return to the best state."""
     for literal in range(m[LITERALS]):
@@ -78,13 +78,6 @@ def restore_best(m: Memory) -> None:
     forget_touched(m)
     forget_dirty(m)
     m[PRESENT] = m[BEST]
-
-
-@compiled
-def forget_dirty(m: Memory) -> None:
-    for i in range(m[DIRTY]):
-        m[entry_row(m, m[m[DIRTY_LIST] + i]) + IS_DIRTY] = 0
-    m[DIRTY] = 0
 
 
 # destroying
@@ -229,7 +222,7 @@ def take_back(m: Memory) -> None:
 
 
 @compiled
-def step(m: Memory, schedule: Any) -> bool:
+def step(m: Memory, schedule: Schedule) -> bool:
     """One iteration; returns False if it could not be finished and was taken back."""
     start, end, noise, switching = schedule[0], schedule[1], schedule[2], schedule[3]
     phase = (m[ITERATION] % m[CYCLE]) / m[CYCLE]
@@ -260,21 +253,31 @@ def step(m: Memory, schedule: Any) -> bool:
     return True
 
 
-@entrance
-def load(m: Memory, rows: Any) -> bool:
+@compiled
+def load(m: Memory, rows: Memory, number: int) -> bool:
     """Enter the terms of a system: expression, coefficient, degree, literals; False if the driver must help."""
-    for i in range(rows.shape[0]):
-        for j in range(rows.shape[1] - 3):
-            m[m[BUFFER] + j] = rows[i, 3 + j]
-        m[literal_row(m, rows[i, 0]) + KIND] = 1
-        link(m, rows[i, 0], m[BUFFER], rows[i, 2], rows[i, 1])
+    for i in range(number):
+        row = i * BEST_WIDTH
+        for j in range(DEGREE):
+            m[m[BUFFER] + j] = rows[row + 3 + j]
+        m[literal_row(m, rows[row]) + KIND] = 1
+        link(m, rows[row], m[BUFFER], rows[row + 2], rows[row + 1])
         m[JOURNAL] = 0
         if m[STATUS] == FULL:
             return False
     return bool(m[STATUS] == FINE)
 
 
-@entrance
+@compiled
+def touch_again(m: Memory, literal: int) -> None:
+    row = literal_row(m, literal)
+    if m[row + FLAG] == 0:
+        m[row + FLAG] = 1
+        m[m[TOUCHED_LIST] + m[TOUCHED]] = literal
+        m[TOUCHED] += 1
+
+
+@compiled
 def first_greedy(m: Memory) -> bool:
     """The greedy factoring a search starts from; False if the driver must help, after which it goes on."""
     for entry in range(m[ENTRIES]):
@@ -296,15 +299,6 @@ def first_greedy(m: Memory) -> bool:
 
 
 @compiled
-def touch_again(m: Memory, literal: int) -> None:
-    row = literal_row(m, literal)
-    if m[row + FLAG] == 0:
-        m[row + FLAG] = 1
-        m[m[TOUCHED_LIST] + m[TOUCHED]] = literal
-        m[TOUCHED] += 1
-
-
-@entrance
 def settle_loaded(m: Memory) -> None:
     """After loading a state that is factored already: it is the present and the best one."""
     forget_touched(m)
@@ -313,8 +307,8 @@ def settle_loaded(m: Memory) -> None:
     keep_best(m)
 
 
-@entrance
-def run(m: Memory, schedule: Any, iterations: int, work: int) -> bool:
+@compiled
+def run(m: Memory, schedule: Schedule, iterations: int, work: int) -> bool:
     """Iterate until a number of iterations or an amount of work is reached; False if the driver must help."""
     for _ in range(iterations):
         if m[WORK] >= work:
@@ -324,9 +318,3 @@ def run(m: Memory, schedule: Any, iterations: int, work: int) -> bool:
         if not step(m, schedule):
             return False
     return True
-
-
-@entrance
-def find_memo(m: Memory, key: int) -> int:
-    """Where in the array a result of the memo stands or belongs."""
-    return memo_row(m, key)

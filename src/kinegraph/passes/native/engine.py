@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.passes.native import anneal
 from kinegraph.passes.native import layout as at
+from kinegraph.passes.native.entrance import FIND_MEMO, FIRST_GREEDY, LOAD, RUN, SETTLE, entrance
 from kinegraph.passes.native.layout import Room
 from kinegraph.passes.system.coefficients import CoefficientTable
 from kinegraph.passes.system.repair import Annealing, Budget
@@ -20,6 +20,9 @@ Array = Any
 Terms = Mapping[int, int]
 #: expression, coefficient, literals
 Row = tuple[int, int, tuple[int, ...]]
+
+
+_NOTHING = np.zeros(1, np.int64)
 
 
 class Engine:
@@ -34,12 +37,21 @@ class Engine:
         self._memo: dict[int, tuple[int, int, int]] = {}
         self._room = 1
         a = self.annealing
+        self._enter = entrance()
         self._schedule = np.array([a.start, a.end, a.noise, a.switch])
         self._start = self._rows(system.expressions)
         self._temporary = {literal for literal in system.expressions if literal not in system.roots}
         self._memory = self._loaded(self._start)
-        while not anneal.first_greedy(self._memory):
+        while not self._do(FIRST_GREEDY):
             self._help()
+
+    def _do(self, command: int, first: int = 0, second: int = 0) -> int:
+        """Let compiled code work on the state."""
+        return self._enter(self._memory, _NOTHING, self._schedule, command, first, second)
+
+    def _place(self, memory: Array, key: int) -> int:
+        """Where in the array a result of the memo stands or belongs."""
+        return self._enter(memory, _NOTHING, self._schedule, FIND_MEMO, key, 0)
 
     # what others ask
 
@@ -60,7 +72,7 @@ class Engine:
                 budget.seconds is None or time.monotonic() - started < budget.seconds
             ):
                 # Few iterations between looks at the clock keep interrupts prompt.
-                if not anneal.run(self._memory, self._schedule, 64, end):
+                if not self._do(RUN, 64, end):
                     self._help()
         except KeyboardInterrupt:
             self.interrupted = True
@@ -92,7 +104,7 @@ class Engine:
         present = {row[0] for row in rows} | (self.system.roots.keys() - self.ways.angles.keys())
         while True:
             memory = self._allocated(len(rows), present)
-            if anneal.load(memory, table):
+            if self._enter(memory, table.ravel(), self._schedule, LOAD, len(rows), 0):
                 return memory
             if memory[at.STATUS] == at.FULL:
                 self._room *= 2
@@ -136,7 +148,7 @@ class Engine:
 
     def _write_memo(self, memory: Array) -> None:
         for key, row in self._memo.items():
-            place = anneal.find_memo(memory, key)
+            place = self._place(memory, key)
             memory[place : place + at.MEMO_WIDTH] = (key, *row)
 
     # helping
@@ -160,7 +172,7 @@ class Engine:
             row = result if isinstance(result, tuple) else (-1 if result is None else result, 0, 0)
             self._memo[key] = row
             if 2 * len(self._memo) <= memory[at.MEMO_MASK] + 64:
-                place = anneal.find_memo(memory, key)
+                place = self._place(memory, key)
                 memory[place : place + at.MEMO_WIDTH] = (key, *row)
 
     def _grow(self) -> None:
@@ -172,7 +184,7 @@ class Engine:
         for number in (at.RANDOM, at.ITERATION, at.WORK):
             self._memory[number] = old[number]
         if best:
-            anneal.settle_loaded(self._memory)
+            self._do(SETTLE)
 
 
 def _computed(table: CoefficientTable, operation: int, left: int, right: int) -> tuple[int, int, int] | int | None:

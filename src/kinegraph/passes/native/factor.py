@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegraph.passes.native.compiled import Memory, compiled
 from kinegraph.passes.native.index import add_term, create, link, term_cost, unlink
 from kinegraph.passes.native.inlining import copies_of, tidy, without
 from kinegraph.passes.native.layout import *
 from kinegraph.passes.native.lookup import (
     MINUS_ONE,
     ONE,
-    Memory,
-    compiled,
     entry_row,
     literal_row,
     negated,

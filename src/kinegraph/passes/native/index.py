@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
+from kinegraph.passes.native.compiled import Memory, compiled
 from kinegraph.passes.native.layout import *
 from kinegraph.passes.native.lookup import (
     MINUS_ONE,
     ONE,
-    Memory,
-    compiled,
     entry_row,
     literal_row,
     looked_up,
@@ -104,6 +103,18 @@ def drop_entry(m: Memory, entry: int) -> None:
 
 
 @compiled
+def attach(m: Memory, here: int, half: int, term: int) -> None:
+    """Put a half edge at the head of its term's list; `here` is the place's row plus the side."""
+    row = term_row(m, term)
+    old = m[row + HALF]
+    m[here + HALF_NEXT] = old
+    m[here + HALF_PREVIOUS] = -1
+    if old >= 0:
+        m[place_row(m, old // 2) + old % 2 + HALF_PREVIOUS] = half
+    m[row + HALF] = half
+
+
+@compiled
 def enter(m: Memory, entry: int, left: int, right: int, outer: int) -> None:
     """Note a place of a candidate; `right` is -1 for products."""
     place = m[FREE_PLACE]
@@ -132,18 +143,6 @@ def enter(m: Memory, entry: int, left: int, right: int, outer: int) -> None:
     if right >= 0:
         attach(m, here + 1, 2 * place + 1, right)
     soil(m, entry)
-
-
-@compiled
-def attach(m: Memory, here: int, half: int, term: int) -> None:
-    """Put a half edge at the head of its term's list; `here` is the place's row plus the side."""
-    row = term_row(m, term)
-    old = m[row + HALF]
-    m[here + HALF_NEXT] = old
-    m[here + HALF_PREVIOUS] = -1
-    if old >= 0:
-        m[place_row(m, old // 2) + old % 2 + HALF_PREVIOUS] = half
-    m[row + HALF] = half
 
 
 @compiled
@@ -250,6 +249,22 @@ def note(m: Memory, kind: int, literal: int) -> int:
 
 
 @compiled
+def link_uses(m: Memory, term: int, row: int) -> None:
+    """Uses are numbered term * DEGREE + position of the literal's first copy."""
+    for i in range(m[row + COUNT]):
+        x = m[row + LITERALS_OF + i]
+        if i == 0 or m[row + LITERALS_OF + i - 1] != x:
+            place = literal_row(m, x)
+            old = m[place + USES]
+            m[row + USE_NEXT + i] = old
+            m[row + USE_PREVIOUS + i] = -1
+            if old >= 0:
+                m[term_row(m, old // DEGREE) + USE_PREVIOUS + old % DEGREE] = term * DEGREE + i
+            m[place + USES] = term * DEGREE + i
+            m[place + USE_COUNT] += 1
+
+
+@compiled
 def link(m: Memory, expression: int, literals: int, degree: int, coefficient: int) -> None:
     """Put a new term into an expression; its literals are sorted and stand at `literals`."""
     term = m[FREE_TERM]
@@ -285,22 +300,6 @@ def link(m: Memory, expression: int, literals: int, degree: int, coefficient: in
         m[term_row(m, old) + PREVIOUS] = term
     m[owner + FIRST] = term
     m[owner + SIZE] += 1
-
-
-@compiled
-def link_uses(m: Memory, term: int, row: int) -> None:
-    """Uses are numbered term * DEGREE + position of the literal's first copy."""
-    for i in range(m[row + COUNT]):
-        x = m[row + LITERALS_OF + i]
-        if i == 0 or m[row + LITERALS_OF + i - 1] != x:
-            place = literal_row(m, x)
-            old = m[place + USES]
-            m[row + USE_NEXT + i] = old
-            m[row + USE_PREVIOUS + i] = -1
-            if old >= 0:
-                m[term_row(m, old // DEGREE) + USE_PREVIOUS + old % DEGREE] = term * DEGREE + i
-            m[place + USES] = term * DEGREE + i
-            m[place + USE_COUNT] += 1
 
 
 @compiled

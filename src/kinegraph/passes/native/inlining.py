@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from kinegraph.passes.native.compiled import Memory, compiled
 from kinegraph.passes.native.index import add_term, delete, term_cost, unlink
 from kinegraph.passes.native.layout import *
-from kinegraph.passes.native.lookup import MINUS_ONE, ONE, Memory, compiled, literal_row, term_row, times
+from kinegraph.passes.native.lookup import MINUS_ONE, ONE, literal_row, term_row, times
 
 TOO_MANY = 1 << 20
 

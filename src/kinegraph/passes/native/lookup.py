@@ -3,24 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
-from numba import njit
 
+from kinegraph.passes.native.compiled import Memory, compiled
 from kinegraph.passes.native.layout import *
 
-#: The array; typed as a list because its elements are plain integers to compiled code.
-Memory = list[int]
 ONE, MINUS_ONE = 1, 2
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def compiled(function: F) -> F:
-    """Compile a function other compiled functions call."""
-    return cast(F, cast(Any, njit)(cache=True, no_cpython_wrapper=True, error_model="numpy")(function))
 
 
 # rows
@@ -50,7 +40,7 @@ def entry_row(m: Memory, entry: int) -> int:
 
 
 @compiled
-def memo_row(m: Memory, key: Any) -> int:
+def memo_row(m: Memory, key: int) -> int:
     """The row of a key, or the empty row where it belongs."""
     mask = m[MEMO_MASK]
     slot: Any = ((np.int64(key) * np.int64(-7046029254386353131)) >> np.int64(20)) & mask

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+
 from kinegraph.passes.system.repair import Annealing, Budget, Repair, Switch
 from kinegraph.passes.system.system import System
 from kinegraph.passes.system.ways import Ways
+
+_log = logging.getLogger("kinegraph")
 
 #: Work one unit of which takes the plain search as long as the compiled one takes for this many.
 COMPILED_GAIN = 20
@@ -19,12 +23,14 @@ def search(
 ) -> None:  # fmt: skip
     """Search and leave the best state in the system, for reading only; an interrupt ends it early."""
     try:
-        if budget.compiled and system.cost > SMALL and _fits(system, ways):
-            # Imported here: it takes a second, and compiling on first use half a minute.
-            from kinegraph.passes.native.engine import Engine
+        if budget.compiled and system.cost > SMALL:
+            if _fits(system, ways):
+                # Imported here: it takes a second, and compiling on first use half a minute.
+                from kinegraph.passes.native.engine import Engine
 
-            Engine(system, seed, annealing, ways).run(budget)
-            return
+                Engine(system, seed, annealing, ways).run(budget)
+                return
+            _log.warning("terms of a very high degree: searching in plain Python, which finds less in the same time")
         plain = Budget(None if budget.work is None else budget.work // COMPILED_GAIN, budget.seconds)
         Repair(system, seed, annealing, switch).run(plain if budget.compiled else budget)
     except KeyboardInterrupt:

@@ -1,0 +1,30 @@
+"""What a pass is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from kinegraph.graph.node import Graph
+
+
+class Pass(Protocol):
+    """A rewriting of graphs that keeps what they compute."""
+
+    @property
+    def name(self) -> str: ...
+
+    def apply(self, graph: Graph) -> Graph: ...
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Passes one after the other under one name."""
+
+    name: str
+    steps: tuple[Pass, ...]
+
+    def apply(self, graph: Graph) -> Graph:
+        for step in self.steps:
+            graph = step.apply(graph)
+        return graph
