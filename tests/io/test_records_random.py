@@ -105,7 +105,9 @@ def add_elements(draw: st.DrawFn, builder: Builder, parameters: list[str]) -> No
         lambda n: builder.point_force(n, "C", draw(vector), draw(st.sampled_from(Axes))),
         lambda n: builder.moment(n, "C", draw(vector), draw(st.sampled_from(Axes))),
         lambda n: builder.potential(n, draw(position)),
-        lambda n: builder.limit(n, **draw(still), stiffness=draw(unvalued), lower=draw(given), damping=draw(unvalued)),
+        lambda n: builder.limit(
+            n, **draw(still), stiffness=draw(unvalued), lower=Name("a0") * draw(given), damping=draw(unvalued)
+        ),
         lambda n: builder.limit(n, **draw(still), stiffness="a0", lower="a0", upper=draw(unvalued)),
     )
     for index, make in enumerate(draw(st.lists(st.sampled_from(makers), max_size=5))):
