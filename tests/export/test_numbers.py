@@ -18,7 +18,7 @@ from tests.export.languages import build, shell
 COMPILED = (Language.C, Language.CPP, Language.RUST)
 LANGUAGES = (*COMPILED, Language.PYTHON, Language.MATLAB, Language.JULIA)
 MODELS = {
-    "double-pendulum": "tau,qdd,pose:tip",
+    "double-pendulum": "tau,qdd,pose:tip,d(tau)/d(m1),d(tau)/d(dq)",
     "puma560": "tau,H,C",
     "free-body": "qdd,tau,energy,jacobian:corner",
     "kidym-biped-new": "qdd",

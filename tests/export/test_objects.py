@@ -120,7 +120,6 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
         ("tau", "matlab", ExportOptions(precision=Precision.FLOAT), "float is for c and rust"),
         ("", "c", ExportOptions(), "nothing to export"),
         ("tau,tau", "c", ExportOptions(), "named twice"),
-        ("d(tau)/d(m1)", "c", ExportOptions(), "parameters are numbers here"),
     ],
 )
 def test_what_cannot_be_exported(quantities: str, language: str, options: ExportOptions, message: str) -> None:

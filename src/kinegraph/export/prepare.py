@@ -226,14 +226,7 @@ class _OfMechanism(_Maker):
         return {name: float(value) for name, value in values.items()}
 
     def outputs(self, quantities: Quantities) -> tuple[str, ...]:
-        found = quantities_of(quantities)
-        for quantity in found:
-            if not self.parameters and (quantity.by == "p" or quantity.by in self._parameter_names()):
-                raise KernelError(f"{quantity}: the parameters are numbers here; export with symbolic parameters")
-        return tuple(str(quantity) for quantity in found)
-
-    def _parameter_names(self) -> list[str]:
-        return [one.name for one in self.mechanism.parameters]
+        return tuple(str(quantity) for quantity in quantities_of(quantities))
 
     def graph(self, group: tuple[str, ...]) -> Graph:
         numeric = not self.options.symbolic_parameters
