@@ -37,9 +37,9 @@ def compare(quantity: str, ours: Peer, theirs: Peer, states: Sequence[State], ju
     """Both sides on the same states. `judge` computes forces where accelerations are ill-conditioned."""
     pairs = [(ours.value(quantity, one), theirs.value(quantity, one), one) for one in states]
     error = max(difference(a, b) for a, b, _ in pairs)
-    if error <= TOLERANCE or quantity not in ("coriolis", "qdd"):
+    if error <= TOLERANCE or quantity not in ("coriolis", "qdd", "d(qdd)"):
         return Agreement(quantity, theirs.name, error)
-    if quantity == "qdd":
+    if quantity != "coriolis":
         return _judged(quantity, pairs, theirs, judge or theirs)
     # Coriolis matrices are not unique; what they must agree on is C v.
     error = max(difference(_times_v(a, one), _times_v(b, one)) for a, b, one in pairs)
@@ -53,8 +53,9 @@ def _judged(
 
     The peer's own error is told beside ours.
     """
-    own = max(_backward_error(judge, a, one) for a, _, one in pairs)
-    peer = max(_backward_error(judge, b, one) for _, b, one in pairs)
+    error = _backward_error if quantity == "qdd" else _slopes_backward_error
+    own = max(error(judge, a, one) for a, _, one in pairs)
+    peer = max(error(judge, b, one) for _, b, one in pairs)
     note = f"ill-conditioned: forces given back to {own:.0e} by Kinegraph, to {peer:.0e} by {theirs.name}"
     return Agreement(quantity, theirs.name, own, note)
 
@@ -66,6 +67,18 @@ def _backward_error(judge: Peer, acceleration: Array, state: State) -> float:
     residual = judge.value("tau", replace(state, a=acceleration)) - state.tau
     scale = np.abs(inertia) @ np.abs(acceleration) + np.abs(state.tau).max()
     return float((np.abs(residual) / scale).max())
+
+
+def _slopes_backward_error(judge: Peer, slopes: Array, state: State) -> float:
+    """|H d(qdd) + d(tau)| at a = qdd, relative to |H| |d(qdd)| + |d(tau)|, for all three derivatives."""
+    n = len(state.v)
+    inertia = judge.value("H", state).reshape(n, n)
+    at_motion = replace(state, a=judge.value("qdd", state))
+    forces = judge.value("d(tau)", at_motion).reshape(3, n, n)
+    forces[2] = -np.eye(n)
+    found = slopes.reshape(3, n, n)
+    scale = np.abs(inertia) @ np.abs(found) + np.abs(forces).max(axis=(1, 2), keepdims=True)
+    return float((np.abs(inertia @ found + forces) / scale).max())
 
 
 def _times_v(matrix: Array, state: State) -> Array:
