@@ -65,3 +65,13 @@ def test_joints_at_changing_ratios_are_written_out() -> None:
     tree = random_tree(2, bodies=5, joints=(Joint.NONLINEAR, Joint.UNIVERSAL), branching=0.0)
     kernel = kg.compile(tree, "d(qdd)/d(v)", options=KernelOptions(cache=False))
     assert isinstance(kernel, Kernel) and kernel.tail is None
+
+
+def test_derivatives_by_parameters_beside_solved_ones() -> None:
+    chain = kg.load("puma560")
+    words = "d(qdd)/d(a2)"
+    state = np.random.default_rng(2).normal(size=(3, len(chain.velocity_names)))
+    both = kg.compile(chain, f"{words},d(qdd)/d(v)", options=KernelOptions(cache=False))(*state)
+    alone = kg.compile(chain, words, options=KernelOptions(cache=False))(*state)
+    assert np.abs(alone).max() > 0
+    np.testing.assert_allclose(both[words], alone, rtol=0, atol=1e-9 * np.abs(alone).max())

@@ -18,7 +18,7 @@ from kinegraph.errors import KinegraphError
 app = typer.Typer(
     name="kinegraph",
     help="Symbolic rigid-body mechanics: exact equations, fewest operations, proven, compiled.",
-    epilog="MODEL is a file in the model language or a name of the library. Start with: kinegraph demo",
+    epilog="MODEL is a file (model language, URDF, MJCF) or a name of the library. Start with: kinegraph demo",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

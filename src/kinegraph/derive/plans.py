@@ -97,9 +97,12 @@ class PlanSearch:
 
     def best_unsolved(self, budget: int = 0) -> tuple[Graph, LinearSystem]:
         """By the cheapest plan, the graph up to the linear system that derivatives of accelerations end in."""
-        derivation = Derivation(self.mechanism, self.bound, self._best_judged(budget).plan)
+        later = self._differentiated_by(self.quantities)
+        known = {n: e for n, e in self.bound.items() if n not in later}
+        derivation = Derivation(self.mechanism, known, self._best_judged(budget).plan)
         outputs, system = derivation.unsolved(self.quantities)
-        return derivation.builder.graph(outputs), system
+        graph = derivation.builder.graph(outputs)
+        return self._with_values(graph) if later else graph, system
 
     def _best_judged(self, budget: int) -> Candidate:
         best = self.candidate(Plan())
