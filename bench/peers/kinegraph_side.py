@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from peers.peer import REPEATS, THREADS, Function, Loop, Peer, Sweep, in_threads
+from peers.peer import THREADS, Function, Loop, Peer, Sweep, driver, in_threads
 from peers.robots import RobotCase
 from peers.states import Array, State, cross, tangent
 
@@ -105,16 +105,17 @@ class Kinegraph(Peer):
             raise SystemExit(f"{quantity}: the batch is {error:.1e} off single calls; nothing was timed")
 
     def public_sweep(self, quantity: str, states: Sequence[State]) -> Sweep:
-        """`kernel.batch` as users call it, results in new arrays."""
+        """`kernel.batch` as users call it, results in the same arrays again."""
         kernel = self.kernel(quantity)
         columns = zip(*(self.arguments(quantity, one) for one in states), strict=True)
         arrays = [np.array(column) for column in columns]
-        return lambda: [kernel.batch(*arrays) for _ in range(REPEATS)]
+        out = kernel.batch(*arrays)
+        return lambda times: [kernel.batch(*arrays, out=out) for _ in range(times)]
 
     def sweep(self, quantity: str, states: Sequence[State]) -> Sweep:
         """The batch code on both threads, results into arrays that exist already, as the peers do it."""
         kernel = self.kernel(quantity)
-        code = kernel._batch_function()
+        address = kernel.batch_address
         columns = zip(*(self.arguments(quantity, one) for one in states), strict=True)
         inputs = [np.array(column) for column in columns]
         outputs = [np.zeros((len(states), len(output.nodes))) for output in kernel.outputs]
@@ -123,10 +124,11 @@ class Kinegraph(Peer):
 
         tables = _addresses(inputs), strides, _addresses(outputs)
 
-        def share(first: int, last: int, alive: object = (kernel, inputs, outputs)) -> None:
-            code.call(first, last, *tables)  # the tables hold addresses only: `alive` keeps what they point to
+        def share(first: int, last: int, times: int, alive: object = (kernel, inputs, outputs)) -> None:
+            # The tables hold addresses only: `alive` keeps what they point to.
+            driver().sweep_batch(address, first, last, *tables, times)
 
-        return lambda: in_threads([partial(share, first, last) for first, last in shares])
+        return in_threads([partial(share, int(first), int(last)) for first, last in shares])
 
     def operations(self, quantity: str) -> int:
         return int(self.kernel(quantity).operations.total)

@@ -14,10 +14,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from peers.peer import REPEATS, THREADS, Loop, Sweep
+from peers.peer import THREADS, Loop, Sweep
 
 #: Seconds a slice should last: short against a time slice of the scheduler, long against reading the clock.
 SLICE = 4e-4
+
+#: Seconds a sweep should last: waking threads from Python takes up to a tenth of a millisecond.
+SWEEP = 5e-3
 
 #: More running processes than processors: batch figures are then not to be relied on.
 BUSY = 1.25
@@ -67,14 +70,29 @@ def time_sweeps(sweeps: Mapping[str, Sweep], states: int, rounds: int) -> dict[s
     """Nanoseconds per state of each side, all cores, taking turns."""
     found: dict[str, list[float]] = {name: [] for name in sweeps}
     wall: dict[str, list[float]] = {name: [] for name in sweeps}
+    times = {name: _times_per_sweep(sweep) for name, sweep in sweeps.items()}
     names = list(sweeps)
     for turn in range(rounds):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             start, start_processor = time.perf_counter(), time.process_time()
-            sweeps[name]()
-            found[name].append(1e9 * (time.process_time() - start_processor) / THREADS / REPEATS / states)
-            wall[name].append(1e9 * (time.perf_counter() - start) / REPEATS / states)
+            sweeps[name](times[name])
+            computed = times[name] * states
+            found[name].append(1e9 * (time.process_time() - start_processor) / THREADS / computed)
+            wall[name].append(1e9 * (time.perf_counter() - start) / computed)
     return {name: summary(found[name], wall[name]) for name in sweeps}
+
+
+def _times_per_sweep(sweep: Sweep) -> int:
+    times = 1
+    while (seconds := _seconds(sweep, times)) < SWEEP / 4:
+        times *= 2
+    return max(int(times * SWEEP / seconds), 1)
+
+
+def _seconds(sweep: Sweep, times: int) -> float:
+    start = time.perf_counter()
+    sweep(times)
+    return time.perf_counter() - start
 
 
 def load() -> float:

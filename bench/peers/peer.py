@@ -29,11 +29,10 @@ TITLES = {
 
 #: Runs a number of calls over random states, with a seed, and says how many processor seconds they took.
 Loop: TypeAlias = Callable[[int, int], float]
-#: Computes all states of a batch REPEATS times: starting threads from Python must not be what is measured.
-Sweep: TypeAlias = Callable[[], object]
+#: Computes all states of a batch so many times: starting threads from Python must not be what is measured.
+Sweep: TypeAlias = Callable[[int], object]
 
 THREADS = 2
-REPEATS = 8
 _POOL = ThreadPoolExecutor(THREADS)
 
 
@@ -78,12 +77,12 @@ class Function:
     def __init__(self, address: int, outputs: int) -> None:
         self.address = address
         self.outputs = outputs
-        self._library = _driver()
+        self._library = driver()
 
     def __call__(self, row: Array) -> Array:
         result = np.zeros(self.outputs)
         x = np.ascontiguousarray(row)
-        self._library.sweep(self.address, x.ctypes.data, result.ctypes.data, len(x), self.outputs, 1)
+        self._library.sweep(self.address, x.ctypes.data, result.ctypes.data, len(x), self.outputs, 1, 1)
         return result
 
     def loop(self, rows: Array) -> Loop:
@@ -103,22 +102,21 @@ class Function:
         y = np.zeros((len(rows), self.outputs))
         parts = list(zip(np.array_split(rows, THREADS), np.array_split(y, THREADS), strict=True))
 
-        def part(x: Array, out: Array) -> None:
+        def part(x: Array, out: Array, times: int) -> None:
             sizes = x.shape[1], out.shape[1], len(x)
-            self._library.sweep(self.address, x.ctypes.data, out.ctypes.data, *sizes)
+            self._library.sweep(self.address, x.ctypes.data, out.ctypes.data, *sizes, times)
 
-        return lambda: in_threads([partial(part, x, out) for x, out in parts])
-
-
-def in_threads(tasks: Sequence[Callable[[], object]]) -> None:
-    """Run every task REPEATS times, side by side; ctypes calls give the interpreter free."""
-    for future in [_POOL.submit(_repeated, task) for task in tasks]:
-        future.result()
+        return in_threads([partial(part, x, out) for x, out in parts])
 
 
-def _repeated(task: Callable[[], object]) -> None:
-    for _ in range(REPEATS):
-        task()
+def in_threads(tasks: Sequence[Callable[[int], object]]) -> Sweep:
+    """Tasks side by side, each told how many times to repeat itself; ctypes calls give the interpreter free."""
+
+    def sweep(times: int) -> None:
+        for future in [_POOL.submit(task, times) for task in tasks]:
+            future.result()
+
+    return sweep
 
 
 def require_power_of_two(number: int) -> None:
@@ -126,11 +124,13 @@ def require_power_of_two(number: int) -> None:
         raise ValueError(f"{number} states: random rows are picked by a mask, give a power of two")
 
 
-def _driver() -> ctypes.CDLL:
+def driver() -> ctypes.CDLL:
     library = shared_library("driver.c", compiler="gcc", options=("-O2",))
     pointer, long = ctypes.c_void_p, ctypes.c_long
     library.drive.argtypes = [pointer, pointer, pointer, long, long, long, ctypes.c_ulong]
     library.drive.restype = ctypes.c_double
-    library.sweep.argtypes = [pointer, pointer, pointer, long, long, long]
+    library.sweep.argtypes = [pointer, pointer, pointer, long, long, long, long]
     library.sweep.restype = None
+    library.sweep_batch.argtypes = [pointer, long, long, pointer, pointer, pointer, long]
+    library.sweep_batch.restype = None
     return library

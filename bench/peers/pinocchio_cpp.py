@@ -131,11 +131,11 @@ class PinocchioCpp(Peer):
         build, variant = self._fastest.get(quantity, (self.builds[0], quantity))
         library, word, share = _library(build), variant.encode(), len(rows) // THREADS
 
-        def half(handle: int, seed: int) -> object:
-            return library.peer_loop(handle, word, rows.ctypes.data, rows.shape[1], len(rows) - 1, share, seed)
+        def half(handle: int, seed: int, times: int) -> object:
+            calls = share * times
+            return library.peer_loop(handle, word, rows.ctypes.data, rows.shape[1], len(rows) - 1, calls, seed)
 
-        tasks = [partial(half, handle, seed) for seed, handle in enumerate(self._handles[build])]
-        return lambda: in_threads(tasks)
+        return in_threads([partial(half, handle, seed) for seed, handle in enumerate(self._handles[build])])
 
     def remark(self, quantity: str) -> str:
         build, variant = self._fastest.get(quantity, ("", ""))

@@ -244,6 +244,50 @@ def test_wrong_batches_are_explained(kernel: Kernel, values: tuple, words: list[
     assert all(word in str(caught.value) for word in words)
 
 
+def test_results_can_be_written_to_arrays_of_an_earlier_call(kernel: Kernel) -> None:
+    generator = np.random.default_rng(6)
+    first, second = (
+        (generator.normal(size=(9, 3)), generator.normal(size=(9, 2)), generator.normal(size=9)) for _ in range(2)
+    )
+    out = kernel.batch(*first)
+    expected = kernel.batch(*second)
+    written = kernel.batch(*second, out=out)
+    assert all(written[name] is out[name] for name in out)
+    assert all(np.array_equal(written[name], expected[name]) for name in out)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda out, q: out["H"], ["dict of arrays", "H, e"]),
+        (lambda out, q: {"H": out["H"]}, ["dict of arrays", "H, e"]),
+        (lambda out, q: {**out, "H": out["H"][1:]}, ["'H'", "(9, 2, 2)", "(8, 2, 2)"]),
+        (lambda out, q: {**out, "e": out["e"].astype(np.float32)}, ["'e'", "float64", "float32"]),
+        (lambda out, q: {**out, "e": [0.0] * 9}, ["'e'", "list"]),
+        (lambda out, q: {**out, "e": np.zeros(18)[::2]}, ["'e'", "contiguous"]),
+        (lambda out, q: {**out, "e": q.reshape(-1)[:9]}, ["'e'", "overlaps"]),
+    ],
+)
+def test_wrong_places_for_results_are_explained(kernel: Kernel, change: Callable, words: list[str]) -> None:
+    q = np.ones((9, 3))
+    out = kernel.batch(q, [1, 2], 3)
+    with pytest.raises(KernelError) as caught:
+        kernel.batch(q, [1, 2], 3, out=change(out, q))
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_compiled_callers_can_call_the_batch_code(kernel: Kernel) -> None:
+    q = np.random.default_rng(7).normal(size=(11, 3))
+    others = np.array([4.0, 5.0]), np.array([6.0])
+    results = [np.zeros((11, 2, 2)), np.zeros(11)]
+    tables = [(ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays)) for arrays in ((q, *others), results)]
+    function = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3)(kernel.batch_address)
+    function(2, 11, tables[0], (ctypes.c_int64 * 3)(3, 0, 0), tables[1])
+    expected = kernel.batch(q, *others)
+    assert np.array_equal(results[0][2:], expected["H"][2:]) and not results[0][:2].any()
+    assert np.array_equal(results[1][2:], expected["e"][2:])
+
+
 def test_large_batches_on_many_threads_equal_one_thread() -> None:
     graph, arguments = arm_like()
     generator = np.random.default_rng(5)

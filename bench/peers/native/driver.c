@@ -20,7 +20,15 @@ double drive(function f, const double *x, double *y, long width, long mask, long
     return seconds(CLOCK_THREAD_CPUTIME_ID) - start;
 }
 
-/* Every row of x to its row of y. */
-void sweep(function f, const double *x, double *y, long width, long height, long rows) {
-    for (long i = 0; i < rows; ++i) f(x + i * width, y + i * height);
+/* Every row of x to its row of y, so many times. */
+void sweep(function f, const double *x, double *y, long width, long height, long rows, long times) {
+    for (long k = 0; k < times; ++k)
+        for (long i = 0; i < rows; ++i) f(x + i * width, y + i * height);
+}
+
+typedef void (*batch)(long, long, void *, void *, void *);
+
+/* A batch's rows from first to last, so many times. */
+void sweep_batch(batch f, long first, long last, void *arguments, void *strides, void *results, long times) {
+    for (long k = 0; k < times; ++k) f(first, last, arguments, strides, results);
 }

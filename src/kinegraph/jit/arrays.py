@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from kinegraph.backends.binding import Argument
 from kinegraph.errors import KernelError
 
 Doubles = NDArray[np.float64]
+Shape: TypeAlias = tuple[int, ...]
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -46,6 +47,27 @@ def batch_rows(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[in
         raise KernelError("no argument has many states: give at least one as an array of shape (n, k)")
     rows = sizes.pop() if sizes else 1
     return rows, [_rows(array) for array in arrays]
+
+
+def result_arrays(shapes: Mapping[str, Shape], out: Any, inputs: Sequence[NDArray[Any]]) -> list[Doubles]:
+    """Where results of these shapes are written: the arrays given as `out`, or new ones."""
+    if out is None:
+        return [np.empty(shape) for shape in shapes.values()]
+    given = out if len(shapes) > 1 else dict.fromkeys(shapes, out)
+    if not isinstance(given, Mapping) or set(given) != set(shapes):
+        raise KernelError(f"`out` needs a dict of arrays with the keys {', '.join(shapes)}")
+    return [_result(name, shape, given[name], inputs) for name, shape in shapes.items()]
+
+
+def _result(name: str, shape: Shape, array: Any, inputs: Sequence[NDArray[Any]]) -> Doubles:
+    if not (isinstance(array, np.ndarray) and array.dtype == _FLOAT64 and array.shape == shape):
+        found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise KernelError(f"`out` for {name!r} needs an array of float64 of shape {shape}, but {found} arrived")
+    if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable and array.dtype.isnative):
+        raise KernelError(f"`out` for {name!r} must be contiguous and writeable: take what an earlier call returned")
+    if any(np.may_share_memory(array, one) for one in inputs):
+        raise KernelError(f"`out` for {name!r} overlaps an argument: results are written before all of it is read")
+    return array
 
 
 def _row_array(argument: Argument, value: Any) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from kinegraph.backends.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, 
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Output
-from kinegraph.jit.arrays import Doubles, batch_rows, vector
+from kinegraph.jit.arrays import Doubles, batch_rows, result_arrays, vector
 from kinegraph.jit.build import BuildReport, Source
 from kinegraph.jit.engine import LoadedCode, assembly
 from kinegraph.jit.parallel import cores, for_blocks
@@ -133,24 +133,25 @@ class Kernel:
         parts = zip(outputs, _split(y, outputs), strict=True)
         return {output.name: part.reshape(output.shape) for output, part in parts}
 
-    def batch(self, *values: Any, **named: Any) -> Any:
+    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """The outputs for many states, computed on all cores.
 
         Each argument has shape (n, k), or (k,) if it is the same for all states; an argument of one symbol may have
         shape (n,) or be a number. Outputs have shape (n, ...). The first call compiles the batch code.
+
+        `out` is what an earlier call returned, to be written again: getting memory for large results from the
+        system takes as long as computing them.
         """
         if named or len(values) != len(self.arguments):
             values = self._arranged(values, named)
         rows, inputs = batch_rows(self.arguments, values)
-        results = [np.empty((rows, len(output.nodes))) for output in self.outputs]
+        shapes = {output.name: (rows, *output.shape) for output in self.outputs}
+        results = result_arrays(shapes, out, [one.array for one in inputs])
         strides = (ctypes.c_int64 * len(inputs))(*(one.stride for one in inputs))
         tables = _addresses([one.array for one in inputs]), strides, _addresses(results)
         function = self._batch_function()
         for_blocks(lambda first, last: function.call(first, last, *tables), rows, function.block, function.threads)
-        shaped = [array.reshape(rows, *output.shape) for array, output in zip(results, self.outputs, strict=True)]
-        if len(shaped) == 1:
-            return shaped[0]
-        return {output.name: array for output, array in zip(self.outputs, shaped, strict=True)}
+        return results[0] if len(results) == 1 else dict(zip(shapes, results, strict=True))
 
     def _arranged(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         names = [argument.name for argument in self.arguments]
@@ -176,6 +177,16 @@ class Kernel:
             return self._batch
 
     # inspection
+
+    @property
+    def batch_address(self) -> int:
+        """The batch code as a C function for compiled callers; compiles it if nothing has yet.
+
+        `void f(int64_t first, int64_t last, double *const *arguments, const int64_t *strides, double *const
+        *results)` computes the states first <= i < last. State i of argument k begins strides[k] * i doubles behind
+        arguments[k], states of a result follow each other without gaps.
+        """
+        return self._batch_function().code.address(BATCH_ENTRY)
 
     @property
     def seconds(self) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class Equations(ABC):
             parameters=len(self.runtime),
             quaternions=quaternion_starts(self.mechanism),
             jacobian=code_of(slopes),
-            batch=batch_address(rate) if batch and isinstance(rate, Kernel) else 0,
+            batch=rate.batch_address if batch and isinstance(rate, Kernel) else 0,
             keep=(rate, slopes),
         )
 
@@ -250,11 +250,3 @@ def quaternion_starts(mechanism: Mechanism) -> tuple[int, ...]:
             starts.append(place)
             place += 4
     return tuple(starts)
-
-
-def batch_address(kernel: Kernel) -> int:
-    """The C function of a kernel's batch code (see `jit.kernel`)."""
-    from kinegraph.backends.llvm.module import BATCH_ENTRY
-
-    make: Callable[[], Any] = kernel._batch_function
-    return int(make().code.address(BATCH_ENTRY))
