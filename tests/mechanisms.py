@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.model.expression import Call, Expression, Name, Operation, expression
+from kinegraph.model.expression import Call, Expression, Name, Operation, expression, names
 from kinegraph.model.mechanism import (
     ZERO,
     Axis,
@@ -253,6 +253,52 @@ _JOINTS: dict[Joint, _Build] = {
     Joint.FREE: _free,
     Joint.FIXED: lambda g, i: (),
 }
+
+
+def random_limbs(seed: int, limbs: int = 2, joints: int = 3, free: bool = True) -> Mechanism:
+    """A torso with limbs of one shape, whose numbers are equal, of the other sign, zero or quite different."""
+    random = Random(seed)
+    generator = _Generator(random, (Joint.REVOLUTE, Joint.REVOLUTE, Joint.PRISMATIC), 0.3, False)
+    torso = Body("torso", None, _JOINTS[Joint.FREE if free else Joint.REVOLUTE](generator, 99), generator._inertia())
+    carried = len(generator.coordinates)
+    pattern = [generator._body(index) for index in range(joints)]
+    moved = {c.name for c in generator.coordinates[carried:] if isinstance(c, Coordinate)}
+    coordinates, bodies = generator.coordinates[:carried], [torso]
+    for limb in range(limbs):
+        copy = _Copy(generator, limb, moved)
+        bodies += [copy.body(body) for body in pattern]
+        coordinates += [Coordinate(f"{name}_{limb}") for name in sorted(moved)]
+    gravity = (ZERO, ZERO, expression(-9.81))
+    return Mechanism(f"limbs-{seed}", tuple(bodies), tuple(coordinates), (), gravity)
+
+
+class _Copy:
+    """One limb after a pattern."""
+
+    def __init__(self, generator: _Generator, limb: int, moved: set[str]) -> None:
+        self.generator = generator
+        self.random = generator.random
+        self.limb = limb
+        self.moved = moved
+
+    def body(self, body: Body) -> Body:
+        base = "torso" if body.base is None else f"{body.base}_{self.limb}"
+        inertia = body.inertia if self.random.random() < 0.5 else self.generator._inertia()
+        return Body(f"{body.name}_{self.limb}", base, tuple(map(self._transform, body.transforms)), inertia)
+
+    def _transform(self, transform: Transform) -> Transform:
+        if isinstance(transform, Rotation):
+            return Rotation(transform.axis, self._amount(transform.angle))
+        return Shift(transform.axis, self._amount(transform.distance)) if isinstance(transform, Shift) else transform
+
+    def _amount(self, amount: Expression) -> Expression:
+        for name in names(amount):
+            if name in self.moved:
+                amount = Name(f"{name}_{self.limb}")
+        if names(amount):
+            return -amount if self.random.random() < 0.4 else amount
+        other = expression(round(self.random.uniform(-1, 1), 3))
+        return self.random.choice([amount, -amount, ZERO, other])
 
 
 def chain(links: int, absolute: bool = False) -> Mechanism:

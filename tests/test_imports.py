@@ -25,7 +25,20 @@ ALLOWED: dict[str, set[str]] = {
     "library": {"errors", "model", "io"},
     "derive": {"errors", "model", "graph"},
     "loops": {"errors", "model", "graph"},  # large systems: recursions over arrays
-    "compile": {"errors", "model", "io", "library", "derive", "loops", "graph", "passes", "backends", "jit"},
+    "kernel_graph": {"errors", "model", "io", "derive", "graph", "passes", "backends", "jit"},
+    "compile": {
+        "kernel_graph",
+        "errors",
+        "model",
+        "io",
+        "library",
+        "derive",
+        "loops",
+        "graph",
+        "passes",
+        "backends",
+        "jit",
+    },
     "solve": {"errors", "model", "graph", "backends", "jit", "shown"},  # kernels are plain callables here: never derive
 }
 BASE = set(ALLOWED)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph import library
-from kinegraph.backends.back_substitution import BackSubstitution
-from kinegraph.backends.choice import faster_as_kernel
-from kinegraph.derive.derivation import Derivation, Plan, input_names
+from kinegraph.derive.derivation import Plan, input_names
 from kinegraph.derive.plans import Candidate, PlanSearch
 from kinegraph.derive.quantity import Quantity, parse_list
 from kinegraph.errors import KernelError, ModelError
-from kinegraph.graph import text
 from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.io.denavit_hartenberg import load_denavit_hartenberg
 from kinegraph.io.mjcf import load_mjcf
 from kinegraph.io.records import load as load_file
 from kinegraph.io.robot import Base
 from kinegraph.io.urdf import load_urdf
-from kinegraph.io.write import write
-from kinegraph.jit import cache as disk
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
 from kinegraph.jit.sparse import SparseKernel, condensed
-from kinegraph.jit.target import host
+from kinegraph.kernel_graph import PLAN_BUDGET, KernelRequest
 from kinegraph.model.elements import expressions as element_expressions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
@@ -47,12 +41,6 @@ LARGE = 300
 
 #: The quantities loops over bodies compute.
 LOOPED_QUANTITIES = frozenset({"tau", "qdd", "energy"})
-
-#: From this many velocities on, derivatives of accelerations are solved for in loops over their columns.
-SOLVED_IN_LOOPS = 6
-
-#: How many nodes may be derived while choosing frames, by effort.
-_PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 60_000, Effort.SEARCH: 1_000_000}
 
 
 def load(
@@ -127,7 +115,7 @@ def plan(
 ) -> Candidate:
     """Like derive, together with the plan (frames, origins, algorithms) that was the cheapest."""
     bound = bound_parameters(mechanism, numeric, values)
-    return PlanSearch(mechanism, quantities_of(quantities), bound).best(_PLAN_BUDGET[effort])
+    return PlanSearch(mechanism, quantities_of(quantities), bound).best(PLAN_BUDGET[effort])
 
 
 def derived_plainly(mechanism: Mechanism, quantities: Quantities, values: Values) -> Graph:
@@ -228,18 +216,11 @@ def compile(
         return _looped(mechanism, wanted, values)
     bound = bound_parameters(mechanism, True, values)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
-    cache = options is None or options.cache
-    if _ends_in_linear_system(mechanism, wanted, fixed):
-        graph, tail = unsolved_graph(mechanism, wanted, fixed, effort, cache)
-        return kernel_of(mechanism, graph, wanted, runtime, options, tail)
-    return kernel_of(mechanism, reduced_graph(mechanism, wanted, fixed, effort, cache), wanted, runtime, options)
-
-
-def _ends_in_linear_system(mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression]) -> bool:
-    """Is it worth while to solve for derivatives of accelerations in loops?"""
-    if len(mechanism.velocity_names) < SOLVED_IN_LOOPS or not any(q.name == "qdd" and q.by for q in wanted):
-        return False
-    return any(Derivation(mechanism, bound, Plan()).solves(quantity) for quantity in wanted)
+    options = options or KernelOptions()
+    arguments = arguments_of(mechanism, wanted, runtime)
+    request = KernelRequest(mechanism, wanted, fixed, effort)
+    source = request.graph(arguments, options.cache, options.side_by_side)
+    return compile_graph(source.graph, arguments, source.numbers, options, source.tail, source.exchange)
 
 
 def compile_sparse(
@@ -291,44 +272,7 @@ def reduced_graph(
 
     It is kept on disk, so that a second run need not derive it again.
     """
-    name = f"graph-{_digest(mechanism, wanted, bound, effort)}"
-    data = disk.load(name) if cache else None
-    if data is not None:
-        return text.read(data.decode())
-    derived = PlanSearch(mechanism, wanted, bound).best(_PLAN_BUDGET[effort]).graph
-    choice = faster_as_kernel(derived, reduce(derived, effort=effort).graph, fused=host().fused)
-    _log.info("%s, %s: %s", mechanism.name, ", ".join(map(str, wanted)), choice)
-    if cache:
-        disk.save(name, text.dump(choice.graph).encode())
-    return choice.graph
-
-
-def unsolved_graph(
-    mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression], effort: Effort, cache: bool
-) -> tuple[Graph, BackSubstitution]:
-    """The reduced graph up to the linear system that derivatives of accelerations end in, and how it is solved."""
-    name = f"unsolved-{_digest(mechanism, wanted, bound, effort)}"
-    data = disk.load(name) if cache else None
-    if data is not None:
-        kept = json.loads(data)
-        order, lower, solved = kept["order"], kept["lower"], kept["solved"]
-        graph = text.read(kept["graph"])
-    else:
-        search = PlanSearch(mechanism, wanted, bound)
-        derived, (order, lower) = search.best_unsolved(_PLAN_BUDGET[effort])
-        graph = faster_as_kernel(derived, reduce(derived, effort=effort).graph, fused=host().fused).graph
-        plain = Derivation(mechanism, bound, Plan())
-        solved = [plain.solves(quantity) for quantity in wanted]
-        if cache:
-            kept = {"order": order, "lower": lower, "solved": solved, "graph": text.dump(graph)}
-            disk.save(name, json.dumps(kept).encode())
-    pairs = tuple((i, j) for i, j in lower)
-    return graph, BackSubstitution(len(mechanism.velocity_names), tuple(order), pairs, tuple(solved))
-
-
-def _digest(mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression], effort: Effort) -> str:
-    parts = (write(mechanism), repr(sorted((n, str(e)) for n, e in bound.items())), repr(wanted), effort.value)
-    return disk.digest((*parts, disk.sources_digest(Path(__file__).parent)))
+    return KernelRequest(mechanism, tuple(wanted), bound, effort).reduced(cache)
 
 
 def kernel_of(
@@ -337,11 +281,9 @@ def kernel_of(
     quantities: Quantities,
     runtime: Sequence[str] = (),
     options: KernelOptions | None = None,
-    tail: BackSubstitution | None = None,
 ) -> Kernel:
     """Machine code for a graph of a mechanism's quantities."""
-    arguments = arguments_of(mechanism, quantities, runtime)
-    return compile_graph(graph, arguments, options=options or KernelOptions(), tail=tail)
+    return compile_graph(graph, arguments_of(mechanism, quantities, runtime), options=options)
 
 
 __all__ = [

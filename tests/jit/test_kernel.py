@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import ctypes
 import math
 import pickle
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 

@@ -5,12 +5,16 @@ The counts that are reported stay the fewest; a kernel is made of the graph that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kinegraph.backends.binding import Argument, bind
-from kinegraph.backends.estimate import estimated_cycles
+from kinegraph.backends.binding import Argument, Binding, bind
+from kinegraph.backends.estimate import estimated_cycles, instructions
+from kinegraph.backends.llvm.module import SCALAR_GROUP
+from kinegraph.backends.lower import lower
+from kinegraph.backends.side_by_side import lower_side_by_side
 from kinegraph.graph.count import count
-from kinegraph.graph.node import Graph, Kind
+from kinegraph.graph.node import Graph, Kind, Symbol
 
 #: Longer code is taken as it was reduced: estimating it would take seconds, and many operations saved are time saved.
 MOST_NODES = 20_000
@@ -53,6 +57,12 @@ def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused
     before, after = (_cycles(graph, runtime, fused) for graph in (derived, reduced))
     taken = after <= before * (1 + BENEFIT_OF_DOUBT * saved)
     return KernelChoice(reduced if taken else derived, taken, before, after)
+
+
+def instructions_saved(alike: Binding, exchange: Mapping[Symbol, Symbol], plain: Binding, fused: bool = True) -> float:
+    """Which part of a plain graph's instructions is saved by computing limbs side by side."""
+    program = lower_side_by_side(alike, exchange, SCALAR_GROUP, fused)
+    return 1 - instructions(program) / instructions(lower(plain, SCALAR_GROUP, fused))
 
 
 def _work(graph: Graph) -> int:

@@ -6,6 +6,7 @@ had its last use.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -40,7 +41,7 @@ def cut(program: Program, limit: int, whole: int = 0) -> Chunks:
     traffic = _traffic(program, home)
     ranges = _ranges(program, [one + _TRAFFIC_WEIGHT * more for one, more in zip(work, traffic, strict=True)], limit)
     home = _home(ranges)
-    slots, size = _slots(_last_uses(program, home), home, len(ranges))
+    slots, size = _slots(program, _last_uses(program, home), home, len(ranges))
     return Chunks(tuple(ranges), slots, size)
 
 
@@ -93,19 +94,24 @@ def _last_uses(program: Program, home: list[int]) -> dict[int, int]:
     return {value: home[user] for value, user in _crossing(program, home)}
 
 
-def _slots(last: dict[int, int], home: list[int], chunks: int) -> tuple[dict[int, int], int]:
+def _slots(program: Program, last: dict[int, int], home: list[int], chunks: int) -> tuple[dict[int, int], int]:
     ending: list[list[int]] = [[] for _ in range(chunks)]
     slots: dict[int, int] = {}
-    free: list[int] = []
+    free: defaultdict[int, list[int]] = defaultdict(list)
     size = chunk = 0
     for value in sorted(last):
         # A slot is free only in the chunks after its last use: inside a chunk loads and stores may be reordered.
         while chunk < home[value]:
-            free.extend(slots[old] for old in ending[chunk])
+            for old in ending[chunk]:
+                free[program.width(old)].append(slots[old])
             chunk += 1
-        if free:
-            slots[value] = free.pop()
+        width = program.width(value)
+        if free[width]:
+            slots[value] = free[width].pop()
         else:
-            slots[value], size = size, size + 1
+            # A vector that begins at a multiple of its own length lies in one line of the cache.
+            room = 1 << (width - 1).bit_length()
+            slots[value] = -(-size // room) * room
+            size = slots[value] + width
         ending[last[value]].append(value)
     return slots, size

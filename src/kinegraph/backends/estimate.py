@@ -40,6 +40,11 @@ def estimated_cycles(binding: Binding, fused: bool = True) -> float:
     return (last - first) / calls
 
 
+def instructions(program: Program) -> int:
+    """About how many instructions compute: for code so long that reading it is what takes the time."""
+    return 1 + sum(_OPERATIONS.get(one.op, 1) for one in program.instructions if one.op not in LEAVES)
+
+
 class _Run:
     """One pass through a program in order, each instruction starting as soon as it can."""
 

@@ -30,7 +30,7 @@ def lower(binding: Binding, group: int = 1, fuse: bool = True) -> Program:
     `group` is how many angles are put in one SINCOS. With `fuse`, a product that is only ever added is never computed
     by itself: every sum takes it in by a fused multiply-add, which costs what the addition would.
     """
-    lowering = _Lowering(binding, fuse)
+    lowering = Lowering(binding, fuse)
     with extended_precision():
         for step in schedule(binding, group):
             lowering.step(step)
@@ -79,7 +79,7 @@ class _Uses:
         return self.total[index] == 1 and index in self.factor
 
 
-class _Lowering:
+class Lowering:
     def __init__(self, binding: Binding, fuse: bool) -> None:
         self.graph = binding.graph
         self.binding = binding
@@ -181,7 +181,7 @@ class _Lowering:
         if self.fuse and len(node.terms) == 1 and summands and self.uses.only_added(index):
             self.products[index] = summands[0]
         else:
-            self.values[index] = self._sum(summands, constant)
+            self.values[index] = self._sum(summands, None if constant is None else self.literal(rounded(constant)))
 
     def _scale(
         self, coefficient: Coefficient, factors: tuple[Factor, ...]
@@ -204,7 +204,7 @@ class _Lowering:
             product = self.products[moving[0][0]]
             return product._replace(sign=sign * product.sign)
         divisors = [self.divisors[child] for child, _ in moving if child in self.divisors]
-        factors = self._factors([factor for factor in moving if factor[0] not in self.divisors])
+        factors = self._factors([(self.value(child), power) for child, power in moving if child not in self.divisors])
         if not plain or not factors:
             factors.insert(0, self.literal(1.0 if plain else rounded(scale)))
         if divisors:
@@ -213,12 +213,11 @@ class _Lowering:
             return Summand(sign, factors[0], None)
         return Summand(sign, self._product(factors[:-1]), factors[-1])
 
-    def _factors(self, moving: list[Factor]) -> list[int]:
+    def _factors(self, powers: list[tuple[int, int]]) -> list[int]:
         """Values to multiply, those known early first, so that little is left to do when the last one arrives."""
         factors: list[int] = []
-        for child, exponent in moving:
-            base = self.value(child)
-            half = exponent // 2 if len(moving) == 1 else 0
+        for base, exponent in powers:
+            half = exponent // 2 if len(powers) == 1 else 0
             factors.append(self._power(base, exponent - half))
             if half:
                 factors.append(self._power(base, half))
@@ -240,12 +239,12 @@ class _Lowering:
             total = self.emit(Op.MULTIPLY, total, factor)
         return total
 
-    def _sum(self, summands: list[Summand], constant: flint.arb | None) -> int:
+    def _sum(self, summands: list[Summand], constant: int | None) -> int:
         """Start with what needs no multiplication, then add what is known early first."""
         if not summands:
-            return self.literal(0.0 if constant is None else rounded(constant))
+            return self.literal(0.0) if constant is None else constant
         if constant is not None:
-            summands = [Summand(1, self.literal(rounded(constant)), None), *summands]
+            summands = [Summand(1, constant, None), *summands]
         if len(summands) == 1:
             return self._single(summands[0])
         ordered = sorted(summands, key=lambda one: (one.last is not None, -one.sign, self._ready(one)))

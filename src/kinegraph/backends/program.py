@@ -12,6 +12,7 @@ class Op(Enum):
 
     INPUT = auto()  # entry `detail` of the concatenated arguments
     LITERAL = auto()  # the double `detail`
+    LITERALS = auto()  # a vector of operands that are all literals
     ADD = auto()
     SUBTRACT = auto()
     MULTIPLY = auto()
@@ -24,6 +25,8 @@ class Op(Enum):
     SINCOS = auto()  # sines and cosines of all operands together; only SIN and COS can use it
     SIN = auto()  # sine of operand number `detail` of a SINCOS
     COS = auto()
+    JOIN = auto()  # a vector of the operands
+    PICK = auto()  # lane `detail` of a vector
     STORE = auto()  # the operand becomes entry `detail` of the concatenated outputs
 
     # The identity is all that is asked of an operation, and the default hashes its name.
@@ -31,7 +34,7 @@ class Op(Enum):
 
 
 #: What is written where it is used and never computed.
-LEAVES = frozenset((Op.INPUT, Op.LITERAL))
+LEAVES = frozenset((Op.INPUT, Op.LITERAL, Op.LITERALS))
 
 
 #: How arithmetic is written in nearly every language.
@@ -57,11 +60,19 @@ class Instruction(NamedTuple):
 
 @dataclass(frozen=True)
 class Program:
-    """Instructions, operands first. Inputs and outputs are counted in doubles."""
+    """Instructions, operands first. Inputs and outputs are counted in doubles.
+
+    `widths` are the lanes of every value, where limbs are computed side by side (`side_by_side.py`); none: all are
+    single numbers.
+    """
 
     instructions: tuple[Instruction, ...]
     input_size: int
     output_size: int
+    widths: tuple[int, ...] = ()
+
+    def width(self, index: int) -> int:
+        return self.widths[index] if self.widths else 1
 
     def __str__(self) -> str:
         return "\n".join(f"v{index} = {_shown(one)}" for index, one in enumerate(self.instructions))

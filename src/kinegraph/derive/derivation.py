@@ -20,6 +20,7 @@ from kinegraph.derive.elements import Elements
 from kinegraph.derive.force_slopes import force_slopes
 from kinegraph.derive.forward import Factorised, LinearSystem, base_to_tip
 from kinegraph.derive.layout import Layout, arrange, parallel_runs
+from kinegraph.derive.limbs import AlikeLimbs, alike_limbs
 from kinegraph.derive.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.motion import Motion, MotionBuilder
 from kinegraph.derive.quantity import DISPLACEMENTS, Quantity
@@ -74,11 +75,12 @@ def input_names(mechanism: Mechanism) -> tuple[str, ...]:
 
 
 class Derivation:
-    """Quantities of one mechanism in one builder."""
+    """Quantities of one mechanism in one builder; `alike` writes limbs of one shape alike (`limbs.py`)."""
 
-    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan) -> None:
+    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan, alike: bool = False) -> None:
         self.mechanism = mechanism
         self.plan = plan
+        self.alike = alike
         self.bound = bound
         self.builder = Builder()
         self.names = Names(self.builder, mechanism, bound)
@@ -87,8 +89,17 @@ class Derivation:
 
     @cached_property
     def tree(self) -> Tree:
+        return self.limbs.tree if self.alike else self._plain_tree
+
+    @cached_property
+    def _plain_tree(self) -> Tree:
         tree = slid(build_tree(self.mechanism, self.names), self.plan.slides)
         return regrouped(tree, self.plan.gauges) if self.plan.regroup else tree
+
+    @cached_property
+    def limbs(self) -> AlikeLimbs:
+        """The tree with limbs of one shape written alike."""
+        return alike_limbs(self._plain_tree)
 
     @cached_property
     def layout(self) -> Layout:

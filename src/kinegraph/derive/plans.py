@@ -9,19 +9,22 @@ from typing import TypedDict
 from kinegraph.derive.convert import Names
 from kinegraph.derive.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.forward import LinearSystem
+from kinegraph.derive.limbs import AlikeLimbs
 from kinegraph.derive.links import JointKind
 from kinegraph.derive.quantity import DISPLACEMENTS, Quantity
 from kinegraph.derive.regroup import Gauge
 from kinegraph.derive.slide import Slide
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import Operations, count
-from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 
 #: d(qdd) by these is written out from d(tau) by those.
 _WRITTEN = {"q": "q", DISPLACEMENTS: DISPLACEMENTS, "v": "v", "tau": "a"}
+#: Quantities that are all derived from one tree of links.
+_WRITTEN_ALIKE = {"tau", "H", "C", "coriolis", "gravity", "bias", "qdd"}
 _NEEDS_INERTIA = {"H", "C", "qdd", "coriolis"}
 
 
@@ -41,6 +44,7 @@ class Candidate:
     plan: Plan
     graph: Graph
     operations: Operations
+    limbs: AlikeLimbs | None = None
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -50,9 +54,16 @@ class Candidate:
 
 
 class PlanSearch:
-    """Derives one list of quantities by different plans."""
+    """Derives one list of quantities by different plans; `alike` writes limbs of one shape alike."""
 
-    def __init__(self, mechanism: Mechanism, quantities: Sequence[Quantity], bound: Mapping[str, Expression]) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        quantities: Sequence[Quantity],
+        bound: Mapping[str, Expression],
+        alike: bool = False,
+    ) -> None:
+        self.alike = alike
         self.mechanism = mechanism
         self.quantities = quantities
         self.bound = bound
@@ -68,12 +79,22 @@ class PlanSearch:
         return self._seen[plan]
 
     def _derived(self, plan: Plan, quantities: Sequence[Quantity]) -> Candidate:
+        derivation = self._derivation(plan, quantities)
+        outputs = [derivation.output(quantity) for quantity in quantities]
+        return self._candidate(derivation, outputs, quantities)
+
+    def _derivation(self, plan: Plan, quantities: Sequence[Quantity]) -> Derivation:
         later = self._differentiated_by(quantities)
-        derivation = Derivation(self.mechanism, {n: e for n, e in self.bound.items() if n not in later}, plan)
-        graph = derivation.builder.graph([derivation.output(quantity) for quantity in quantities])
-        graph = self._with_values(graph) if later else graph
-        settled = replace(plan, kept=derivation.layout.kept, euler=derivation.euler)
-        return Candidate(settled, graph, count(graph))
+        known = {name: value for name, value in self.bound.items() if name not in later}
+        return Derivation(self.mechanism, known, plan, self.alike)
+
+    def _candidate(
+        self, derivation: Derivation, outputs: Sequence[Output], quantities: Sequence[Quantity]
+    ) -> Candidate:
+        graph = derivation.builder.graph(outputs)
+        graph = self._with_values(graph) if self._differentiated_by(quantities) else graph
+        settled = replace(derivation.plan, kept=derivation.layout.kept, euler=derivation.euler)
+        return Candidate(settled, graph, count(graph), derivation.limbs if self.alike else None)
 
     def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
         """The parameters with values that must be symbols until the derivatives by them have been taken."""
@@ -95,14 +116,19 @@ class PlanSearch:
         best = self._best_judged(budget)
         return best if self._judged == tuple(self.quantities) else self._derived(best.plan, self.quantities)
 
-    def best_unsolved(self, budget: int = 0) -> tuple[Graph, LinearSystem]:
+    def best_unsolved(self, budget: int = 0) -> tuple[Candidate, LinearSystem]:
         """By the cheapest plan, the graph up to the linear system that derivatives of accelerations end in."""
-        later = self._differentiated_by(self.quantities)
-        known = {n: e for n, e in self.bound.items() if n not in later}
-        derivation = Derivation(self.mechanism, known, self._best_judged(budget).plan)
+        derivation = self._derivation(self._best_judged(budget).plan, self.quantities)
         outputs, system = derivation.unsolved(self.quantities)
-        graph = derivation.builder.graph(outputs)
-        return self._with_values(graph) if later else graph, system
+        return self._candidate(derivation, outputs, self.quantities), system
+
+    @property
+    def limbs_prevail(self) -> bool:
+        """Are most joints those of limbs with others like them, and can they be written alike?"""
+        written_alike = {quantity.name for quantity in self.quantities} <= _WRITTEN_ALIKE
+        if not written_alike or self._differentiated_by(self.quantities):
+            return False
+        return Derivation(self.mechanism, self.bound, Plan(), alike=True).limbs.prevail
 
     def _best_judged(self, budget: int) -> Candidate:
         best = self.candidate(Plan())

@@ -163,12 +163,25 @@ EXTENDED_PRECISION = 256
 
 def static_values(graph: Graph, parameters: Mapping[str, Coefficient | float]) -> dict[int, float]:
     """Every live static node, evaluated once in extended precision and rounded to the nearest double."""
+    return {index: float(ball.mid()) for index, ball in _static_balls(graph, parameters).items()}
+
+
+def exact_statics(graph: Graph) -> dict[int, Fraction]:
+    """Every live static node of a graph without parameters, as the number of extended precision nearest to it."""
+    found = {}
+    for index, ball in _static_balls(graph, {}).items():
+        mantissa, exponent = ball.mid().man_exp()
+        found[index] = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return found
+
+
+def _static_balls(graph: Graph, parameters: Mapping[str, Coefficient | float]) -> dict[int, flint.arb]:
     only = [live and static for live, static in zip(graph.live, graph.static, strict=True)]
     before = flint.ctx.prec
     flint.ctx.prec = EXTENDED_PRECISION
     try:
         evaluation = Evaluation(graph, BallArithmetic(parameters), only)
-        return {index: float(evaluation[index].mid()) for index, want in enumerate(only) if want}
+        return {index: evaluation[index] for index, want in enumerate(only) if want}
     finally:
         flint.ctx.prec = before
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinegraph.backends.back_substitution import BackSubstitution
 from kinegraph.backends.binding import Argument, Binding, ParameterValue, bind
-from kinegraph.backends.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, batch_module, scalar_module
+from kinegraph.backends.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, Exchange, batch_module, scalar_module
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Output
@@ -40,6 +40,7 @@ class KernelOptions:
     lanes: states a batch computes side by side, a power of two; None takes what is fastest on this processor.
     chunk: about how many operations one function of the generated code holds; None takes what runs fastest.
     cache: keep compiled code on disk.
+    side_by_side: compute limbs of one shape (two arms, four legs) in the lanes of vectors where that is faster.
     threads: how many threads a batch uses; None takes all cores.
     """
 
@@ -47,6 +48,7 @@ class KernelOptions:
     chunk: int | None = None
     cache: bool = True
     threads: int | None = None
+    side_by_side: bool = True
 
     def __post_init__(self) -> None:
         if self.lanes not in (None, 2, 4, 8, 16):
@@ -63,13 +65,17 @@ def compile_graph(
     parameters: Mapping[str, ParameterValue] | None = None,
     options: KernelOptions | None = None,
     tail: BackSubstitution | None = None,
+    exchange: Exchange = (),
 ) -> Kernel:
     """Compile a graph to machine code, with the back-substitution that comes after it, if any.
+
+    `exchange` are pairs of symbols: what goes over into each other when every first is exchanged for its second is
+    computed side by side when the kernel is called for one state.
 
     Every live symbol must stand in an argument, or have a value in `parameters`; what depends on parameters alone is
     computed now, in extended precision. Raises KernelError naming what is missing.
     """
-    return Kernel(bind(graph, arguments, parameters or {}), options or KernelOptions(), host(), tail)
+    return Kernel(bind(graph, arguments, parameters or {}), options or KernelOptions(), host(), tail, exchange)
 
 
 class Kernel:
@@ -85,7 +91,12 @@ class Kernel:
     """
 
     def __init__(
-        self, binding: Binding, options: KernelOptions, target: Target, tail: BackSubstitution | None = None
+        self,
+        binding: Binding,
+        options: KernelOptions,
+        target: Target,
+        tail: BackSubstitution | None = None,
+        exchange: Exchange = (),
     ) -> None:
         self.binding = binding
         self.options = options
@@ -93,7 +104,8 @@ class Kernel:
         self.arguments = binding.arguments
         self.input_size = binding.input_size
         self.tail = tail
-        emission = Emission(options.lanes or target.lanes, options.chunk, target.fused, tail)
+        self.exchange = exchange
+        emission = Emission(options.lanes or target.lanes, options.chunk, target.fused, tail, exchange)
         self.outputs = emission.results(binding.graph)
         self.output_size = sum(len(output.nodes) for output in self.outputs)
         self.operations: Operations = count(binding.graph) + (tail.operations() if tail else Operations())
@@ -111,7 +123,8 @@ class Kernel:
         return f"<Kernel ({arguments}) -> {outputs}: {self.operations}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return compile_graph, (self.graph, self.arguments, dict(self.binding.parameters), self.options, self.tail)
+        parameters = dict(self.binding.parameters)
+        return compile_graph, (self.graph, self.arguments, parameters, self.options, self.tail, self.exchange)
 
     # calling
 

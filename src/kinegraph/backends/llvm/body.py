@@ -43,6 +43,7 @@ class _Body:
     """One function: values by their number, loaded or spelled out where they are first used."""
 
     def __init__(self, program: Program, chunks: Chunks, lanes: Lanes) -> None:
+        self.program = program
         self.instructions = program.instructions
         self.slots = chunks.slots
         self.lanes = lanes
@@ -55,41 +56,49 @@ class _Body:
         writing = _WRITING.get(one.op)
         if writing is None:
             return
+        self.width = self.lanes_of(index)
         result = writing(self, index, one)
         if result is not None:
             self.names[index] = result
             if index in self.slots:
                 self.store(result, "%s", self.slots[index])
 
+    def lanes_of(self, index: int) -> Lanes:
+        """How many numbers a value is: the states of a batch, or the limbs a scalar kernel computes side by side."""
+        return Lanes(self.program.width(index)) if self.program.widths else self.lanes
+
     def operand(self, index: int) -> str:
         name = self.names.get(index)
         if name is None:
             one = self.instructions[index]
-            if one.op is Op.LITERAL:
-                name = self.lanes.literal(float(one.detail))
+            lanes = self.lanes_of(index)
+            if one.op is Op.LITERALS:
+                name = lanes.literals([float(self.instructions[operand].detail) for operand in one.operands])
+            elif one.op is Op.LITERAL:
+                name = lanes.literal(float(one.detail))
             elif one.op is Op.INPUT:
-                name = self.load("%x", int(one.detail))
+                name = self.load("%x", int(one.detail), lanes)
             else:
-                name = self.load("%s", self.slots[index])
+                name = self.load("%s", self.slots[index], lanes)
             self.names[index] = name
         return name
 
-    def load(self, base: str, position: int) -> str:
+    def load(self, base: str, position: int, lanes: Lanes) -> str:
         address = self.writer.element(base, position, self.lanes.type)
-        return self.writer.define(f"load {self.lanes.type}, ptr {address}, align {self.lanes.bytes}")
+        return self.writer.define(f"load {lanes.type}, ptr {address}, align {self.lanes.bytes}")
 
     def store(self, name: str, base: str, position: int) -> None:
         address = self.writer.element(base, position, self.lanes.type)
-        self.writer.do(f"store {self.lanes.type} {name}, ptr {address}, align {self.lanes.bytes}")
+        self.writer.do(f"store {self.width.type} {name}, ptr {address}, align {self.lanes.bytes}")
 
     # what each operation writes
 
     def binary(self, instruction: str, one: Instruction) -> str:
         left, right = one.operands
-        return self.writer.define(f"{instruction} {self.lanes.type} {self.operand(left)}, {self.operand(right)}")
+        return self.writer.define(f"{instruction} {self.width.type} {self.operand(left)}, {self.operand(right)}")
 
     def negate(self, name: str) -> str:
-        return self.writer.define(f"fneg {self.lanes.type} {name}")
+        return self.writer.define(f"fneg {self.width.type} {name}")
 
     def multiply_add(self, one: Instruction) -> str:
         left, right, addend = (self.operand(operand) for operand in one.operands)
@@ -97,13 +106,21 @@ class _Body:
             left = self.negate(left)
         elif one.op is Op.MULTIPLY_SUBTRACT:
             addend = self.negate(addend)
-        kind = self.lanes.type
+        kind = self.width.type
         return self.writer.define(
-            f"call {kind} @llvm.fmuladd.{self.lanes.suffix}({kind} {left}, {kind} {right}, {kind} {addend})"
+            f"call {kind} @llvm.fmuladd.{self.width.suffix}({kind} {left}, {kind} {right}, {kind} {addend})"
         )
 
     def function(self, one: Instruction) -> str:
-        return call_function(self.writer, self.lanes, str(one.detail), [self.operand(o) for o in one.operands])
+        return call_function(self.writer, self.width, str(one.detail), [self.operand(o) for o in one.operands])
+
+    def join(self, one: Instruction) -> str:
+        return self._packed([self.operand(operand) for operand in one.operands], self.width)
+
+    def pick(self, one: Instruction) -> str:
+        (vector,) = one.operands
+        kind = self.lanes_of(vector).type
+        return self.writer.define(f"extractelement {kind} {self.operand(vector)}, i64 {one.detail}")
 
     def store_output(self, one: Instruction) -> None:
         self.store(self.operand(one.operands[0]), "%y", int(one.detail))
@@ -152,5 +169,7 @@ _WRITING: dict[Op, Callable[[_Body, int, Instruction], str | None]] = {
     Op.SINCOS: lambda body, index, one: body.sincos(index, one),
     Op.SIN: lambda body, _, one: body.sine(one),
     Op.COS: lambda body, _, one: body.sine(one),
+    Op.JOIN: lambda body, _, one: body.join(one),
+    Op.PICK: lambda body, _, one: body.pick(one),
     Op.STORE: lambda body, _, one: body.store_output(one),
 }

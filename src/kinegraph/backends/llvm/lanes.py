@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -36,6 +37,10 @@ class Lanes:
     def literal(self, value: float) -> str:
         """A double in all lanes, exact to the bit."""
         return self._all(f"double {hexadecimal(value)}")
+
+    def literals(self, values: Sequence[float]) -> str:
+        """A double of its own in every lane."""
+        return f"<{', '.join(f'double {hexadecimal(value)}' for value in values)}>"
 
     def integer_literal(self, value: int) -> str:
         """An integer in all lanes."""

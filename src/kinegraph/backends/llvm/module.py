@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from kinegraph.backends.back_substitution import BackSubstitution
 from kinegraph.backends.binding import Binding
@@ -18,7 +19,8 @@ from kinegraph.backends.llvm.substitute import body_with_substitution, substitut
 from kinegraph.backends.llvm.writer import Writer
 from kinegraph.backends.lower import lower
 from kinegraph.backends.program import Op, Program
-from kinegraph.graph.node import Graph, Output
+from kinegraph.backends.side_by_side import lower_side_by_side
+from kinegraph.graph.node import Graph, Output, Symbol
 
 #: The names of the functions that modules define.
 SCALAR_ENTRY = "kinegraph_scalar"
@@ -46,15 +48,21 @@ attributes #3 = { nounwind willreturn memory(none) noinline "min-legal-vector-wi
 """
 
 
+#: Pairs of symbols, the second in place of the first.
+Exchange: TypeAlias = tuple[tuple[Symbol, Symbol], ...]
+
+
 @dataclass(frozen=True)
 class Emission:
     """How code is written: lanes of the batch, instructions per function (None: what runs fastest), whether the
-    processor has fused multiply-add, and what comes after the graph."""
+    processor has fused multiply-add, what comes after the graph, and which symbols to exchange so that limbs of one
+    shape become each other, to be computed side by side."""
 
     lanes: int
     chunk: int | None
     fused: bool
     tail: BackSubstitution | None = None
+    exchange: Exchange = ()
 
     def cut(self, program: Program, whole: int) -> Chunks:
         return cut(program, _CHUNK, whole) if self.chunk is None else cut(program, self.chunk)
@@ -62,6 +70,12 @@ class Emission:
     def results(self, graph: Graph) -> tuple[Output, ...]:
         """What the code gives back."""
         return self.tail.results(graph) if self.tail else graph.outputs
+
+    def scalar_program(self, binding: Binding) -> Program:
+        """The program of one call."""
+        if self.exchange:
+            return lower_side_by_side(binding, dict(self.exchange), SCALAR_GROUP, self.fused)
+        return lower(binding, SCALAR_GROUP, self.fused)
 
     def bodies(
         self, graph: Graph, program: Program, chunks: Chunks, lanes: Lanes, inline: bool = False
@@ -79,7 +93,7 @@ class Emission:
 
 def scalar_module(binding: Binding, emission: Emission) -> str:
     """`void kinegraph_scalar(const double *x, double *y)`: all arguments to all outputs, each laid end to end."""
-    program = lower(binding, group=SCALAR_GROUP, fuse=emission.fused)
+    program = emission.scalar_program(binding)
     chunks = emission.cut(program, _WHOLE)
     lanes = Lanes(1)
     widths = {angle_lanes(len(one.operands)) for one in program.instructions if one.op is Op.SINCOS}

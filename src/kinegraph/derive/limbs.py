@@ -1,0 +1,266 @@
+"""Limbs of one shape: two legs, two arms, four legs of a quadruped, written so that their formulas differ in symbols
+alone.
+
+What is computed of one limb is then computed of the others by the same operations, side by side in the lanes of a
+vector (`backends/side_by_side.py`). Numbers in which limbs differ become symbols, so that nothing folds away in one
+limb and stays in another. Mirrored limbs differ in many signs; frames of later limbs are turned by half turns until
+their axes run as in the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from kinegraph.derive.algebra import Matrix, Symmetric, Vector
+from kinegraph.derive.inertia import MassMoments
+from kinegraph.derive.links import Joint, JointKind, Link, Placement, Tree
+from kinegraph.graph.interpret import exact_statics
+from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
+from kinegraph.graph.scalar import Scalar
+
+#: Half turns and no turn, as the signs they give to the axes.
+Signs = tuple[int, int, int]
+_HALF_TURNS: tuple[Signs, ...] = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
+
+#: Lanes of a vector.
+_MOST_LIMBS = 8
+
+
+@dataclass(frozen=True)
+class AlikeLimbs:
+    """A tree whose limbs of one shape are written alike.
+
+    `numbers` says what the symbols are that stand for numbers; `exchange` leads from every symbol of a limb to that
+    of the next, and from the last to the first; `joints` is how many joints the limbs have together.
+    """
+
+    tree: Tree
+    numbers: Mapping[Symbol, Scalar]
+    exchange: Mapping[Symbol, Symbol]
+    joints: int
+
+    @property
+    def prevail(self) -> bool:
+        """Are most joints those of limbs with others like them?"""
+        return 2 * self.joints > len(self.tree.links) - 1
+
+    def values(self) -> dict[str, Fraction]:
+        """The numbers by the names of their symbols, with the precision static expressions are evaluated in."""
+        return {symbol.name: _evaluated(number) for symbol, number in self.numbers.items()}
+
+
+def _evaluated(number: Scalar) -> Fraction:
+    if number.value is not None:
+        return Fraction(number.value)
+    graph = number.builder.graph([Output("number", (), (number.index,))])
+    return exact_statics(graph)[graph.outputs[0].nodes[0]]
+
+
+def alike_limbs(tree: Tree) -> AlikeLimbs:
+    """Write limbs of one shape alike; `exchange` is empty if there are none."""
+    rewriting = _Rewriting(tree)
+    for links in _groups(tree):
+        rewriting.group(links)
+    return rewriting.result()
+
+
+# which limbs there are
+
+
+def _groups(tree: Tree) -> Iterator[list[tuple[int, ...]]]:
+    """Groups of limbs on one link: for each the links that stand side by side, bases first."""
+    children = tree.children
+    shapes = [_shape(tree, children, index) for index in range(len(tree.links))]
+    taken: set[int] = set()
+    for parent in range(len(tree.links)):
+        if parent in taken:
+            continue
+        for limbs in _of_one_shape(children[parent], shapes):
+            links = list(_side_by_side(limbs, children, shapes))
+            if _can_be_exchanged(tree, links):
+                taken.update(link for together in links for link in together)
+                yield links
+
+
+def _shape(tree: Tree, children: list[list[int]], index: int) -> str:
+    joint = tree.links[index].joint
+    inner = sorted(_shape(tree, children, child) for child in children[index])
+    return f"({joint.kind.value if joint else ''}{joint.axis if joint else ''}{''.join(inner)})"
+
+
+def _of_one_shape(limbs: Sequence[int], shapes: Sequence[str]) -> Iterator[tuple[int, ...]]:
+    for shape in dict.fromkeys(shapes[limb] for limb in limbs):
+        alike = tuple(limb for limb in limbs if shapes[limb] == shape)
+        if 1 < len(alike) <= _MOST_LIMBS:
+            yield alike
+
+
+def _side_by_side(
+    links: tuple[int, ...], children: list[list[int]], shapes: Sequence[str]
+) -> Iterator[tuple[int, ...]]:
+    yield links
+    ordered = [sorted(children[link], key=lambda child: shapes[child]) for link in links]
+    for inner in zip(*ordered, strict=True):
+        yield from _side_by_side(inner, children, shapes)
+
+
+def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]]) -> bool:
+    """Does every joint move by a coordinate of its own, with numbers that are known?"""
+    moved = [_moved_by(tree.links[link].joint) for together in links for link in together]
+    numbers = (item for together in links for link in together for item in _numbers(tree.links[link]))
+    return None not in moved and len(set(moved)) == len(moved) and all(_is_known(item) for item in numbers)
+
+
+def _moved_by(joint: Joint | None) -> tuple[Symbol, Fraction | int] | None:
+    """The coordinate that moves a joint and what it is multiplied by, if there is nothing else to the displacement."""
+    if joint is None or joint.kind is JointKind.SPHERICAL:
+        return None
+    builder = joint.displacement.builder
+    node = builder.nodes[joint.displacement.index]
+    if isinstance(node, Symbol):
+        return (node, 1) if node.kind is Kind.COORDINATE else None
+    if not isinstance(node, Polynomial) or len(node.terms) != 1:
+        return None
+    coefficient, factors = node.terms[0]
+    if len(factors) != 1 or factors[0][1] != 1:
+        return None
+    symbol = builder.nodes[factors[0][0]]
+    return (symbol, coefficient) if isinstance(symbol, Symbol) and symbol.kind is Kind.COORDINATE else None
+
+
+def _numbers(link: Link) -> Iterator[Scalar]:
+    assert link.origin is not None
+    for row in link.origin.rotation:
+        yield from row
+    yield from (*link.origin.position, link.moments.mass, *link.moments.first, *link.moments.second)
+
+
+def _is_known(number: Scalar) -> bool:
+    """Is it a number, or made of numbers alone?"""
+    builder = number.builder
+    pending = [number.index]
+    while pending:
+        node = builder.nodes[pending.pop()]
+        if isinstance(node, Symbol) and node.kind is not Kind.CONSTANT:
+            return False
+        pending.extend(children(node))
+    return True
+
+
+# how they are written alike
+
+
+class _Rewriting:
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.links = list(tree.links)
+        self.turns: dict[int, Signs] = {}
+        self.numbers: dict[Symbol, Scalar] = {}
+        self.exchange: dict[Symbol, Symbol] = {}
+        self.joints = 0
+
+    def result(self) -> AlikeLimbs:
+        bodies = {name: self._turned_body(place) for name, place in self.tree.bodies.items()}
+        tree = replace(self.tree, links=tuple(self.links), bodies=bodies)
+        return AlikeLimbs(tree, self.numbers, self.exchange, self.joints)
+
+    def _turned_body(self, place: Placement) -> Placement:
+        turn = self.turns.get(place.link, _HALF_TURNS[0])
+        return Placement(place.link, _signed_rows(turn, place.rotation), _signed(turn, place.position))
+
+    def group(self, links: Sequence[tuple[int, ...]]) -> None:
+        for together in links:
+            self.joints += len(together)
+            first, *others = together
+            for other in others:
+                self._align(self.links[first], other)
+            self._replace_numbers(together)
+            self._exchange_coordinates(together)
+
+    def _align(self, first: Link, other: int) -> None:
+        """Turn a link's frame by the half turn that makes it most like the first limb's."""
+        link = self.links[other]
+        before = self.turns.get(link.parent, _HALF_TURNS[0])
+        candidates = [(turn, _turned(link, before, turn)) for turn in _HALF_TURNS]
+        self.turns[other], self.links[other] = max(candidates, key=lambda one: _likeness(first, one[1]))
+
+    def _replace_numbers(self, together: tuple[int, ...]) -> None:
+        """Symbols for the numbers in which links differ."""
+        columns = zip(*(_numbers(self.links[link]) for link in together), strict=True)
+        rows: list[list[Scalar]] = [[] for _ in together]
+        for place, column in enumerate(columns):
+            for row, item in zip(rows, self._alike(together, place, column), strict=True):
+                row.append(item)
+        factors = [moved[1] for link in together if (moved := _moved_by(self.links[link].joint))]
+        signs = [self.tree.like.number(factor) for factor in factors]
+        alike = self._alike(together, len(rows[0]), signs)
+        for link, row, sign, factor in zip(together, rows, alike, factors, strict=True):
+            joint = self.links[link].joint
+            assert joint is not None
+            plain = joint.displacement * (Fraction(1) / factor)
+            self.links[link] = _with_numbers(self.links[link], row, replace(joint, displacement=sign * plain))
+
+    def _alike(self, together: tuple[int, ...], place: int, column: Sequence[Scalar]) -> Sequence[Scalar]:
+        """One number of each limb, as symbols where they differ."""
+        if all(item == column[0] for item in column):
+            return column
+        symbols = [Symbol(Kind.PARAMETER, f"number {place} of link {link}") for link in together]
+        self.numbers.update(zip(symbols, column, strict=True))
+        self._cycle(symbols)
+        return [self.tree.like.symbol(*symbol) for symbol in symbols]
+
+    def _exchange_coordinates(self, together: tuple[int, ...]) -> None:
+        names = [moved[0].name for link in together if (moved := _moved_by(self.tree.links[link].joint))]
+        self._cycle([Symbol(Kind.COORDINATE, name) for name in names])
+        self._cycle([Symbol(Kind.VELOCITY, name + "'") for name in names])
+        self._cycle([Symbol(Kind.ACCELERATION, name + "''") for name in names])
+        self._cycle([Symbol(Kind.INPUT, "tau:" + name) for name in names])
+
+    def _cycle(self, symbols: Sequence[Symbol]) -> None:
+        self.exchange.update(pairwise([*symbols, symbols[0]]))
+
+
+def _likeness(first: Link, other: Link) -> tuple[int, ...]:
+    """How many numbers agree: of the rotation, which decides what is computed; then of the rest."""
+    equal = [a == b for a, b in zip(_numbers(first), _numbers(other), strict=True)]
+    ways = [_moved_by(link.joint) for link in (first, other)]
+    same_way = ways[0] is not None and ways[1] is not None and ways[0][1] == ways[1][1]
+    return sum(equal[:9]), int(same_way), sum(equal[9:])
+
+
+def _turned(link: Link, before: Signs, turn: Signs) -> Link:
+    """A link with its frame turned, on a parent whose frame was turned before."""
+    joint, origin, moments = link.joint, link.origin, link.moments
+    assert joint is not None and origin is not None
+    rotation = _signed_rows(before, tuple(_signed(turn, row) for row in origin.rotation))  # type: ignore[arg-type]
+    second = moments.second
+    turned = Symmetric(
+        *second[:3], turn[1] * turn[2] * second.yz, turn[0] * turn[2] * second.xz, turn[0] * turn[1] * second.xy
+    )
+    return Link(
+        link.parent,
+        replace(joint, displacement=turn[joint.axis] * joint.displacement),
+        Placement(origin.link, rotation, _signed(before, origin.position)),
+        MassMoments(moments.mass, _signed(turn, moments.first), turned),
+    )
+
+
+def _signed(signs: Signs, a: Vector) -> Vector:
+    return signs[0] * a[0], signs[1] * a[1], signs[2] * a[2]
+
+
+def _signed_rows(signs: Signs, m: Matrix) -> Matrix:
+    rows = [(sign * row[0], sign * row[1], sign * row[2]) for sign, row in zip(signs, m, strict=True)]
+    return rows[0], rows[1], rows[2]
+
+
+def _with_numbers(link: Link, numbers: Sequence[Scalar], joint: Joint) -> Link:
+    """The link with its numbers in the order of `_numbers`."""
+    assert link.origin is not None
+    r, p, (mass, *rest) = numbers[:9], numbers[9:12], numbers[12:]
+    rotation = (r[0], r[1], r[2]), (r[3], r[4], r[5]), (r[6], r[7], r[8])
+    moments = MassMoments(mass, (rest[0], rest[1], rest[2]), Symmetric(*rest[3:]))
+    return Link(link.parent, joint, Placement(link.origin.link, rotation, (p[0], p[1], p[2])), moments)

@@ -1,0 +1,121 @@
+"""Limbs of one shape, written alike: the same equations, and formulas that differ in symbols alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from kinegraph.backends.orbits import share_side_by_side
+from kinegraph.compile import bound_parameters
+from kinegraph.derive.derivation import Derivation, InertiaMethod, Plan
+from kinegraph.derive.limbs import AlikeLimbs
+from kinegraph.derive.quantity import Quantity
+from kinegraph.graph.flatten import flattened
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph, Kind
+from kinegraph.graph.prove import prove
+from kinegraph.graph.transfer import bind
+from kinegraph.io.records import parse
+from kinegraph.model.mechanism import Mechanism
+from tests.mechanisms import chain, random_limbs, random_state, random_tree
+
+WRENCHES = Plan(inertia=InertiaMethod.WRENCHES)
+
+
+def _graph(mechanism: Mechanism, words: str, alike: bool) -> tuple[Graph, AlikeLimbs]:
+    derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), WRENCHES, alike)
+    outputs = [derivation.output(Quantity.parse(word)) for word in words.split()]
+    return derivation.builder.graph(outputs), derivation.limbs
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_equations_are_the_same(seed: int) -> None:
+    mechanism = random_limbs(seed, limbs=2 + seed % 3, joints=1 + seed % 4, free=seed % 2 == 0)
+    words = "tau H coriolis gravity"
+    plain, _ = _graph(mechanism, words, alike=False)
+    alike, limbs = _graph(mechanism, words, alike=True)
+    assert limbs.exchange
+    values = limbs.values()
+    if all(number.value is not None for number in limbs.numbers.values()):
+        assert prove(plain, bind(alike, values))
+    q, v, a, _ = random_state(mechanism, seed)
+    state = dict(zip(mechanism.position_names, q, strict=True)) | dict(zip(mechanism.velocity_names, v, strict=True))
+    state |= dict(zip(mechanism.acceleration_names, a, strict=True))
+    expected, found = interpret(plain, state), interpret(alike, state | {n: float(x) for n, x in values.items()})
+    for name in expected:
+        np.testing.assert_allclose(found[name], expected[name], atol=1e-11 * np.abs(expected[name]).max(initial=1))
+
+
+@pytest.mark.parametrize(("seed", "limbs"), [(0, 2), (1, 4), (2, 3)])
+def test_most_operations_become_those_of_another_limb(seed: int, limbs: int) -> None:
+    mechanism = random_limbs(seed, limbs=limbs, joints=4)
+    for words in ("tau", "H", "d(tau)/d(dq)"):
+        graph, alike = _graph(mechanism, words, alike=True)
+        assert share_side_by_side(flattened(graph), alike.exchange) > 0.7
+
+
+def test_symbols_are_exchanged_in_turn() -> None:
+    _, limbs = _graph(random_limbs(4, limbs=3, joints=2), "tau", alike=True)
+    for symbol, following in limbs.exchange.items():
+        assert symbol.kind is following.kind and symbol != following
+        assert limbs.exchange[limbs.exchange[following]] == symbol
+    kinds = {symbol.kind for symbol in limbs.exchange}
+    assert {Kind.COORDINATE, Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT} <= kinds
+
+
+ARMS = """
+model arms;
+coordinates x, y, z, a_left, b_left, a_right, b_right;
+gravity 0, 0, -9.81;
+Torso | Sx(x), Sy(y), Sz(z) | m(9), Jx(1), Jy(1), Jz(1);
+UpperLeft~Torso | Sy(0.3), Rx(pi/2), Rz(a_left) | m(2), Jx(3), Jy(2), Jz(1.5);
+LowerLeft~UpperLeft | Sx(0.5), Ry(pi/2), Rx(b_left) | m(1), Jx(2), Jy(3), Jz(1.5);
+UpperRight~Torso | Sy(-0.3), Rx(-pi/2), Rz(-a_right) | m(2), Jx(3), Jy(2), Jz(1.5);
+LowerRight~UpperRight | Sx(0.5), Ry(-pi/2), Rx(b_right) | m(1), Jx(2), Jy(3), Jz(1.5);
+"""
+
+
+def test_mirrored_limbs_are_turned_until_their_axes_run_alike() -> None:
+    """The right arm is the left one in a mirror: its axes point the other way, and it turns the other way."""
+    limbs = _graph(parse(ARMS), "tau", alike=True)[1]
+    for left, right in ((4, 6), (5, 7)):
+        first, second = limbs.tree.links[left], limbs.tree.links[right]
+        assert first.origin is not None and second.origin is not None
+        assert first.origin.rotation == second.origin.rotation
+
+
+def test_numbers_limbs_share_stay_numbers() -> None:
+    mechanism = random_limbs(3, limbs=2, joints=2)
+    _, limbs = _graph(mechanism, "tau", alike=True)
+    for left, right in limbs.exchange.items():
+        if left in limbs.numbers:
+            assert limbs.numbers[left] != limbs.numbers[right]
+    assert all(isinstance(value, Fraction) for value in limbs.values().values())
+
+
+def test_what_has_no_limbs_is_left_as_it_is() -> None:
+    _, limbs = _graph(chain(5), "tau", alike=True)
+    assert not limbs.exchange and not limbs.numbers and not limbs.prevail
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_trees_stay_what_they_are(seed: int) -> None:
+    """Joints of every kind: some branches can be written alike, most cannot, and nothing changes."""
+    mechanism = random_tree(seed, bodies=6, branching=0.9)
+    plain, alike = (_graph(mechanism, "tau", alike=alike) for alike in (False, True))
+    q, v, a, t = random_state(mechanism, seed)
+    state = dict(zip(mechanism.position_names, q, strict=True)) | dict(zip(mechanism.velocity_names, v, strict=True))
+    state |= dict(zip(mechanism.acceleration_names, a, strict=True)) | {"t": t}
+    numbers = {name: float(value) for name, value in alike[1].values().items()}
+    expected, found = interpret(plain[0], state)["tau"], interpret(alike[0], state | numbers)["tau"]
+    np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max(initial=1))
+
+
+def test_unknown_parameters_are_no_numbers() -> None:
+    """A limb whose mass is only known when the kernel runs cannot be written like one whose mass is a number."""
+    unknown = ARMS.replace("coordinates", "parameters heavy = 2;\ncoordinates").replace("Jz(1.5)", "Jz(heavy)", 1)
+    mechanism = parse(unknown)
+    assert not Derivation(mechanism, {}, Plan(), alike=True).limbs.exchange
+    assert Derivation(mechanism, bound_parameters(mechanism, True, None), Plan(), alike=True).limbs.exchange

@@ -1,0 +1,34 @@
+"""Sums within sums as one: nothing changes but the order of adding up."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from kinegraph.graph.build import Builder
+from kinegraph.graph.count import count
+from kinegraph.graph.flatten import flattened
+from kinegraph.graph.law import check
+from kinegraph.graph.node import Graph, Kind, Output, Polynomial
+from kinegraph.graph.prove import prove
+from kinegraph.graph.scalar import Scalar
+from tests.graph.strategies import graphs
+
+
+@given(graphs(functions=("sin", "cos", "atan", "tanh")))
+def test_random_graphs_keep_their_values_and_cost_no_more(graph: Graph) -> None:
+    flat = flattened(graph)
+    check(flat)
+    assert prove(graph, flat)
+    assert count(flat).total <= count(graph).total
+
+
+def test_a_sum_used_once_is_taken_in_and_one_used_twice_is_not() -> None:
+    builder = Builder()
+    a, b, c, d = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "abcd")
+    once, twice = a - b, c + d
+    outputs = [Output("x", (2,), ((once + a * c + twice).index, (b * d + twice).index))]
+    flat = flattened(builder.graph(outputs))
+    first, second = (flat.nodes[node] for node in flat.outputs[0].nodes)
+    assert isinstance(first, Polynomial) and isinstance(second, Polynomial)
+    assert len(first.terms) == 4  # a - b + a c + (c + d)
+    assert len(second.terms) == 2

@@ -1,0 +1,188 @@
+"""Kernels that compute limbs of one shape side by side give what plain kernels give."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.backends.binding import bind
+from kinegraph.backends.lower import lower
+from kinegraph.backends.program import Op
+from kinegraph.backends.side_by_side import lower_side_by_side
+from kinegraph.compile import arguments_of, bound_parameters, compile_sparse, quantities_of
+from kinegraph.graph.build import Builder
+from kinegraph.graph.node import Kind, Output, Symbol
+from kinegraph.graph.scalar import Scalar
+from kinegraph.io.records import parse
+from kinegraph.io.write import write
+from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from kinegraph.kernel_graph import KernelGraph, KernelRequest
+from kinegraph.model.mechanism import Mechanism
+from tests.mechanisms import chain, random_limbs, random_state
+
+MAIN = ("tau", "H", "qdd")
+WORDS = (*MAIN, "coriolis", "gravity", "d(tau)/d(dq)", "d(tau)/d(v)", "d(qdd)/d(v)")
+
+
+def _kernels(mechanism: Mechanism, words: str | tuple[str, ...], **options: object) -> tuple[Kernel, Kernel]:
+    kernels = [
+        kg.compile(mechanism, words, options=KernelOptions(cache=False, side_by_side=alike, **options))
+        for alike in (False, True)
+    ]
+    plain, alike = kernels
+    assert isinstance(plain, Kernel) and isinstance(alike, Kernel)
+    assert alike.exchange and not plain.exchange
+    return plain, alike
+
+
+def _states(kernel: Kernel, mechanism: Mechanism, seed: int) -> list[np.ndarray]:
+    q, v, a, _ = random_state(mechanism, seed)
+    values = {"q": q, "v": v, "a": a, "tau": 3 * a}
+    return [values[argument.name] for argument in kernel.arguments]
+
+
+def _close(found: object, expected: object, tolerance: float = 1e-11) -> None:
+    if isinstance(expected, dict):
+        assert isinstance(found, dict) and list(found) == list(expected)
+        for name, value in expected.items():
+            _close(found[name], value, tolerance)
+        return
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(np.asarray(found) / scale, np.asarray(expected) / scale, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("seed", "limbs", "joints", "free", "words"),
+    [
+        (0, 2, 4, True, WORDS),
+        (2, 3, 3, False, WORDS),
+        (1, 4, 3, True, MAIN),
+        (5, 2, 5, True, MAIN),
+        (7, 6, 3, True, MAIN),
+    ],
+)
+def test_all_quantities(seed: int, limbs: int, joints: int, free: bool, words: tuple[str, ...]) -> None:
+    mechanism = random_limbs(seed, limbs, joints, free)
+    plain, alike = _kernels(mechanism, words)
+    for number in range(3):
+        state = _states(plain, mechanism, number)
+        _close(alike(*state), plain(*state), 1e-9)
+
+
+@pytest.mark.parametrize("chunk", [None, 40, 150])
+def test_code_cut_into_functions(chunk: int | None) -> None:
+    mechanism = random_limbs(3, 2, 4)
+    plain, alike = _kernels(mechanism, ("tau", "H"), chunk=chunk)
+    state = _states(plain, mechanism, 1)
+    _close(alike(*state), plain(*state))
+
+
+def test_batches_pickles_and_sparse_matrices() -> None:
+    mechanism = random_limbs(4, 2, 4)
+    plain, alike = _kernels(mechanism, "H")
+    q = np.array([random_state(mechanism, seed)[0] for seed in range(11)])
+    expected = plain.batch(q)
+    _close(alike.batch(q), expected)
+    _close(pickle.loads(pickle.dumps(alike))(q[0]), expected[0])
+    sparse = compile_sparse(mechanism, "H", options=KernelOptions(cache=False))
+    _close(sparse(q[0]).toarray(), expected[0])
+
+
+def test_fewer_instructions() -> None:
+    mechanism = random_limbs(0, 4, 4)
+    wanted = quantities_of("tau")
+    arguments = arguments_of(mechanism, wanted)
+    request = KernelRequest(mechanism, wanted, bound_parameters(mechanism, True, None), kg.Effort.QUICK)
+    source = request.graph(arguments, cache=False)
+    binding = bind(source.graph, arguments, source.numbers)
+    single = [one for one in lower(binding).instructions if one.op not in (Op.LITERAL, Op.INPUT)]
+    program = lower_side_by_side(binding, dict(source.exchange))
+    together = [one for one in program.instructions if one.op not in (Op.LITERAL, Op.LITERALS, Op.INPUT)]
+    assert len(together) < 0.5 * len(single)
+    assert set(program.widths) == {1, 4}
+
+
+ELEMENTS = """
+spring coil | on(q0_1), stiffness(30), rest(0.1);
+damper joint | on(q1_0), damping(2);
+spring strut | between(B1_1(0.1, 0.2, 0.3), (1, 0, 0)), stiffness(40), rest(0.2);
+damper shock | between(B2_0(0, 0, -0.5), torso(0, 0.3, 0)), damping(3);
+"""
+
+
+def test_elements_of_limbs() -> None:
+    """Springs and dampers on some limbs only, at points of bodies whose frames were turned."""
+    mechanism = parse(write(random_limbs(6, 2, 3)) + ELEMENTS)
+    plain, alike = _kernels(mechanism, ("tau", "qdd"))
+    for seed in range(3):
+        state = _states(plain, mechanism, seed)
+        _close(alike(*state), plain(*state))
+
+
+def test_the_second_time_it_comes_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path))
+    mechanism = random_limbs(8, 2, 4)
+    first = kg.compile(mechanism, "d(qdd)/d(v)")
+    again = kg.compile(mechanism, "d(qdd)/d(v)")
+    assert isinstance(first, Kernel) and isinstance(again, Kernel)
+    assert not first.report.cached and again.report.cached and again.exchange == first.exchange
+    state = _states(first, mechanism, 3)
+    _close(again(*state), first(*state), 0)
+
+
+def test_kernel_graphs_are_written_and_read() -> None:
+    mechanism = random_limbs(8, 2, 4)
+    wanted = quantities_of("d(qdd)/d(v)")
+    request = KernelRequest(mechanism, wanted, bound_parameters(mechanism, True, None), kg.Effort.QUICK)
+    source = request.graph(arguments_of(mechanism, wanted), cache=False)
+    assert source.tail is not None and source.numbers and source.exchange
+    assert KernelGraph.read(source.dump()) == source
+
+
+def test_mechanisms_without_limbs_are_compiled_as_ever() -> None:
+    kernel = kg.compile(chain(4), "tau", options=KernelOptions(cache=False))
+    assert isinstance(kernel, Kernel) and not kernel.exchange
+
+
+def test_functions_signs_and_lanes_that_change_places() -> None:
+    """Graphs no mechanism has: every way an operand can come into a lane."""
+    builder = Builder()
+    names = ("a", "b", "c", "p", "q", "r")
+    a, b, c, p, q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in names)
+    shared = a * b * c + 1
+
+    def formula(x: Scalar, y: Scalar, one: Scalar, other: Scalar) -> list[Scalar]:
+        odd = one - other  # becomes its own negative, or a node of the next pair
+        swapped = y * other + shared
+        root = Scalar(builder, builder.apply("sqrt", (x * x + 1).index))
+        slope = Scalar(builder, builder.apply("atan2", root.index, (y - 2).index))
+        inverse = (x * x + shared * shared + 1).reciprocal()
+        return [
+            odd * y - swapped,
+            inverse * slope,
+            -(x - y) * inverse,
+            (x * odd).sin(),
+            (swapped - x).cos() * root,
+            odd,
+        ]
+
+    pairs = [(a, p, a, b), (b, q, b, c), (c, r, c, a)]
+    nodes = [node.index for x, y, one, other in pairs for node in formula(x, y, one, other)]
+    nodes.append((a * p + b * q + c * r).index)
+    graph = builder.graph([Output("y", (len(nodes),), tuple(nodes))])
+    arguments = [Argument("x", tuple(Symbol(Kind.COORDINATE, name) for name in names))]
+    symbols = [Symbol(Kind.COORDINATE, name) for name in names]
+    cycles = [(symbols[k], symbols[(k + 1) % 3]) for k in range(3)]
+    cycles += [(symbols[3 + k], symbols[3 + (k + 1) % 3]) for k in range(3)]
+    uncached = KernelOptions(cache=False)
+    plain = compile_graph(graph, arguments, options=uncached)
+    alike = compile_graph(graph, arguments, options=uncached, exchange=tuple(cycles))
+    program = lower_side_by_side(alike.binding, dict(cycles))
+    assert max(program.widths) == 3 and any(one.op is Op.JOIN for one in program.instructions)
+    for seed in range(5):
+        x = np.random.default_rng(seed).normal(size=6)
+        np.testing.assert_allclose(alike(x), plain(x), rtol=1e-12, atol=1e-13)
