@@ -8,6 +8,9 @@ Conventions are brought together exactly: Pinocchio's quaternion has its scalar 
 floating base stands in the base's own axes, ours in the fixed ones. Most of Pinocchio's algorithms refuse mimic joints,
 so it keeps them as joints of their own, and the coupling q_mimic = multiplier q + offset, read from the file once more,
 is applied to its results. NAME is a part of a file's path.
+
+Accelerations are as uncertain as the inertia matrix is ill-conditioned: qdd may differ by what its condition leaves of
+16 digits, and derivatives of qdd are compared by the forces they stand for, H d(qdd).
 """
 
 from __future__ import annotations
@@ -27,17 +30,19 @@ import pinocchio as pin
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from kinegraph.compile import derive, kernel_of  # noqa: E402
+from kinegraph.compile import compile  # noqa: E402
 from kinegraph.errors import ModelError  # noqa: E402
 from kinegraph.io.robot import Base, FindingKind, Robot  # noqa: E402
 from kinegraph.io.urdf import load_urdf  # noqa: E402
+from kinegraph.jit.kernel import KernelOptions  # noqa: E402
 from kinegraph.model.mechanism import Coordinate, Mechanism  # noqa: E402
 
 Arrays = dict[str, np.ndarray]
 
 LIMIT = 1e-9
-DYNAMICS = ("tau", "H", "bias", "gravity", "energy", "momentum")
+DYNAMICS = ("tau", "H", "bias", "gravity", "coriolis")
 SLOPES = ("d(tau)/d(dq)", "d(tau)/d(v)")  # where our velocities are Pinocchio's but for couplings
+FORWARD_SLOPES = ("d(qdd)/d(dq)", "d(qdd)/d(v)", "d(qdd)/d(tau)")  # without couplings
 FRAMES = 3  # bodies whose pose and Jacobian are compared
 
 
@@ -129,6 +134,8 @@ class Peer:
             "bias": turn.T @ pin.rnea(model, data, qp, vp, drift),
             "gravity": turn.T @ pin.rnea(model, data, qp, zero, zero),
         }
+        matrix = pin.computeCoriolisMatrix(model, data, qp, vp)
+        found["coriolis"] = turn.T @ (matrix @ turn + inertia @ self._turning(turn, vp))
         energies = pin.computeKineticEnergy(model, data, qp, vp), pin.computePotentialEnergy(model, data, qp)
         found["energy"] = np.array(energies)
         found["momentum"] = self._momentum(qp, vp)
@@ -142,6 +149,9 @@ class Peer:
         else:
             accelerated = pin.aba(model, data, qp, vp, np.linalg.solve(turn.T, force))
             found["qdd"] = np.linalg.solve(turn, accelerated - drift)
+        if self.straight and not self.couplings:
+            by_q, by_v, by_force = pin.computeABADerivatives(model, data, qp, vp, turn @ force)
+            found |= zip(FORWARD_SLOPES, (turn.T @ one @ turn for one in (by_q, by_v, by_force)), strict=True)
         return self._frames(found, qp, turn, bodies)
 
     def _drift(self, vp: np.ndarray) -> np.ndarray:
@@ -154,6 +164,17 @@ class Peer:
             elif joint.nv == 3:
                 drift[at : at + 2] = vp[at + 2] * vp[at + 1], -vp[at + 2] * vp[at]
         return drift
+
+    def _turning(self, turn: np.ndarray, vp: np.ndarray) -> np.ndarray:
+        """dT/dt."""
+        rate = np.zeros_like(turn)
+        for joint in self.model.joints:
+            at = joint.idx_v
+            if joint.nv == 6:
+                rate[at : at + 3] = -np.cross(vp[at + 3 : at + 6], turn[at : at + 3].T).T
+            elif joint.nv == 3:
+                rate[at], rate[at + 1] = vp[at + 2] * turn[at + 1], -vp[at + 2] * turn[at]
+        return rate
 
     def _frames(self, found: Arrays, qp: np.ndarray, turn: np.ndarray, bodies: list[str]) -> Arrays:
         model, data = self.model, self.data
@@ -209,20 +230,25 @@ def random_states(mechanism: Mechanism, count: int) -> Iterator[tuple[np.ndarray
 
 
 class Own:
-    """Our kernels of all quantities; the reduction is left out, its proof is tested elsewhere."""
+    """Our kernels of all quantities, compiled as for users."""
 
-    def __init__(self, robot: Robot, bodies: list[str], slopes: bool) -> None:
+    def __init__(self, robot: Robot, bodies: list[str], peer: Peer) -> None:
         mechanism = robot.mechanism
         frames = [f"{word}:{body}" for body in bodies for word in ("pose", "jacobian")]
-        self.wanted = [*DYNAMICS, *(SLOPES if slopes else ()), *frames]
-        self.kernel = kernel_of(mechanism, derive(mechanism, self.wanted, numeric=True), self.wanted)
-        self.forward = None
+        wanted = [(*DYNAMICS, *(SLOPES if peer.straight else ())), ("energy", "momentum", *frames)]
         if not robot.report.of(FindingKind.MASSLESS):  # else the inertia matrix is singular
-            self.forward = kernel_of(mechanism, derive(mechanism, "qdd", numeric=True), "qdd")
+            wanted.append(("qdd", *(FORWARD_SLOPES if peer.straight and not peer.couplings else ())))
+        options = KernelOptions(cache=False)
+        self.kernels = [compile(mechanism, words, options=options) for words in wanted]
+        self.words = wanted
 
     def quantities(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, force: np.ndarray) -> Arrays:
-        found: Arrays = self.kernel(q, v, a)
-        return {**found, "qdd": self.forward(q, v, force)} if self.forward else found
+        state = {"q": q, "v": v, "a": a, "tau": force}
+        found: Arrays = {}
+        for words, kernel in zip(self.words, self.kernels, strict=True):
+            result = kernel(*(state[argument.name] for argument in kernel.arguments))
+            found |= result if len(words) > 1 else {words[0]: result}
+        return found
 
 
 def compare(path: Path, base: Base, states: int) -> Outcome:
@@ -249,7 +275,7 @@ def compare(path: Path, base: Base, states: int) -> Outcome:
         return outcome
     bodies = frames_of(mechanism)
     peer = Peer(path, robot, base, mimic)
-    own = Own(robot, bodies, peer.straight)
+    own = Own(robot, bodies, peer)
     level = None
     for q, v, a, force in random_states(mechanism, states):
         ours, theirs = own.quantities(q, v, a, force), peer.quantities(q, v, a, force, bodies)
@@ -258,11 +284,13 @@ def compare(path: Path, base: Base, states: int) -> Outcome:
         ours["energy"][1] -= level
         outcome.condition = max(outcome.condition, float(np.linalg.cond(theirs["H"])))
         for name in ours:
-            value = theirs[name]
+            value, found = theirs[name], ours[name]
+            if name in FORWARD_SLOPES:
+                value, found = theirs["H"] @ value, theirs["H"] @ found
             # Slopes of rotors cancel: what is left is rounding, to be measured by the inertias it comes from.
-            least = 1e-6 * float(np.abs(theirs["H"]).max()) if name in SLOPES else 1e-12
+            least = 1e-6 * float(np.abs(theirs["H"]).max()) if name in (*SLOPES, *FORWARD_SLOPES) else 1e-12
             scale = max(float(np.abs(value).max()), least)
-            error = float(np.abs(ours[name] - value).max()) / scale
+            error = float(np.abs(found - value).max()) / scale
             word = name.partition(":")[0]
             outcome.errors[word] = max(outcome.errors.get(word, 0.0), error if np.isfinite(error) else np.inf)
     outcome.seconds = time.perf_counter() - began
