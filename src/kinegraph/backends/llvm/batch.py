@@ -9,67 +9,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from kinegraph.backends.llvm.lanes import Lanes, hexadecimal
+from kinegraph.backends.llvm.lanes import Lanes
+from kinegraph.backends.llvm.results import Results
 from kinegraph.backends.llvm.scratch import Scratch, fill_with_nan
-from kinegraph.backends.llvm.transpose import gather, scatter
+from kinegraph.backends.llvm.transpose import gather
 from kinegraph.backends.llvm.writer import Writer
 
 _HEAD = "define void @kinegraph_batch(i64 %first, i64 %last, ptr %arguments, ptr %strides, ptr %results) #0"
 
 
-#: How many entries of a row one function writes: a compiler's time grows with the square of the stores in it.
-_ENTRIES_TOGETHER = 500
-
-
-def expanding_batch_function(
-    lanes: Lanes, inputs: Sequence[int], distinct: int, entries: Sequence[Sequence[int | float]], scratch: int
-) -> str:
-    """Like `batch_function`, for a body that computes distinct values; `entries` says what the results are of them."""
-    functions: list[str] = []
-    calls: list[list[str]] = []
-    for result in entries:
-        starts = range(0, len(result), _ENTRIES_TOGETHER)
-        names = [f"expand{len(functions) + number}" for number in range(len(starts))]
-        for name, start in zip(names, starts, strict=True):
-            functions.append(_expand(name, start, result[start : start + _ENTRIES_TOGETHER]))
-        calls.append(names)
-    batch = _ExpandingBatch(lanes, inputs, [len(result) for result in entries], scratch, distinct, calls)
-    return "\n".join([*functions, batch.text()])
-
-
-def _expand(name: str, start: int, entries: Sequence[int | float]) -> str:
-    """Define a function that writes entries of one row from the row of distinct values."""
-    writer = Writer()
-    for position, entry in enumerate(entries, start):
-        if isinstance(entry, float):
-            value = hexadecimal(entry)
-        else:
-            value = writer.define(f"load double, ptr {writer.element('%values', entry)}, align 8")
-        writer.do(f"store double {value}, ptr {writer.element('%row', position)}, align 8")
-    writer.do("ret void")
-    return writer.function(f"define internal void @{name}(ptr noalias readonly %values, ptr noalias %row) noinline #0")
-
-
-def batch_function(lanes: Lanes, inputs: Sequence[int], outputs: Sequence[int], scratch: int) -> str:
+def batch_function(lanes: Lanes, inputs: Sequence[int], entries: Sequence[Sequence[int | float]], scratch: int) -> str:
     """Define `@kinegraph_batch(first, last, arguments, strides, results)`.
 
     It computes the rows first <= i < last; `arguments` and `results` point to arrays of pointers, `strides` to the
-    row strides of the arguments in doubles. Rows of a result follow each other without gaps. `inputs` and `outputs`
-    are the row lengths of the arguments and results, `scratch` is what the body needs.
+    row strides of the arguments in doubles. Rows of a result follow each other without gaps. `inputs` are the row
+    lengths of the arguments, `entries` says for every result which of the values that the body computes, or which
+    constants, a row is made of; `scratch` is what the body needs.
     """
-    return _Batch(lanes, inputs, outputs, scratch).text()
+    results = Results(lanes, entries)
+    return "\n".join([*results.functions(), _Batch(lanes, inputs, results, scratch).text()])
 
 
 class _Batch:
-    def __init__(self, lanes: Lanes, inputs: Sequence[int], outputs: Sequence[int], scratch: int) -> None:
+    def __init__(self, lanes: Lanes, inputs: Sequence[int], outputs: Results, scratch: int) -> None:
         self.lanes = lanes
         self.inputs = inputs
         self.outputs = outputs
-        self.workspace = Scratch(lanes, sum(inputs) + self._computed() + scratch)
+        self.workspace = Scratch(lanes, sum(inputs) + outputs.vectors + scratch)
         self.writer = Writer()
         self.arguments = self._table("ptr", "%arguments", len(inputs))
         self.strides = self._table("i64", "%strides", len(inputs))
-        self.results = self._table("ptr", "%results", len(outputs))
+        self.results = self._table("ptr", "%results", len(outputs.sizes))
 
     def text(self) -> str:
         self.workspace.around(self.writer, self._loop, self._no_memory)
@@ -83,41 +53,39 @@ class _Batch:
     def _loop(self, workspace: str) -> None:
         writer, before = self.writer, self.writer.block
         limit = writer.define("sub i64 %last, 1")
+        *x_parts, y = self._parts(workspace)
+        self.outputs.put_constants(writer, y)
         writer.do("br label %head")
         writer.begin("head")
         writer.do(f"%i = phi i64 [ %first, %{before} ], [ %next, %latch ]")
         writer.do("%more = icmp slt i64 %i, %last")
         writer.do("br i1 %more, label %block, label %done")
         writer.begin("block")
-        self._block(workspace, limit)
+        self._block(workspace, x_parts, y, limit)
         writer.do("br label %latch")
         writer.begin("latch")
         writer.do(f"%next = add i64 %i, {self.lanes.count}")
         writer.do("br label %head")
         writer.begin("done")
 
-    def _block(self, workspace: str, limit: str) -> None:
-        writer = self.writer
+    def _block(self, x: str, x_parts: Sequence[str], y: str, limit: str) -> None:
+        writer, outputs = self.writer, self.outputs
         rows = self._rows(limit)
-        *x_parts, y = self._parts(workspace, self.inputs)
-        scratch = writer.element(y, self._computed(), self.lanes.type)
+        pairs = zip(self.results, outputs.sizes, strict=True)
+        targets = [self._addresses(pointer, rows, size) for pointer, size in pairs]
+        if sum(outputs.sizes) > sum(self.inputs):  # else writing takes little of the time
+            for number, target in enumerate(targets):
+                outputs.ask_for_rows(writer, number, target[0])
         for part, size, pointer, stride in zip(x_parts, self.inputs, self.arguments, self.strides, strict=True):
             gather(writer, self.lanes, self._addresses(pointer, rows, stride), size, part)
-        writer.do(f"call void @body(ptr {workspace}, ptr {y}, ptr {scratch})")
-        self._write_results(rows, y)
+        scratch = writer.element(y, outputs.vectors, self.lanes.type)
+        writer.do(f"call void @body(ptr {x}, ptr {y}, ptr {scratch})")
+        for number, target in enumerate(targets):
+            outputs.write(writer, number, target, y)
 
-    def _computed(self) -> int:
-        """How many vectors the body writes, and what else lies with them."""
-        return sum(self.outputs)
-
-    def _write_results(self, rows: Sequence[str], y: str) -> None:
-        *parts, _ = self._parts(y, self.outputs)
-        for part, size, pointer in zip(parts, self.outputs, self.results, strict=True):
-            scatter(self.writer, self.lanes, self._addresses(pointer, rows, size), size, part)
-
-    def _parts(self, base: str, sizes: Sequence[int]) -> list[str]:
-        """Where each part of an array begins, and where the last one ends."""
-        return [self.writer.element(base, start, self.lanes.type) for start in accumulate(sizes, initial=0)]
+    def _parts(self, base: str) -> list[str]:
+        """Where each argument's vectors begin, and where the last ones end."""
+        return [self.writer.element(base, start, self.lanes.type) for start in accumulate(self.inputs, initial=0)]
 
     def _rows(self, limit: str) -> list[str]:
         """The row of every lane, the last row where there are no more."""
@@ -131,36 +99,6 @@ class _Batch:
     def _no_memory(self) -> None:
         writer = self.writer
         rows = writer.define("sub i64 %last, %first")
-        for pointer, size in zip(self.results, self.outputs, strict=True):
+        for pointer, size in zip(self.results, self.outputs.sizes, strict=True):
             start = self._addresses(pointer, ["%first"], size)[0]
             fill_with_nan(writer, start, writer.define(f"mul i64 {rows}, {size}"))
-
-
-class _ExpandingBatch(_Batch):
-    """Behind the distinct values lie their transposed rows, one for every lane."""
-
-    def __init__(
-        self,
-        lanes: Lanes,
-        inputs: Sequence[int],
-        outputs: Sequence[int],
-        scratch: int,
-        distinct: int,
-        calls: Sequence[Sequence[str]],
-    ) -> None:
-        self.distinct = distinct
-        self.calls = calls
-        super().__init__(lanes, inputs, outputs, scratch)
-
-    def _computed(self) -> int:
-        return 2 * self.distinct
-
-    def _write_results(self, rows: Sequence[str], y: str) -> None:
-        writer, lanes = self.writer, self.lanes
-        turned = writer.element(y, self.distinct, lanes.type)
-        values = [writer.element(turned, lane * self.distinct) for lane in range(lanes.count)]
-        scatter(writer, lanes, values, self.distinct, y)
-        for names, size, pointer in zip(self.calls, self.outputs, self.results, strict=True):
-            for source, row in zip(values, self._addresses(pointer, rows, size), strict=True):
-                for name in names:
-                    writer.do(f"call void @{name}(ptr {source}, ptr {row})")

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TypeAlias
 
 from kinegraph.backends.back_substitution import BackSubstitution
 from kinegraph.backends.binding import Binding
 from kinegraph.backends.chunk import Chunks, cut
 from kinegraph.backends.expand import expansion
-from kinegraph.backends.llvm.batch import batch_function, expanding_batch_function
+from kinegraph.backends.llvm.batch import batch_function
 from kinegraph.backends.llvm.body import angle_lanes, body_functions
+from kinegraph.backends.llvm.cache_lines import PREFETCH_DECLARATION
 from kinegraph.backends.llvm.functions import LIBRARY_FUNCTIONS, library_declarations, library_function
 from kinegraph.backends.llvm.lanes import Lanes
 from kinegraph.backends.llvm.scratch import HEAP_DECLARATIONS, Scratch, fill_with_nan
@@ -104,25 +107,32 @@ def scalar_module(binding: Binding, emission: Emission) -> str:
 
 def batch_module(binding: Binding, emission: Emission) -> str:
     """`kinegraph_batch`, which computes many states; see `batch.batch_function`."""
-    expanded = expansion(binding) if emission.tail is None else None
-    program = lower(expanded.binding if expanded else binding, group=1, fuse=emission.fused)
+    if emission.tail:
+        computed, entries = binding, _in_order(emission.tail.results(binding.graph))
+    else:
+        computed, entries = expansion(binding)
+    program = lower(computed, group=1, fuse=emission.fused)
     chunks = emission.cut(program, 0)
     lanes = Lanes(emission.lanes)
     bodies, scratch = emission.bodies(binding.graph, program, chunks, lanes)
     inputs = [len(argument.symbols) for argument in binding.arguments]
-    if expanded:
-        entry = expanding_batch_function(lanes, inputs, program.output_size, expanded.entries, scratch)
-    else:
-        outputs = [len(result.nodes) for result in emission.results(binding.graph)]
-        entry = batch_function(lanes, inputs, outputs, scratch)
+    entry = batch_function(lanes, inputs, entries, scratch)
     return _module(program, emission, {emission.lanes}, *_library_functions(program, lanes), bodies, entry)
+
+
+def _in_order(results: Sequence[Output]) -> tuple[tuple[int | float, ...], ...]:
+    """The entries of results that are computed end to end, all of them."""
+    ends = accumulate(len(result.nodes) for result in results)
+    return tuple(tuple(range(end - len(result.nodes), end)) for result, end in zip(results, ends, strict=True))
 
 
 def _module(program: Program, emission: Emission, widths: set[int], *functions: str) -> str:
     groups = sum(one.op is Op.SINCOS for one in program.instructions)
     inline = groups <= _INLINED_SINES
     sines = [sincos_function(Lanes(width), emission.fused, inline) for width in sorted(widths)] if groups else []
-    return "\n".join([library_declarations() + HEAP_DECLARATIONS, *sines, *functions, _ATTRIBUTES])
+    return "\n".join(
+        [library_declarations() + HEAP_DECLARATIONS + PREFETCH_DECLARATION, *sines, *functions, _ATTRIBUTES]
+    )
 
 
 def _library_functions(program: Program, lanes: Lanes) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from kinegraph.backends.back_substitution import BackSubstitution
 from kinegraph.backends.llvm.lanes import Lanes
+from kinegraph.backends.llvm.transpose import tile_starts
 from kinegraph.backends.llvm.writer import Writer
 
 
@@ -29,7 +30,7 @@ def substitute_function(tail: BackSubstitution, starts: Sequence[int], lanes: La
                 f"i64 {size * lanes.bytes}, i1 false)"
             )
             continue
-        for column in _column_starts(tail.size, step):
+        for column in tile_starts(tail.size, step):
             places = [writer.element(base, column, lanes.type) for base in (source, target)]
             writer.do(f"call void @columns(ptr {places[0]}, ptr {places[1]}, ptr {factors})")
     writer.do("ret void")
@@ -47,12 +48,6 @@ def body_with_substitution(values: int, lanes: Lanes) -> str:
     return writer.function(
         "define internal void @body(ptr noalias readonly %x, ptr noalias %y, ptr noalias %s) noinline #0"
     )
-
-
-def _column_starts(size: int, step: int) -> list[int]:
-    """Where groups of `step` columns begin; the last overlaps the one before where they do not come out even."""
-    starts = list(range(0, size - step + 1, step))
-    return starts if size % step == 0 else [*starts, size - step]
 
 
 class _Columns:
