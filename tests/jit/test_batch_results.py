@@ -12,7 +12,7 @@ import pytest
 from kinegraph.backends.binding import bind
 from kinegraph.backends.llvm.lanes import Lanes
 from kinegraph.backends.llvm.long_rows import LongRows
-from kinegraph.backends.llvm.results import SHORT_TILES, Results
+from kinegraph.backends.llvm.results import SHORT_ROW, Results
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions
@@ -67,8 +67,8 @@ def at_offset(rows: int, size: int, offset: int) -> tuple[np.ndarray, np.ndarray
 
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16])
 def test_rows_of_all_lengths_at_all_addresses(lanes: int) -> None:
-    limit = SHORT_TILES * lanes
-    mixed = Mixed([1, 3, lanes - 1, lanes, lanes + 1, 49, limit, limit + 1, limit + 2, limit + 3, limit + lanes, 333])
+    longer = [SHORT_ROW + more for more in (1, 2, 3, 4, lanes)]
+    mixed = Mixed([1, 3, lanes - 1, lanes, lanes + 1, 49, SHORT_ROW, *longer, 333])
     kernel = mixed.kernel(lanes=lanes)
     function = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p] * 3)(kernel.batch_address)
     for offset in range(8):

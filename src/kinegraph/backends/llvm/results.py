@@ -2,8 +2,8 @@
 
 Matrices are larger than all else, so the caches decide how long this takes. Lines of short rows are asked for before
 the computing begins and are there when they are written; long rows would drive out what is computed with, and are
-written line by line, see `long_rows`. Measured with eight lanes: short rows gain up to a third from this, and from
-some 64 entries on the second way is the faster one.
+written line by line, see `long_rows`. Measured: short rows gain up to a third, and from some 64 entries on the second
+way is the faster one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from kinegraph.backends.llvm.long_rows import LongRows
 from kinegraph.backends.llvm.transpose import scatter, tile_starts, tile_width
 from kinegraph.backends.llvm.writer import Writer
 
-#: How many tiles make a short row.
-SHORT_TILES = 8
+#: How many entries a short row has at most.
+SHORT_ROW = 64
 
 
 class Results:
@@ -41,7 +41,7 @@ class Results:
         self._long = {
             number: LongRows(lanes, number, places)
             for number, places in enumerate(self._places)
-            if len(places) > SHORT_TILES * lanes.count
+            if len(places) > SHORT_ROW
         }
 
     @property
