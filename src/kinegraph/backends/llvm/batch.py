@@ -69,19 +69,17 @@ class _Batch:
         writer.begin("done")
 
     def _block(self, x: str, x_parts: Sequence[str], y: str, limit: str) -> None:
-        writer, outputs = self.writer, self.outputs
+        writer, results = self.writer, list(enumerate(zip(self.results, self.outputs.sizes, strict=True)))
         rows = self._rows(limit)
-        pairs = zip(self.results, outputs.sizes, strict=True)
-        targets = [self._addresses(pointer, rows, size) for pointer, size in pairs]
-        if sum(outputs.sizes) > sum(self.inputs):  # else writing takes little of the time
-            for number, target in enumerate(targets):
-                outputs.ask_for_rows(writer, number, target[0])
+        if sum(self.outputs.sizes) > sum(self.inputs):  # else writing takes little of the time
+            for number, (pointer, size) in results:
+                self.outputs.ask_for_rows(writer, number, self._addresses(pointer, ["%i"], size)[0])
         for part, size, pointer, stride in zip(x_parts, self.inputs, self.arguments, self.strides, strict=True):
             gather(writer, self.lanes, self._addresses(pointer, rows, stride), size, part)
-        scratch = writer.element(y, outputs.vectors, self.lanes.type)
+        scratch = writer.element(y, self.outputs.vectors, self.lanes.type)
         writer.do(f"call void @body(ptr {x}, ptr {y}, ptr {scratch})")
-        for number, target in enumerate(targets):
-            outputs.write(writer, number, target, y)
+        for number, (pointer, size) in results:
+            self.outputs.write(writer, number, self._addresses(pointer, rows, size), y)
 
     def _parts(self, base: str) -> list[str]:
         """Where each argument's vectors begin, and where the last ones end."""
