@@ -7,7 +7,9 @@ import pytest
 
 from kinegraph import library
 from kinegraph.io import parse
+from kinegraph.io.write import write
 from tests.cli.run import data, runner
+from tests.mechanisms import random_limbs
 
 
 @pytest.fixture
@@ -63,10 +65,17 @@ def test_ops_counts_and_proves(run):
     found = data(run("ops stanford -q tau --effort quick --json"))
     assert list(found) == ["mul", "add", "div", "sqrt", "sin", "cos", "passes", "proved", "kernel"]
     assert found["proved"] is True and found["kernel"]["reduction_taken"]
+    assert found["kernel"]["limbs_side_by_side"] is False
     assert [one["name"] for one in found["passes"][:2]] == ["derived", "frames chosen"]
     first = found["passes"][0]
     assert first.keys() == {"name", "mul", "add", "div", "sqrt", "sin", "cos"}
     assert found["mul"] + found["add"] < first["mul"] + first["add"]
+
+
+def test_ops_says_where_limbs_are_computed_side_by_side(run, tmp_path):
+    (tmp_path / "legs.kg").write_text(write(random_limbs(0, limbs=2, joints=2, free=False)))
+    result = run("ops -q tau --effort quick", tmp_path / "legs.kg")
+    assert result.code == 0 and "limbs of one shape are computed side by side" in result.out
 
 
 def test_ops_table_symbolic_and_plot(run, tmp_path):

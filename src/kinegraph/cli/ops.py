@@ -26,7 +26,8 @@ from kinegraph.cli.common import (
     print_json,
     read_model,
 )
-from kinegraph.compile import derived_plainly
+from kinegraph.compile import derived_plainly, quantities_of
+from kinegraph.derive.plans import PlanSearch
 from kinegraph.graph.count import Operations
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
@@ -54,6 +55,8 @@ class Account:
     result: Operations
     proved: bool
     kernel: KernelChoice
+    #: Most joints are those of limbs with others like them, which kernels compute side by side.
+    limbs: bool
 
     def as_data(self) -> dict[str, Any]:
         """The JSON of the command."""
@@ -62,6 +65,7 @@ class Account:
             "reduction_taken": self.kernel.reduction_taken,
             "cycles_before": round(self.kernel.before, 1),
             "cycles_after": round(self.kernel.after, 1),
+            "limbs_side_by_side": self.limbs,
         }
         return {**counts(self.result), "passes": passes, "proved": self.proved, "kernel": kernel}
 
@@ -119,6 +123,8 @@ def run(
     console().print(_table(account, f"{mechanism.name}: {quantity}"))
     console().print(_verdict(account), markup=False)
     console().print(str(account.kernel), markup=False)
+    if account.limbs:
+        console().print("limbs of one shape are computed side by side; counted is every one of them", markup=False)
     if formulas:
         number = f"{len(formulas)} base parameters" + (", the fewest possible" if formulas.minimal else "")
         console().print(f"\n{number}; links by their first body, later ones taken in:", markup=False)
@@ -152,7 +158,8 @@ def reduce_with_account(
     stages += [Stage(report.name, report.after) for report in reduction.reports]
     proved = reduction.proved and bool(kg.prove(plain, chosen))
     kernel = faster_as_kernel(chosen, reduction.graph, runtime=False)
-    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel)
+    limbs = PlanSearch(mechanism, quantities_of(quantity), values, alike=True).limbs_prevail
+    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, limbs)
 
 
 def _table(account: Account, title: str) -> Table:
