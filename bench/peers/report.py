@@ -164,8 +164,9 @@ run ends with an error. Ratios are of times measured in one run, taking turns.""
 
 _TABLE_NOTE = """`vs` columns: the peer's time divided by Kinegraph's; where Kinegraph has promised a ratio it stands
 behind the mark. `batch ns` is the time per state with two threads, each side computing half of the states on each,
-results written to arrays that exist already; `kernel.batch ns` is the same through the public call
-with `out=`, which shares out blocks of states. `mul+add` are the operations of one call, `difference` the largest relative difference to any peer."""
+results written to arrays that exist already; `kernel.batch ns` is the same through the public call with `out=`, which
+shares out blocks of states. `mul+add` are the operations of one call, `difference` the largest relative difference to
+any peer."""
 
 _FIRST_NOTE = """Seconds of processor time in a fresh process, from opening the URDF to the first numbers, without
 the imports of NumPy, LLVM and Kinegraph themselves, which stand in the last column. Cold: empty cache."""
