@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,8 @@ from kinegraph.graph.node import Graph, Kind
 from kinegraph.graph.prove import prove
 from kinegraph.graph.transfer import bind
 from kinegraph.io.records import parse
-from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.expression import Name
+from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation, Transform
 from tests.mechanisms import chain, random_limbs, random_state, random_tree
 
 WRENCHES = Plan(inertia=InertiaMethod.WRENCHES)
@@ -93,6 +95,23 @@ def test_numbers_limbs_share_stay_numbers() -> None:
         if left in limbs.numbers:
             assert limbs.numbers[left] != limbs.numbers[right]
     assert all(isinstance(value, Fraction) for value in limbs.values().values())
+
+
+def test_limbs_may_be_long() -> None:
+    """Longer than Python's recursion goes."""
+    half = chain(1200)
+    other = [replace(body, name=f"C{body.name}", base=body.base and f"C{body.base}") for body in half.bodies]
+    turned = [replace(body, transforms=_renamed(body.transforms)) for body in other]
+    coordinates = (*half.coordinates, *(Coordinate(f"c{c.name}") for c in half.coordinates))
+    both = replace(half, bodies=(*half.bodies, *turned), coordinates=coordinates)
+    limbs = Derivation(both, {}, Plan(), alike=True).limbs
+    assert limbs.joints == 2400 and limbs.prevail
+
+
+def _renamed(transforms: tuple[Transform, ...]) -> tuple[Transform, ...]:
+    return tuple(
+        Rotation(one.axis, Name(f"c{one.angle.text}")) if isinstance(one, Rotation) else one for one in transforms
+    )
 
 
 def test_what_has_no_limbs_is_left_as_it_is() -> None:

@@ -73,38 +73,43 @@ def alike_limbs(tree: Tree) -> AlikeLimbs:
 def _groups(tree: Tree) -> Iterator[list[tuple[int, ...]]]:
     """Groups of limbs on one link: for each the links that stand side by side, bases first."""
     children = tree.children
-    shapes = [_shape(tree, children, index) for index in range(len(tree.links))]
+    shapes = _shapes(tree, children)
     taken: set[int] = set()
     for parent in range(len(tree.links)):
         if parent in taken:
             continue
         for limbs in _of_one_shape(children[parent], shapes):
-            links = list(_side_by_side(limbs, children, shapes))
+            links = _side_by_side(limbs, children, shapes)
             if _can_be_exchanged(tree, links):
                 taken.update(link for together in links for link in together)
                 yield links
 
 
-def _shape(tree: Tree, children: list[list[int]], index: int) -> str:
-    joint = tree.links[index].joint
-    inner = sorted(_shape(tree, children, child) for child in children[index])
-    return f"({joint.kind.value if joint else ''}{joint.axis if joint else ''}{''.join(inner)})"
+def _shapes(tree: Tree, children: list[list[int]]) -> list[int]:
+    """A number for every link, the same for links on which the same joints follow each other."""
+    numbers: dict[object, int] = {}
+    shapes = [0] * len(tree.links)
+    for index in range(len(tree.links) - 1, 0, -1):
+        joint = tree.links[index].joint
+        assert joint is not None
+        shape = joint.kind, joint.axis, tuple(sorted(shapes[child] for child in children[index]))
+        shapes[index] = numbers.setdefault(shape, len(numbers))
+    return shapes
 
 
-def _of_one_shape(limbs: Sequence[int], shapes: Sequence[str]) -> Iterator[tuple[int, ...]]:
+def _of_one_shape(limbs: Sequence[int], shapes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for shape in dict.fromkeys(shapes[limb] for limb in limbs):
         alike = tuple(limb for limb in limbs if shapes[limb] == shape)
         if 1 < len(alike) <= _MOST_LIMBS:
             yield alike
 
 
-def _side_by_side(
-    links: tuple[int, ...], children: list[list[int]], shapes: Sequence[str]
-) -> Iterator[tuple[int, ...]]:
-    yield links
-    ordered = [sorted(children[link], key=lambda child: shapes[child]) for link in links]
-    for inner in zip(*ordered, strict=True):
-        yield from _side_by_side(inner, children, shapes)
+def _side_by_side(limbs: tuple[int, ...], children: list[list[int]], shapes: Sequence[int]) -> list[tuple[int, ...]]:
+    found = [limbs]
+    for together in found:  # grows while it is gone through
+        ordered = [sorted(children[link], key=lambda child: shapes[child]) for link in together]
+        found.extend(zip(*ordered, strict=True))
+    return found
 
 
 def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]]) -> bool:
