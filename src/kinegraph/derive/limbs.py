@@ -17,6 +17,7 @@ from itertools import pairwise
 from kinegraph.derive.algebra import Matrix, Symmetric, Vector
 from kinegraph.derive.inertia import MassMoments
 from kinegraph.derive.links import Joint, JointKind, Link, Placement, Tree
+from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import exact_statics
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
 from kinegraph.graph.scalar import Scalar
@@ -72,27 +73,28 @@ def alike_limbs(tree: Tree) -> AlikeLimbs:
 
 def _groups(tree: Tree) -> Iterator[list[tuple[int, ...]]]:
     """Groups of limbs on one link: for each the links that stand side by side, bases first."""
-    children = tree.children
-    shapes = _shapes(tree, children)
+    behind = tree.children
+    shapes = _shapes(tree, behind)
+    known = _known(tree.like.builder)
     taken: set[int] = set()
     for parent in range(len(tree.links)):
         if parent in taken:
             continue
-        for limbs in _of_one_shape(children[parent], shapes):
-            links = _side_by_side(limbs, children, shapes)
-            if _can_be_exchanged(tree, links):
+        for limbs in _of_one_shape(behind[parent], shapes):
+            links = _side_by_side(limbs, behind, shapes)
+            if _can_be_exchanged(tree, links, known):
                 taken.update(link for together in links for link in together)
                 yield links
 
 
-def _shapes(tree: Tree, children: list[list[int]]) -> list[int]:
+def _shapes(tree: Tree, behind: list[list[int]]) -> list[int]:
     """A number for every link, the same for links on which the same joints follow each other."""
     numbers: dict[object, int] = {}
     shapes = [0] * len(tree.links)
     for index in range(len(tree.links) - 1, 0, -1):
         joint = tree.links[index].joint
         assert joint is not None
-        shape = joint.kind, joint.axis, tuple(sorted(shapes[child] for child in children[index]))
+        shape = joint.kind, joint.axis, tuple(sorted(shapes[child] for child in behind[index]))
         shapes[index] = numbers.setdefault(shape, len(numbers))
     return shapes
 
@@ -104,19 +106,19 @@ def _of_one_shape(limbs: Sequence[int], shapes: Sequence[int]) -> Iterator[tuple
             yield alike
 
 
-def _side_by_side(limbs: tuple[int, ...], children: list[list[int]], shapes: Sequence[int]) -> list[tuple[int, ...]]:
+def _side_by_side(limbs: tuple[int, ...], behind: list[list[int]], shapes: Sequence[int]) -> list[tuple[int, ...]]:
     found = [limbs]
     for together in found:  # grows while it is gone through
-        ordered = [sorted(children[link], key=lambda child: shapes[child]) for link in together]
+        ordered = [sorted(behind[link], key=lambda child: shapes[child]) for link in together]
         found.extend(zip(*ordered, strict=True))
     return found
 
 
-def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]]) -> bool:
+def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]], known: Sequence[bool]) -> bool:
     """Does every joint move by a coordinate of its own, with numbers that are known?"""
     moved = [_moved_by(tree.links[link].joint) for together in links for link in together]
     numbers = (item for together in links for link in together for item in _numbers(tree.links[link]))
-    return None not in moved and len(set(moved)) == len(moved) and all(_is_known(item) for item in numbers)
+    return None not in moved and len(set(moved)) == len(moved) and all(known[item.index] for item in numbers)
 
 
 def _moved_by(joint: Joint | None) -> tuple[Symbol, Fraction | int] | None:
@@ -143,16 +145,15 @@ def _numbers(link: Link) -> Iterator[Scalar]:
     yield from (*link.origin.position, link.moments.mass, *link.moments.first, *link.moments.second)
 
 
-def _is_known(number: Scalar) -> bool:
-    """Is it a number, or made of numbers alone?"""
-    builder = number.builder
-    pending = [number.index]
-    while pending:
-        node = builder.nodes[pending.pop()]
-        if isinstance(node, Symbol) and node.kind is not Kind.CONSTANT:
-            return False
-        pending.extend(children(node))
-    return True
+def _known(builder: Builder) -> list[bool]:
+    """For every node: is it a number, or made of numbers alone?"""
+    flags: list[bool] = []
+    for node in builder.nodes:
+        if isinstance(node, Symbol):
+            flags.append(node.kind is Kind.CONSTANT)
+        else:
+            flags.append(all(flags[child] for child in children(node)))
+    return flags
 
 
 # how they are written alike

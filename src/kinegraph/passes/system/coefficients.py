@@ -6,6 +6,7 @@ coefficients have equal ids; products and quotients are looked up once computed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from kinegraph.graph.build import exact
@@ -102,6 +103,14 @@ class CoefficientTable:
                 total[monomial] = total.get(monomial, 0) + c
             known = self._sums[key] = self._collected(total)
         return known
+
+    def sum(self, summands: Iterable[int]) -> int:
+        """All of them at once: adding one by one would look up every sum on the way."""
+        total: dict[tuple[Factor, ...], Coefficient] = {}
+        for summand in summands:
+            for monomial, c in self.values[summand]:
+                total[monomial] = total.get(monomial, 0) + c
+        return self._collected(total)
 
     def normal(self, first: int, second: int) -> tuple[int, int, int]:
         """(a, b, k) with first = k a and second = k b, the same (a, b) for all proportional pairs."""

@@ -75,7 +75,9 @@ def static_coefficients(graph: Graph, table: CoefficientTable) -> dict[int, int]
 
 
 def _static_polynomial(node: Polynomial, table: CoefficientTable, found: dict[int, int], atom: int) -> int:
-    total = 0
+    if len(node.terms) > STATIC_TERMS:  # the builder has joined what can be joined
+        return atom
+    products = []
     for coefficient, factors in node.terms:
         product = table.number(coefficient)
         for child, exponent in factors:
@@ -83,7 +85,8 @@ def _static_polynomial(node: Polynomial, table: CoefficientTable, found: dict[in
                 if len(table.values[product]) * len(table.values[found[child]]) > STATIC_TERMS:
                     return atom
                 product = table.multiply(product, found[child])
-        total = table.add(total, product)
+        products.append(product)
+    total = table.sum(products)
     return total if len(table.values[total]) <= STATIC_TERMS else atom
 
 
