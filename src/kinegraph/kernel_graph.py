@@ -13,7 +13,7 @@ from pathlib import Path
 from kinegraph.backends.back_substitution import BackSubstitution
 from kinegraph.backends.binding import Argument, bind
 from kinegraph.backends.choice import faster_as_kernel, instructions_saved
-from kinegraph.backends.orbits import share_side_by_side
+from kinegraph.backends.side_by_side.orbits import share_side_by_side
 from kinegraph.derive.derivation import Derivation, Plan
 from kinegraph.derive.plans import PlanSearch
 from kinegraph.derive.quantity import Quantity
@@ -161,7 +161,10 @@ class KernelRequest:
         assert candidate.limbs is not None
         # What is reduced by more than a quick search would no longer be alike.
         graph = flattened(reduce(candidate.graph, effort=Effort.QUICK).graph)
-        found = KernelGraph(graph, tail, candidate.limbs.values(), tuple(candidate.limbs.exchange.items()))
+        numbers = candidate.limbs.values()
+        if numbers is None:
+            return None
+        found = KernelGraph(graph, tail, numbers, tuple(candidate.limbs.exchange.items()))
         share = share_side_by_side(graph, candidate.limbs.exchange)
         _log.info("%s: %.0f %% of the operations are done side by side", self.mechanism.name, 100 * share)
         return found if share >= _LEAST_SHARE else None

@@ -65,7 +65,7 @@ def test_ops_counts_and_proves(run):
     found = data(run("ops stanford -q tau --effort quick --json"))
     assert list(found) == ["mul", "add", "div", "sqrt", "sin", "cos", "passes", "proved", "kernel"]
     assert found["proved"] is True and found["kernel"]["reduction_taken"]
-    assert found["kernel"]["limbs_side_by_side"] is False
+    assert found["kernel"]["limbs_of_one_shape"] is False
     assert [one["name"] for one in found["passes"][:2]] == ["derived", "frames chosen"]
     first = found["passes"][0]
     assert first.keys() == {"name", "mul", "add", "div", "sqrt", "sin", "cos"}
@@ -75,7 +75,7 @@ def test_ops_counts_and_proves(run):
 def test_ops_says_where_limbs_are_computed_side_by_side(run, tmp_path):
     (tmp_path / "legs.kg").write_text(write(random_limbs(0, limbs=2, joints=2, free=False)))
     result = run("ops -q tau --effort quick", tmp_path / "legs.kg")
-    assert result.code == 0 and "limbs of one shape are computed side by side" in result.out
+    assert result.code == 0 and "limbs of one shape: kernels compute them side by side" in result.out
 
 
 def test_ops_table_symbolic_and_plot(run, tmp_path):

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kinegraph.backends.orbits import share_side_by_side
+from kinegraph.backends.side_by_side.orbits import share_side_by_side
 from kinegraph.compile import bound_parameters
 from kinegraph.derive.derivation import Derivation, InertiaMethod, Plan
 from kinegraph.derive.limbs import AlikeLimbs
@@ -21,7 +21,7 @@ from kinegraph.graph.transfer import bind
 from kinegraph.io.records import parse
 from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation, Transform
-from tests.mechanisms import chain, random_limbs, random_state, random_tree
+from tests.mechanisms import Joint, chain, random_limbs, random_state, random_tree
 
 WRENCHES = Plan(inertia=InertiaMethod.WRENCHES)
 
@@ -40,6 +40,7 @@ def test_the_equations_are_the_same(seed: int) -> None:
     alike, limbs = _graph(mechanism, words, alike=True)
     assert limbs.exchange
     values = limbs.values()
+    assert values is not None
     if all(number.value is not None for number in limbs.numbers.values()):
         assert prove(plain, bind(alike, values))
     q, v, a, _ = random_state(mechanism, seed)
@@ -94,7 +95,8 @@ def test_numbers_limbs_share_stay_numbers() -> None:
     for left, right in limbs.exchange.items():
         if left in limbs.numbers:
             assert limbs.numbers[left] != limbs.numbers[right]
-    assert all(isinstance(value, Fraction) for value in limbs.values().values())
+    values = limbs.values()
+    assert values and all(isinstance(value, Fraction) for value in values.values())
 
 
 def test_limbs_may_be_long() -> None:
@@ -119,17 +121,27 @@ def test_what_has_no_limbs_is_left_as_it_is() -> None:
     assert not limbs.exchange and not limbs.numbers and not limbs.prevail
 
 
+SIMPLE = (Joint.REVOLUTE, Joint.REVOLUTE, Joint.REVOLUTE, Joint.SPHERICAL, Joint.COUPLED)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_random_trees_stay_what_they_are(seed: int) -> None:
-    """Joints of every kind: some branches can be written alike, most cannot, and nothing changes."""
-    mechanism = random_tree(seed, bodies=6, branching=0.9)
+    """Joints of several kinds: some branches can be written alike, most cannot, and nothing changes."""
+    mechanism = random_tree(seed, bodies=10, joints=SIMPLE, branching=1.0, parameters=False)
     plain, alike = (_graph(mechanism, "tau", alike=alike) for alike in (False, True))
     q, v, a, t = random_state(mechanism, seed)
     state = dict(zip(mechanism.position_names, q, strict=True)) | dict(zip(mechanism.velocity_names, v, strict=True))
     state |= dict(zip(mechanism.acceleration_names, a, strict=True)) | {"t": t}
-    numbers = {name: float(value) for name, value in alike[1].values().items()}
+    values = alike[1].values()
+    assert values is not None
+    numbers = {name: float(value) for name, value in values.items()}
     expected, found = interpret(plain[0], state)["tau"], interpret(alike[0], state | numbers)["tau"]
     np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max(initial=1))
+
+
+def test_some_random_trees_have_limbs() -> None:
+    trees = [random_tree(seed, bodies=10, joints=SIMPLE, branching=1.0, parameters=False) for seed in range(20)]
+    assert sum(bool(Derivation(tree, {}, Plan(), alike=True).limbs.exchange) for tree in trees) >= 5
 
 
 def test_unknown_parameters_are_no_numbers() -> None:

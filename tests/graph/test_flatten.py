@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import pytest
 from hypothesis import given
 
 from kinegraph.graph.build import Builder
@@ -20,6 +23,18 @@ def test_random_graphs_keep_their_values_and_cost_no_more(graph: Graph) -> None:
     check(flat)
     assert prove(graph, flat)
     assert count(flat).total <= count(graph).total
+
+
+@pytest.mark.parametrize("signs", list(product((1, -1), repeat=5)))
+def test_terms_that_cancel_leave_a_graph_that_keeps_the_law(signs: tuple[int, ...]) -> None:
+    builder = Builder()
+    a, b, c = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "abc")
+    inner = signs[0] * a + signs[1] * c
+    outer = signs[2] * inner + signs[3] * c + signs[4] * a
+    graph = builder.graph([Output("y", (2,), ((outer * b).index, outer.index))])
+    flat = flattened(graph)
+    check(flat)
+    assert prove(graph, flat)
 
 
 def test_a_sum_used_once_is_taken_in_and_one_used_twice_is_not() -> None:

@@ -268,6 +268,7 @@ def test_results_can_be_written_to_arrays_of_an_earlier_call(kernel: Kernel) -> 
         (lambda out, q: {**out, "e": [0.0] * 9}, ["'e'", "list"]),
         (lambda out, q: {**out, "e": np.zeros(18)[::2]}, ["'e'", "contiguous"]),
         (lambda out, q: {**out, "e": q.reshape(-1)[:9]}, ["'e'", "overlaps"]),
+        (lambda out, q: {**out, "e": out["H"].reshape(-1)[:9]}, ["'e'", "another result"]),
     ],
 )
 def test_wrong_places_for_results_are_explained(kernel: Kernel, change: Callable, words: list[str]) -> None:
@@ -276,6 +277,39 @@ def test_wrong_places_for_results_are_explained(kernel: Kernel, change: Callable
     with pytest.raises(KernelError) as caught:
         kernel.batch(q, [1, 2], 3, out=change(out, q))
     assert all(word in str(caught.value) for word in words)
+
+
+def test_a_result_asked_for_twice_is_computed() -> None:
+    kernel = kg.compile(kg.load("double-pendulum"), "H,H,gravity", options=UNCACHED)
+    assert isinstance(kernel, Kernel)
+    q = np.random.default_rng(2).normal(size=(20, 2))
+    found = kernel.batch(q)
+    assert list(found) == ["H", "gravity"]
+    for row in range(20):
+        np.testing.assert_allclose(found["H"][row], kernel(q[row])["H"], rtol=1e-13)
+
+
+def test_no_argument_may_be_called_out() -> None:
+    builder = Builder()
+    graph = builder.graph([Output("y", (), (builder.symbol(Kind.COORDINATE, "x"),))])
+    with pytest.raises(KernelError, match="'out'"):
+        compile_graph(graph, [Argument("out", coordinates("x"))])
+
+
+def test_many_short_results() -> None:
+    """More than one function writes."""
+    builder = Builder()
+    names = [f"x{number}" for number in range(9)]
+    x = [Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in names]
+    entries = [[(x[(i + k) % 9] * x[i % 9] + k).index for i in range(40)] for k in range(20)]
+    graph = builder.graph([Output(f"y{k}", (40,), tuple(nodes)) for k, nodes in enumerate(entries)])
+    kernel = compile_graph(graph, [Argument("x", coordinates(*names))], options=UNCACHED)
+    states = np.random.default_rng(1).normal(size=(13, 9))
+    found = kernel.batch(states)
+    for row, state in enumerate(states):
+        single = kernel(state)
+        assert all(np.allclose(found[name][row], single[name], rtol=1e-14) for name in single)
+    assert "@short19" in kernel.batch_ir
 
 
 def test_compiled_callers_can_call_the_batch_code(kernel: Kernel) -> None:

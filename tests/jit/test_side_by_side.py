@@ -14,6 +14,7 @@ from kinegraph.backends.lower import lower
 from kinegraph.backends.program import Op
 from kinegraph.backends.side_by_side import lower_side_by_side
 from kinegraph.compile import arguments_of, bound_parameters, compile_sparse, quantities_of
+from kinegraph.errors import DerivationError, KernelError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -141,6 +142,56 @@ def test_kernel_graphs_are_written_and_read() -> None:
     source = request.graph(arguments_of(mechanism, wanted), cache=False)
     assert source.tail is not None and source.numbers and source.exchange
     assert KernelGraph.read(source.dump()) == source
+
+
+LEGS = """
+model legs;
+coordinates x, y, z, a, b, c, d;
+parameters k = {k};
+Torso | Sx(x), Sy(y), Rz(z) | m(9), Jx(1), Jy(1), Jz(1);
+Left~Torso | Sy(0.3), Rx(a) | m(2), Jx(3), Jy(2), Jz(1.5);
+LeftFoot~Left | Sy(1), Rz(b) | {left};
+Right~Torso | Sy({offset}), Rx(c) | m(2), Jx(3), Jy(2), Jz(1.5);
+RightFoot~Right | Sy(1.2), Rz(d) | m(2), Jx(3), Jy(2), Jz(1.5);
+"""
+HEAVY = "m(2), Jx(3), Jy(2), Jz(1.5)"
+
+
+def test_a_limb_without_mass_is_still_refused() -> None:
+    mechanism = parse(LEGS.format(left="", offset="-0.3", k=1))
+    with pytest.raises(DerivationError, match="nothing with mass moves with b"):
+        kg.compile(mechanism, "qdd", options=KernelOptions(cache=False))
+
+
+@pytest.mark.parametrize(("offset", "k"), [("sqrt(k)", -1), ("10^400", 1), ("exp(100000)", 1)])
+def test_numbers_that_are_not_finite_are_what_they_were(offset: str, k: int) -> None:
+    mechanism = parse(LEGS.format(left=HEAVY, offset=offset, k=k))
+    state = [np.full(7, 0.3), np.ones(7), np.ones(7)]
+    plain, alike = (
+        kg.compile(mechanism, "tau", options=KernelOptions(cache=False, side_by_side=side))(*state)
+        for side in (False, True)
+    )
+    np.testing.assert_array_equal(np.isfinite(alike), np.isfinite(plain))
+
+
+def test_one_coordinate_in_two_limbs() -> None:
+    mechanism = parse(LEGS.format(left=HEAVY, offset="-0.3", k=1).replace("Rx(c)", "Rx(-a)").replace("c, d", "d"))
+    kernel = kg.compile(mechanism, "tau", options=KernelOptions(cache=False))
+    assert isinstance(kernel, Kernel) and not kernel.exchange
+
+
+def test_the_option_and_wrong_exchanges() -> None:
+    builder = Builder()
+    a, b = (builder.symbol(Kind.COORDINATE, name) for name in "ab")
+    graph = builder.graph([Output("y", (2,), (builder.multiply(a, a), builder.multiply(b, b)))])
+    symbols = tuple(Symbol(Kind.COORDINATE, name) for name in "ab")
+    exchange = (symbols, symbols[::-1])
+    off = compile_graph(
+        graph, [Argument("x", symbols)], options=KernelOptions(cache=False, side_by_side=False), exchange=exchange
+    )
+    assert not off.exchange and off([2, 3]).tolist() == [4, 9]
+    with pytest.raises(KernelError, match="only one of them is an argument"):
+        compile_graph(graph, [Argument("x", symbols[:1])], {"b": 1}, exchange=exchange)
 
 
 def test_mechanisms_without_limbs_are_compiled_as_ever() -> None:

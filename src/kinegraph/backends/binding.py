@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 from numbers import Rational, Real
-from threading import RLock
 from typing import TypeAlias
 
 import flint
 
 from kinegraph.errors import KernelError
 from kinegraph.graph.angle import PI
-from kinegraph.graph.interpret import EXTENDED_PRECISION, BallArithmetic, Evaluation
+from kinegraph.graph.interpret import BallArithmetic, Evaluation, extended_precision
 from kinegraph.graph.node import Graph, Symbol, children
 
 ParameterValue: TypeAlias = Fraction | int | float
@@ -52,16 +50,6 @@ class Binding:
         return sum(len(output.nodes) for output in self.graph.outputs)
 
 
-_precision_lock = RLock()
-
-
-@contextmanager
-def extended_precision() -> Iterator[None]:
-    """Arb works in extended precision inside. Its precision is global, so one thread at a time."""
-    with _precision_lock, flint.ctx.workprec(EXTENDED_PRECISION):
-        yield
-
-
 def bind(graph: Graph, arguments: Sequence[Argument], parameters: Mapping[str, ParameterValue]) -> Binding:
     """Bind a graph's symbols; a symbol that is both argument and parameter is an argument.
 
@@ -82,6 +70,8 @@ def _positions(arguments: tuple[Argument, ...]) -> dict[Symbol, int]:
     names = [argument.name for argument in arguments]
     positions: dict[Symbol, int] = {}
     for argument in arguments:
+        if argument.name == "out":
+            raise KernelError("an argument is called 'out', which says where a batch puts its results: rename it")
         if names.count(argument.name) > 1:
             raise KernelError(f"two arguments are called {argument.name!r}: give each a name of its own")
         for symbol in argument.symbols:

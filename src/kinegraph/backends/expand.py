@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from kinegraph.backends.binding import Binding, extended_precision
+from kinegraph.backends.binding import Binding
 from kinegraph.backends.lower import rounded
+from kinegraph.graph.interpret import extended_precision
 from kinegraph.graph.node import Graph, Output
 
 

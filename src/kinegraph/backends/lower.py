@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
 import flint
 
-from kinegraph.backends.binding import Binding, extended_precision
+from kinegraph.backends.binding import Binding
 from kinegraph.backends.program import Instruction, Op, Program
 from kinegraph.backends.schedule import AngleGroup, Step, schedule
+from kinegraph.backends.uses import Uses, uses_of_nodes
+from kinegraph.graph.interpret import extended_precision
 from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial
 
 _DEPTH = {Op.DIVIDE: 4, Op.SINCOS: 14, Op.FUNCTION: 20, Op.SIN: 0, Op.COS: 0, Op.STORE: 0}
@@ -30,7 +32,7 @@ def lower(binding: Binding, group: int = 1, fuse: bool = True) -> Program:
     `group` is how many angles are put in one SINCOS. With `fuse`, a product that is only ever added is never computed
     by itself: every sum takes it in by a fused multiply-add, which costs what the addition would.
     """
-    lowering = Lowering(binding, fuse)
+    lowering = Lowering(binding, fuse, uses_of_nodes(binding))
     with extended_precision():
         for step in schedule(binding, group):
             lowering.step(step)
@@ -38,54 +40,13 @@ def lower(binding: Binding, group: int = 1, fuse: bool = True) -> Program:
     return Program(tuple(lowering.instructions), binding.input_size, binding.output_size)
 
 
-class _Uses:
-    """How the computed nodes are used: what decides whether a product or a reciprocal needs a value of its own."""
-
-    def __init__(self, binding: Binding) -> None:
-        self.binding = binding
-        self.total: dict[int, int] = {}
-        self.summand: dict[int, int] = {}
-        self.factor: dict[int, int] = {}
-        graph = binding.graph
-        for index, node in enumerate(graph.nodes):
-            if not graph.live[index] or index in binding.statics:
-                continue
-            if isinstance(node, Polynomial):
-                self._polynomial(node)
-            elif isinstance(node, Function):
-                self._count(self.total, node.arguments)
-        for output in graph.outputs:
-            self._count(self.total, output.nodes)
-
-    def _polynomial(self, node: Polynomial) -> None:
-        sum_of_several = len(node.terms) > 1
-        for coefficient, factors in node.terms:
-            self._count(self.total, (child for child, _ in factors))
-            self._count(self.factor, (child for child, exponent in factors if exponent == 1))
-            if sum_of_several and len(factors) == 1 and factors[0][1] == 1 and abs(coefficient) == 1:
-                self._count(self.summand, (factors[0][0],))
-
-    @staticmethod
-    def _count(counts: dict[int, int], nodes: Iterable[int]) -> None:
-        for node in nodes:
-            counts[node] = counts.get(node, 0) + 1
-
-    def only_added(self, index: int) -> bool:
-        """Is the node only ever a term of sums?"""
-        return self.summand.get(index) == self.total[index]
-
-    def divides_once(self, index: int) -> bool:
-        """Is the node used once, as a plain factor?"""
-        return self.total[index] == 1 and index in self.factor
-
-
 class Lowering:
-    def __init__(self, binding: Binding, fuse: bool) -> None:
+    def __init__(self, binding: Binding, fuse: bool, uses: Uses) -> None:
         self.graph = binding.graph
         self.binding = binding
         self.statics = binding.statics
         self.fuse = fuse
-        self.uses = _Uses(binding)
+        self.uses = uses
         self.instructions: list[Instruction] = []
         self.depth: list[int] = []
         self.values: dict[int, int] = {}

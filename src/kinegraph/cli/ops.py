@@ -55,7 +55,7 @@ class Account:
     result: Operations
     proved: bool
     kernel: KernelChoice
-    #: Most joints are those of limbs with others like them, which kernels compute side by side.
+    #: Most joints are those of limbs with others like them, which kernels compute side by side where that pays.
     limbs: bool
 
     def as_data(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Account:
             "reduction_taken": self.kernel.reduction_taken,
             "cycles_before": round(self.kernel.before, 1),
             "cycles_after": round(self.kernel.after, 1),
-            "limbs_side_by_side": self.limbs,
+            "limbs_of_one_shape": self.limbs,
         }
         return {**counts(self.result), "passes": passes, "proved": self.proved, "kernel": kernel}
 
@@ -124,7 +124,9 @@ def run(
     console().print(_verdict(account), markup=False)
     console().print(str(account.kernel), markup=False)
     if account.limbs:
-        console().print("limbs of one shape are computed side by side; counted is every one of them", markup=False)
+        console().print(
+            "limbs of one shape: kernels compute them side by side where that pays; counted is each", markup=False
+        )
     if formulas:
         number = f"{len(formulas)} base parameters" + (", the fewest possible" if formulas.minimal else "")
         console().print(f"\n{number}; links by their first body, later ones taken in:", markup=False)

@@ -18,7 +18,7 @@ from kinegraph.derive.algebra import Matrix, Symmetric, Vector
 from kinegraph.derive.inertia import MassMoments
 from kinegraph.derive.links import Joint, JointKind, Link, Placement, Tree
 from kinegraph.graph.build import Builder
-from kinegraph.graph.interpret import exact_statics
+from kinegraph.graph.interpret import exact_static
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
 from kinegraph.graph.scalar import Scalar
 
@@ -48,16 +48,23 @@ class AlikeLimbs:
         """Are most joints those of limbs with others like them?"""
         return 2 * self.joints > len(self.tree.links) - 1
 
-    def values(self) -> dict[str, Fraction]:
-        """The numbers by the names of their symbols, with the precision static expressions are evaluated in."""
-        return {symbol.name: _evaluated(number) for symbol, number in self.numbers.items()}
+    def values(self) -> dict[str, Fraction] | None:
+        """The numbers by the names of their symbols, with the precision static expressions are evaluated in; None if
+        one is not finite."""
+        found: dict[str, Fraction] = {}
+        for symbol, number in self.numbers.items():
+            value = _evaluated(number)
+            if value is None:
+                return None
+            found[symbol.name] = value
+        return found
 
 
-def _evaluated(number: Scalar) -> Fraction:
+def _evaluated(number: Scalar) -> Fraction | None:
     if number.value is not None:
         return Fraction(number.value)
     graph = number.builder.graph([Output("number", (), (number.index,))])
-    return exact_statics(graph)[graph.outputs[0].nodes[0]]
+    return exact_static(graph, graph.outputs[0].nodes[0])
 
 
 def alike_limbs(tree: Tree) -> AlikeLimbs:
@@ -115,10 +122,23 @@ def _side_by_side(limbs: tuple[int, ...], behind: list[list[int]], shapes: Seque
 
 
 def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]], known: Sequence[bool]) -> bool:
-    """Does every joint move by a coordinate of its own, with numbers that are known?"""
-    moved = [_moved_by(tree.links[link].joint) for together in links for link in together]
-    numbers = (item for together in links for link in together for item in _numbers(tree.links[link]))
-    return None not in moved and len(set(moved)) == len(moved) and all(known[item.index] for item in numbers)
+    """Does every joint move by a coordinate of its own, with numbers that are known, and the same links have mass?"""
+    members = [tree.links[link] for together in links for link in together]
+    moved = [_moved_by(link.joint) for link in members]
+    coordinates = [one[0] for one in moved if one is not None]
+    if len(coordinates) < len(moved) or len(set(coordinates)) < len(moved):
+        return False
+    if any(len({_without_inertia(tree.links[link]) for link in together}) > 1 for together in links):
+        return False
+    return all(known[item.index] for link in members for item in _numbers(link))
+
+
+def _without_inertia(link: Link) -> tuple[bool, bool, bool]:
+    """What a link lacks. It must be seen as zero: what nothing with mass moves with has no acceleration."""
+    assert link.joint is not None
+    moments, axis = link.moments, link.joint.axis
+    around = moments.second[(axis + 1) % 3] + moments.second[(axis + 2) % 3]
+    return moments.is_zero, moments.mass.is_zero, around.is_zero
 
 
 def _moved_by(joint: Joint | None) -> tuple[Symbol, Fraction | int] | None:

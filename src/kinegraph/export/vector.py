@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.backends.binding import Argument, Binding, extended_precision
+from kinegraph.backends.binding import Argument, Binding
 from kinegraph.backends.program import Op, Program
 from kinegraph.errors import KernelError
 from kinegraph.export.options import Precision
 from kinegraph.export.unit import TestVector
-from kinegraph.graph.interpret import BallArithmetic, Evaluation, FloatArithmetic
+from kinegraph.graph.interpret import BallArithmetic, Evaluation, FloatArithmetic, extended_precision
 from kinegraph.graph.node import Kind, Output
 
 #: How far code may be off, relative to the largest entry of a result.

@@ -23,9 +23,13 @@ def flattened(graph: Graph) -> Graph:
         elif isinstance(node, Function):
             place[index] = builder.intern(Function(node.name, tuple(place[child] for child in node.arguments)))
         else:
-            terms[index] = _joined(node, place, {child: terms[child] for child in _single(node) if child in taken_in})
+            inner = {child: terms[child] for child in _single(node) if child in taken_in}
+            terms[index] = _joined(node, place, inner)
             if index not in taken_in:
-                place[index] = builder.intern(Polynomial(terms[index]))
+                # Where terms have cancelled the builder must look at what is left.
+                whole = len(terms[index]) == len(node.terms) + sum(len(added) - 1 for added in inner.values())
+                joined = Polynomial(terms[index])
+                place[index] = builder.intern(joined) if whole else builder.polynomial(joined.terms)
     return builder.graph(moved(graph.outputs, place))
 
 

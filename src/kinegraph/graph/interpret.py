@@ -6,9 +6,12 @@ balls of extended precision; `field` adds a prime field for proofs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from math import isfinite
+from numbers import Rational
+from threading import RLock
 from typing import Any, Generic, Protocol, TypeVar
 
 import flint
@@ -129,7 +132,8 @@ class BallArithmetic:
         if symbol.name not in self.values:
             raise GraphError(f"no value for {symbol.kind.value} {symbol.name!r}: give one")
         value = self.values[symbol.name]
-        return self.number(Fraction(value)) if isfinite(value) else flint.arb.nan()
+        finite = isinstance(value, Rational) or isfinite(value)
+        return self.number(Fraction(value)) if finite else flint.arb.nan()
 
     def number(self, value: Coefficient) -> flint.arb:
         return flint.arb(flint.fmpq(value.numerator, value.denominator))
@@ -166,24 +170,30 @@ def static_values(graph: Graph, parameters: Mapping[str, Coefficient | float]) -
     return {index: float(ball.mid()) for index, ball in _static_balls(graph, parameters).items()}
 
 
-def exact_statics(graph: Graph) -> dict[int, Fraction]:
-    """Every live static node of a graph without parameters, as the number of extended precision nearest to it."""
-    found = {}
-    for index, ball in _static_balls(graph, {}).items():
-        mantissa, exponent = ball.mid().man_exp()
-        found[index] = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    return found
+def exact_static(graph: Graph, index: int) -> Fraction | None:
+    """A static node without parameters as the number of extended precision nearest to it; None if it is not finite."""
+    middle = _static_balls(graph, {})[index].mid()
+    if not isfinite(float(middle)):
+        return None
+    mantissa, exponent = middle.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def _static_balls(graph: Graph, parameters: Mapping[str, Coefficient | float]) -> dict[int, flint.arb]:
     only = [live and static for live, static in zip(graph.live, graph.static, strict=True)]
-    before = flint.ctx.prec
-    flint.ctx.prec = EXTENDED_PRECISION
-    try:
+    with extended_precision():
         evaluation = Evaluation(graph, BallArithmetic(parameters), only)
         return {index: evaluation[index] for index, want in enumerate(only) if want}
-    finally:
-        flint.ctx.prec = before
+
+
+_precision_lock = RLock()
+
+
+@contextmanager
+def extended_precision() -> Iterator[None]:
+    """Arb works in extended precision inside. Its precision is global, so one thread at a time."""
+    with _precision_lock, flint.ctx.workprec(EXTENDED_PRECISION):
+        yield
 
 
 def interpret(graph: Graph, values: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -49,24 +49,28 @@ def batch_rows(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[in
     return rows, [_rows(array) for array in arrays]
 
 
-def result_arrays(shapes: Mapping[str, Shape], out: Any, inputs: Sequence[NDArray[Any]]) -> list[Doubles]:
-    """Where results of these shapes are written: the arrays given as `out`, or new ones."""
+def result_arrays(shapes: Sequence[tuple[str, Shape]], out: Any, inputs: Sequence[NDArray[Any]]) -> list[Doubles]:
+    """Where results of these names and shapes are written: the arrays given as `out`, or new ones."""
     if out is None:
-        return [np.empty(shape) for shape in shapes.values()]
-    given = out if len(shapes) > 1 else dict.fromkeys(shapes, out)
-    if not isinstance(given, Mapping) or set(given) != set(shapes):
-        raise KernelError(f"`out` needs a dict of arrays with the keys {', '.join(shapes)}")
-    return [_result(name, shape, given[name], inputs) for name, shape in shapes.items()]
+        return [np.empty(shape) for _, shape in shapes]
+    names = [name for name, _ in shapes]
+    given = out if len(shapes) > 1 else {names[0]: out}
+    if not isinstance(given, Mapping) or set(given) != set(names):
+        raise KernelError(f"`out` needs a dict of arrays with the keys {', '.join(names)}")
+    found: list[Doubles] = []
+    for name, shape in shapes:
+        found.append(_result(name, shape, given[name], [*inputs, *found]))
+    return found
 
 
-def _result(name: str, shape: Shape, array: Any, inputs: Sequence[NDArray[Any]]) -> Doubles:
+def _result(name: str, shape: Shape, array: Any, others: Sequence[NDArray[Any]]) -> Doubles:
     if not (isinstance(array, np.ndarray) and array.dtype == _FLOAT64 and array.shape == shape):
         found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise KernelError(f"`out` for {name!r} needs an array of float64 of shape {shape}, but {found} arrived")
-    if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable and array.dtype.isnative):
+    if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable):
         raise KernelError(f"`out` for {name!r} must be contiguous and writeable: take what an earlier call returned")
-    if any(np.may_share_memory(array, one) for one in inputs):
-        raise KernelError(f"`out` for {name!r} overlaps an argument: results are written before all of it is read")
+    if any(np.may_share_memory(array, other) for other in others):
+        raise KernelError(f"`out` for {name!r} overlaps an argument or another result: each needs memory of its own")
     return array
 
 

@@ -75,6 +75,10 @@ def compile_graph(
     Every live symbol must stand in an argument, or have a value in `parameters`; what depends on parameters alone is
     computed now, in extended precision. Raises KernelError naming what is missing.
     """
+    arriving = {symbol for argument in arguments for symbol in argument.symbols}
+    for one, other in exchange:
+        if (one in arriving) != (other in arriving):
+            raise KernelError(f"{one.name!r} and {other.name!r} are exchanged, but only one of them is an argument")
     return Kernel(bind(graph, arguments, parameters or {}), options or KernelOptions(), host(), tail, exchange)
 
 
@@ -104,8 +108,8 @@ class Kernel:
         self.arguments = binding.arguments
         self.input_size = binding.input_size
         self.tail = tail
-        self.exchange = exchange
-        emission = Emission(options.lanes or target.lanes, options.chunk, target.fused, tail, exchange)
+        self.exchange = exchange if options.side_by_side else ()
+        emission = Emission(options.lanes or target.lanes, options.chunk, target.fused, tail, self.exchange)
         self.outputs = emission.results(binding.graph)
         self.output_size = sum(len(output.nodes) for output in self.outputs)
         self.operations: Operations = count(binding.graph) + (tail.operations() if tail else Operations())
@@ -158,13 +162,15 @@ class Kernel:
         if named or len(values) != len(self.arguments):
             values = self._arranged(values, named)
         rows, inputs = batch_rows(self.arguments, values)
-        shapes = {output.name: (rows, *output.shape) for output in self.outputs}
+        shapes = [(output.name, (rows, *output.shape)) for output in self.outputs]
         results = result_arrays(shapes, out, [one.array for one in inputs])
         strides = (ctypes.c_int64 * len(inputs))(*(one.stride for one in inputs))
         tables = _addresses([one.array for one in inputs]), strides, _addresses(results)
         function = self._batch_function()
         for_blocks(lambda first, last: function.call(first, last, *tables), rows, function.block, function.threads)
-        return results[0] if len(results) == 1 else dict(zip(shapes, results, strict=True))
+        if len(results) == 1:
+            return results[0]
+        return {output.name: array for output, array in zip(self.outputs, results, strict=True)}
 
     def _arranged(self, values: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         names = [argument.name for argument in self.arguments]

@@ -9,6 +9,7 @@ way is the faster one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from kinegraph.backends.llvm.cache_lines import LINE, ask_for
 from kinegraph.backends.llvm.lanes import Lanes, hexadecimal
@@ -18,6 +19,9 @@ from kinegraph.backends.llvm.writer import Writer
 
 #: How many entries a short row has at most.
 SHORT_ROW = 64
+
+#: How many entries of short rows one function writes: a compiler's time grows with the square of the stores in it.
+_UNROLLED_ENTRIES = 500
 
 
 class Results:
@@ -44,6 +48,11 @@ class Results:
             if len(places) > SHORT_ROW
         }
 
+        # What does not fit in one function any more is written by functions of its own.
+        ends = list(accumulate(size for number, size in enumerate(self.sizes) if number not in self._long))
+        short = [number for number in range(len(self.sizes)) if number not in self._long]
+        self._apart = {number for number, end in zip(short, ends, strict=True) if end > _UNROLLED_ENTRIES}
+
     @property
     def vectors(self) -> int:
         """How many vectors lie at y."""
@@ -51,7 +60,16 @@ class Results:
 
     def functions(self) -> list[str]:
         """What `write` calls."""
-        return [rows.functions() for rows in self._long.values()]
+        return [rows.functions() for rows in self._long.values()] + [self._function(number) for number in self._apart]
+
+    def _function(self, number: int) -> str:
+        """`@short<number>(y, rows...)` writes one row per lane of a short result."""
+        writer = Writer()
+        names = [f"%row{lane}" for lane in range(self.lanes.count)]
+        self._unrolled(writer, number, names, "%y")
+        writer.do("ret void")
+        rows = ", ".join(f"ptr {name}" for name in names)
+        return writer.function(f"define internal void @short{number}(ptr noalias readonly %y, {rows}) noinline #0")
 
     def put_constants(self, writer: Writer, y: str) -> None:
         """Store the constants, which stay where they are from block to block."""
@@ -60,8 +78,8 @@ class Results:
             writer.do(f"store {self.lanes.type} {value}, ptr {address}, align {self.lanes.bytes}")
 
     def ask_for_rows(self, writer: Writer, number: int, address: str) -> None:
-        """Have the rows of a block, which begin at `address`, fetched to the cache, if they are short."""
-        if number not in self._long:
+        """Have the rows of a block, which begin at `address`, fetched to the cache, if they are short and few."""
+        if number not in self._long and number not in self._apart:
             for start in range(0, self.sizes[number] * self.lanes.bytes, LINE):
                 ask_for(writer, address, start)
 
@@ -70,6 +88,12 @@ class Results:
         if number in self._long:
             self._long[number].call(writer, rows, y)
             return
+        if number in self._apart:
+            writer.do(f"call void @short{number}({', '.join(f'ptr {one}' for one in (y, *rows))})")
+            return
+        self._unrolled(writer, number, rows, y)
+
+    def _unrolled(self, writer: Writer, number: int, rows: Sequence[str], y: str) -> None:
         places = self._places[number]
         width = tile_width(self.lanes, len(places))
         for column in tile_starts(len(places), width):

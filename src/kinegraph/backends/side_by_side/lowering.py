@@ -1,36 +1,21 @@
-"""Programs that compute limbs of one shape side by side, in the lanes of vectors.
-
-Nodes that go over into each other when limbs are exchanged (`orbits.py`) are one value with as many lanes: the
-formula of the first with the numbers of each. Lane k of a value holds what the first becomes by k exchanges, so the
-operands of a vector are vectors themselves, or the same for all lanes.
-"""
+"""From scheduled values to instructions: one formula for all lanes, with the numbers of each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import flint
 
-from kinegraph.backends.binding import Binding, extended_precision
+from kinegraph.backends.binding import Binding
 from kinegraph.backends.lower import Lowering, Summand, as_ball, rounded
-from kinegraph.backends.orbits import Signed, negative_of, orbits
 from kinegraph.backends.program import Op, Program
 from kinegraph.backends.schedule import AngleGroup, schedule
-from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Node, Output, Polynomial, Symbol, children
-
-#: Functions whose vectors the processor computes; of others every lane is computed by itself.
-_VECTOR_FUNCTIONS = frozenset({"sqrt"})
-
-
-class Place(NamedTuple):
-    """A node is sign times this lane of the value whose formula is that of `first`."""
-
-    first: int
-    lane: int
-    sign: int
+from kinegraph.backends.side_by_side.classes import Classes, Place
+from kinegraph.backends.side_by_side.folded import Folded, uses_of_values
+from kinegraph.backends.side_by_side.orbits import Signed
+from kinegraph.graph.interpret import extended_precision
+from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial, Symbol
 
 
 def lower_side_by_side(
@@ -38,7 +23,7 @@ def lower_side_by_side(
 ) -> Program:
     """The program of a bound graph with limbs side by side; otherwise like `lower`, at most `group` angles together."""
     classes = Classes(binding, exchange)
-    folded = _Folded(classes)
+    folded = Folded(classes)
     lowering = _SideBySide(binding, fuse, classes, folded)
     widest = max((len(lanes) for lanes in classes.lanes.values()), default=1)
     with extended_precision():
@@ -49,162 +34,15 @@ def lower_side_by_side(
     return Program(tuple(lowering.instructions), binding.input_size, binding.output_size, widths)
 
 
-class Classes:
-    """The nodes that are computed side by side."""
-
-    def __init__(self, binding: Binding, exchange: Mapping[Symbol, Symbol]) -> None:
-        self.binding = binding
-        self.graph = binding.graph
-        self.orbits = orbits(binding.graph, exchange)
-        #: The lanes of every value of several, by the node that is its first.
-        self.lanes: dict[int, tuple[Signed, ...]] = {}
-        self.places: dict[int, Place] = {}
-        for index in range(len(self.graph)):
-            if index in self.orbits and index not in binding.statics and index not in self.places:
-                self._add(index)
-
-    def _add(self, index: int) -> None:
-        orbit = self.orbits[index][:-1]
-        node = self.graph.nodes[index]
-        if len(orbit) == 1 or isinstance(node, Symbol):  # what arrives as single numbers is joined where it is used
-            return
-        first = max((one.node for one in orbit), key=self._aligned)
-        self.lanes[first] = self.orbits[first][:-1]
-        for lane, one in enumerate(self.lanes[first]):
-            self.places[one.node] = Place(first, lane, one.sign)
-
-    def _aligned(self, index: int) -> tuple[int, int]:
-        """How many operands are first lanes themselves; then they need not be moved from lane to lane."""
-        count = sum(self.places[child].lane == 0 for child in children(self.graph.nodes[index]) if child in self.places)
-        return count, -index
-
-    def width(self, index: int) -> int:
-        """How many lanes the value has that a node is computed in."""
-        return len(self.members(self.first(index)))
-
-    def members(self, first: int) -> tuple[Signed, ...]:
-        """What the lanes of a value are."""
-        return self.lanes.get(first, (Signed(1, first),))
-
-    def first(self, index: int) -> int:
-        """The node whose formula computes this one."""
-        place = self.places.get(index)
-        return place.first if place else index
-
-    def plain(self, index: int) -> Signed:
-        """A node without the signs in front of it."""
-        sign, node = 1, self.graph.nodes[index]
-        while isinstance(node, Polynomial) and (inner := negative_of(node)) is not None:
-            sign, index, node = -sign, inner, self.graph.nodes[inner]
-        return Signed(sign, index)
-
-    def exchanged(self, index: int, times: int) -> Signed:
-        """What a node becomes by so many exchanges."""
-        *orbit, again = self.orbits[index]
-        rounds, rest = divmod(times, len(orbit))
-        return Signed(orbit[rest].sign * again.sign**rounds, orbit[rest].node)
-
-
-class _Folded:
-    """A graph with one node for every value, which says what waits for what; `binding.graph` is only for scheduling."""
-
-    def __init__(self, classes: Classes) -> None:
-        self.classes = classes
-        binding, graph = classes.binding, classes.graph
-        self.nodes: list[int] = []
-        self.number: dict[int, int] = {}
-        self.outputs = tuple(
-            output._replace(nodes=tuple(classes.first(classes.plain(node).node) for node in output.nodes))
-            for output in graph.outputs
-        )
-        for output in self.outputs:
-            for root in output.nodes:
-                self._visit(root)
-        nodes = tuple(self._folded(index) for index in self.nodes)
-        moved = tuple(Output(o.name, o.shape, tuple(self.number[node] for node in o.nodes)) for o in self.outputs)
-        statics = {self.number[index]: binding.statics[index] for index in self.nodes if index in binding.statics}
-        inputs = {self.number[index]: binding.inputs[index] for index in self.nodes if index in binding.inputs}
-        self.binding = replace(binding, graph=Graph(nodes, moved), statics=statics, inputs=inputs)
-
-    def needs(self, index: int) -> Iterator[int]:
-        if index not in self.classes.binding.statics:
-            for child in children(self.classes.graph.nodes[index]):
-                yield self.classes.first(self.classes.plain(child).node)
-
-    def _visit(self, root: int) -> None:
-        stack = [root]
-        while stack:
-            index = stack[-1]
-            waiting = [] if index in self.number else [n for n in self.needs(index) if n not in self.number]
-            if waiting:
-                stack.extend(waiting)
-                continue
-            stack.pop()
-            if index not in self.number:
-                self.number[index] = len(self.nodes)
-                self.nodes.append(index)
-
-    def _folded(self, index: int) -> Node:
-        node = self.classes.graph.nodes[index]
-        needed = [self.number[child] for child in self.needs(index)]
-        if isinstance(node, Symbol):
-            return node
-        if isinstance(node, Function) and needed:
-            return Function(node.name, tuple(needed))
-        return Polynomial(tuple((1, ((child, 1),)) for child in needed))
-
-
-class _Uses:
-    """How values are used: what decides whether a product or a reciprocal needs a value of its own."""
-
-    def __init__(self, classes: Classes, folded: _Folded) -> None:
-        self.classes = classes
-        self.total: dict[int, int] = {}
-        self.summand: dict[int, int] = {}
-        self.factor: dict[int, int] = {}
-        for index in folded.nodes:
-            node = classes.graph.nodes[index]
-            if index in classes.binding.statics or isinstance(node, Symbol):
-                continue
-            for child in folded.needs(index):
-                self.total[child] = self.total.get(child, 0) + 1
-            if isinstance(node, Polynomial):
-                self._polynomial(classes.width(index), node)
-        for root in (node for output in folded.outputs for node in output.nodes):
-            self.total[root] = self.total.get(root, 0) + 1
-
-    def _polynomial(self, width: int, node: Polynomial) -> None:
-        for coefficient, factors in node.terms:
-            for child, exponent in factors:
-                first = self.classes.plain(child).node
-                if exponent == 1 and self._fits(first, width):
-                    self.factor[first] = self.factor.get(first, 0) + 1
-                    if len(node.terms) > 1 and len(factors) == 1 and abs(coefficient) == 1:
-                        self.summand[first] = self.summand.get(first, 0) + 1
-
-    def _fits(self, index: int, width: int) -> bool:
-        """Is it used lane by lane as it is computed?"""
-        return self.classes.first(index) == index and self.classes.width(index) == width
-
-    def only_added(self, index: int) -> bool:
-        """Is the value only ever a term of sums?"""
-        return self.summand.get(index) == self.total[index]
-
-    def divides_once(self, index: int) -> bool:
-        """Is the value used once, as a plain factor?"""
-        return self.total[index] == 1 and index in self.factor
-
-
 class _SideBySide(Lowering):
     """Lowers one formula for all lanes; `width` is how many lanes the value has that is being computed."""
 
-    def __init__(self, binding: Binding, fuse: bool, classes: Classes, folded: _Folded) -> None:
+    def __init__(self, binding: Binding, fuse: bool, classes: Classes, folded: Folded) -> None:
         self.width = 1
         self.widths: list[int] = []
-        super().__init__(binding, fuse)
+        super().__init__(binding, fuse, uses_of_values(folded))
         self.classes = classes
         self.folded = folded
-        self.folded_uses = _Uses(classes, folded)
         self.vectors: dict[tuple[Signed, ...], int] = {}
         self.picked: dict[tuple[int, int], int] = {}
         self.negatives: dict[int, int] = {}
@@ -366,7 +204,7 @@ class _SideBySide(Lowering):
     def _function_of_lanes(self, first: int, node: Function) -> None:
         if node.name == "reciprocal":
             sign, value = self._operand(node.arguments[0])
-            if sign > 0 and self.folded_uses.divides_once(first):
+            if sign > 0 and self.uses.divides_once(first):
                 self.divisors[first] = value
             else:
                 self.values[first] = self.emit(Op.DIVIDE, self.literal(float(sign)), value)
@@ -393,7 +231,7 @@ class _SideBySide(Lowering):
             else:
                 balls = [as_ball(scale) for scale in scales]
                 constants = [a + b for a, b in zip(constants, balls, strict=True)] if constants else balls
-        if self.fuse and len(node.terms) == 1 and summands and self.folded_uses.only_added(first):
+        if self.fuse and len(node.terms) == 1 and summands and self.uses.only_added(first):
             self.products[first] = summands[0]
             return
         constant = self.lane_literals([rounded(ball) for ball in constants]) if constants else None
