@@ -38,6 +38,10 @@ PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 60_000, Effort.SEARCH: 1_000_000}
 #: Limbs are computed side by side where this part of the operations can be.
 _LEAST_SHARE = 0.5
 
+#: And where a longer search has reduced the plain graph, only if single calls save this part of the instructions:
+#: batches, whose lanes are states, gain nothing and would lose what the search has found.
+_LEAST_SAVED = 0.2
+
 
 @dataclass(frozen=True)
 class KernelGraph:
@@ -98,7 +102,7 @@ class KernelRequest:
         # At quick effort deriving twice would take longer than what it might save.
         if found is None or self.effort is not Effort.QUICK:
             plain = self._plain(cache)
-            found = plain if found is None or self._saved(found, plain, arguments) < 0 else found
+            found = plain if found is None or self._saved(found, plain, arguments) < _LEAST_SAVED else found
         if cache:
             disk.save(name, found.dump().encode())
         return found
