@@ -41,6 +41,8 @@ def test_looped_kernel_takes_batches_names_and_complains_clearly() -> None:
         kernel(q[0], v[0])
     with pytest.raises(KernelError, match="loops=False"):
         _ = kernel.address
+    with pytest.raises(KernelError, match="loops=False"):
+        kernel.batch(q, v, a, out=batch)
     with pytest.raises(KernelError, match="loops compute energy, qdd, tau only"):
         kg.compile(kg.load("pendulum-3"), "H", loops=True)
 

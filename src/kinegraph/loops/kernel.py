@@ -47,8 +47,10 @@ class LoopedKernel:
         results = {name: self._quantity(name, given) for name in self.quantities}
         return results if len(results) > 1 else next(iter(results.values()))
 
-    def batch(self, *values: Any, **named: Any) -> Any:
+    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """The outputs for many states, one after the other; an argument of one state serves all."""
+        if out is not None:
+            raise KernelError("a looped kernel returns new arrays: leave `out` away, or compile with loops=False")
         given = {name: np.asarray(value, dtype=float) for name, value in self._named(values, named).items()}
         rows = max((len(value) for name, value in given.items() if value.ndim == (1 if name == "t" else 2)), default=1)
         states = [{name: _row(name, value, row) for name, value in given.items()} for row in range(rows)]
