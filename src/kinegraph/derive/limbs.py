@@ -122,23 +122,38 @@ def _side_by_side(limbs: tuple[int, ...], behind: list[list[int]], shapes: Seque
 
 
 def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]], known: Sequence[bool]) -> bool:
-    """Does every joint move by a coordinate of its own, with numbers that are known, and the same links have mass?"""
+    """Does every joint move by a coordinate of its own, with numbers that are known, and have the same links mass?"""
     members = [tree.links[link] for together in links for link in together]
     moved = [_moved_by(link.joint) for link in members]
     coordinates = [one[0] for one in moved if one is not None]
     if len(coordinates) < len(moved) or len(set(coordinates)) < len(moved):
         return False
-    if any(len({_without_inertia(tree.links[link]) for link in together}) > 1 for together in links):
+    outermost = _outermost_masses(tree)
+    if any(len({outermost[link] for link in together}) > 1 for together in links):
         return False
     return all(known[item.index] for link in members for item in _numbers(link))
 
 
-def _without_inertia(link: Link) -> tuple[bool, bool, bool]:
-    """What a link lacks. It must be seen as zero: what nothing with mass moves with has no acceleration."""
+def _outermost_masses(tree: Tree) -> list[tuple[bool, ...]]:
+    """For every link: does anything behind it have mass, and if not, what inertia has it itself?
+
+    That must be the same in all limbs, for it must be seen as zero: what moves nothing with mass has no acceleration.
+    """
+    heavy_behind = [False] * len(tree.links)
+    found: list[tuple[bool, ...]] = [()] * len(tree.links)
+    for index in range(len(tree.links) - 1, 0, -1):
+        link = tree.links[index]
+        heavy_behind[link.parent] |= heavy_behind[index] or not link.moments.is_zero
+        found[index] = (True,) if heavy_behind[index] else (False, *_inertia_of(link))
+    return found
+
+
+def _inertia_of(link: Link) -> tuple[bool, bool, bool]:
+    """Are there moments at all, mass, and inertia about the joint's axis?"""
     assert link.joint is not None
     moments, axis = link.moments, link.joint.axis
     around = moments.second[(axis + 1) % 3] + moments.second[(axis + 2) % 3]
-    return moments.is_zero, moments.mass.is_zero, around.is_zero
+    return not moments.is_zero, not moments.mass.is_zero, not around.is_zero
 
 
 def _moved_by(joint: Joint | None) -> tuple[Symbol, Fraction | int] | None:
