@@ -10,7 +10,9 @@ so it keeps them as joints of their own, and the coupling q_mimic = multiplier q
 is applied to its results. NAME is a part of a file's path.
 
 Accelerations are as uncertain as the inertia matrix is ill-conditioned: qdd may differ by what its condition leaves of
-16 digits, and derivatives of qdd are compared by the forces they stand for, H d(qdd).
+16 digits, and derivatives of qdd are compared by the forces they stand for: H d(qdd) must be minus Pinocchio's d(tau)
+at our qdd, and H d(qdd)/d(tau) the unit matrix. Matrices that cancel to nothing (the slopes of rotors) are measured by
+the inertias they come from.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ LIMIT = 1e-9
 DYNAMICS = ("tau", "H", "bias", "gravity", "coriolis")
 SLOPES = ("d(tau)/d(dq)", "d(tau)/d(v)")  # where our velocities are Pinocchio's but for couplings
 FORWARD_SLOPES = ("d(qdd)/d(dq)", "d(qdd)/d(v)", "d(qdd)/d(tau)")  # without couplings
+CANCELLING = (*SLOPES, *FORWARD_SLOPES, "coriolis")
 FRAMES = 3  # bodies whose pose and Jacobian are compared
 
 
@@ -149,10 +152,14 @@ class Peer:
         else:
             accelerated = pin.aba(model, data, qp, vp, np.linalg.solve(turn.T, force))
             found["qdd"] = np.linalg.solve(turn, accelerated - drift)
-        if self.straight and not self.couplings:
-            by_q, by_v, by_force = pin.computeABADerivatives(model, data, qp, vp, turn @ force)
-            found |= zip(FORWARD_SLOPES, (turn.T @ one @ turn for one in (by_q, by_v, by_force)), strict=True)
         return self._frames(found, qp, turn, bodies)
+
+    def forces_of_slopes(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Arrays:
+        """What H times the derivatives of the acceleration must be where the acceleration is a."""
+        qp, turn = self.state(q)
+        by_q, by_v, _ = pin.computeRNEADerivatives(self.model, self.data, qp, turn @ v, turn @ a)
+        slopes = -turn.T @ by_q @ turn, -turn.T @ by_v @ turn, np.eye(len(a))
+        return dict(zip(FORWARD_SLOPES, slopes, strict=True))
 
     def _drift(self, vp: np.ndarray) -> np.ndarray:
         """What a_pin = T a + drift adds: the axes of a floating joint's linear velocity turn with it."""
@@ -279,16 +286,16 @@ def compare(path: Path, base: Base, states: int) -> Outcome:
     level = None
     for q, v, a, force in random_states(mechanism, states):
         ours, theirs = own.quantities(q, v, a, force), peer.quantities(q, v, a, force, bodies)
+        if FORWARD_SLOPES[0] in ours:
+            theirs |= peer.forces_of_slopes(q, v, ours["qdd"])
+            ours |= {name: theirs["H"] @ ours[name] for name in FORWARD_SLOPES}
         offset = ours["energy"][1] - theirs["energy"][1]  # mass on the fixed root: Pinocchio leaves it out
         level = offset if level is None else level
         ours["energy"][1] -= level
         outcome.condition = max(outcome.condition, float(np.linalg.cond(theirs["H"])))
         for name in ours:
             value, found = theirs[name], ours[name]
-            if name in FORWARD_SLOPES:
-                value, found = theirs["H"] @ value, theirs["H"] @ found
-            # Slopes of rotors cancel: what is left is rounding, to be measured by the inertias it comes from.
-            least = 1e-6 * float(np.abs(theirs["H"]).max()) if name in (*SLOPES, *FORWARD_SLOPES) else 1e-12
+            least = 1e-6 * float(np.abs(theirs["H"]).max()) if name in CANCELLING else 1e-12
             scale = max(float(np.abs(value).max()), least)
             error = float(np.abs(found - value).max()) / scale
             word = name.partition(":")[0]
