@@ -24,7 +24,7 @@ from kinegraph.kernel_graph import PLAN_BUDGET, KernelRequest
 from kinegraph.model.elements import expressions as element_expressions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
-from kinegraph.model.mechanism import Mechanism, Quaternion, Rotation
+from kinegraph.model.mechanism import Mechanism, Quaternion, QuaternionCoordinates, Rotation
 from kinegraph.model.robot_elements import Taken, with_elements
 from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
 
@@ -122,6 +122,15 @@ def derived_plainly(mechanism: Mechanism, quantities: Quantities, values: Values
     """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
     search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, values))
     return search.candidate(Plan(kept=frozenset(), regroup=False)).graph
+
+
+def unit_quaternions(mechanism: Mechanism) -> list[tuple[Symbol, ...]]:
+    """The symbols of quaternions, whose squares add up to one: derivations make use of it, proofs must know it."""
+    return [
+        tuple(Symbol(Kind.COORDINATE, name) for name in coordinate.names)
+        for coordinate in mechanism.coordinates
+        if isinstance(coordinate, QuaternionCoordinates)
+    ]
 
 
 def bound_parameters(mechanism: Mechanism, numeric: bool, values: Values | None) -> dict[str, Expression]:

@@ -325,3 +325,17 @@ def test_numbers_in_the_field() -> None:
     assert arithmetic.multiply(third, 3) == 1
     assert arithmetic.add(arithmetic.number(-1), 1) == 0
     assert arithmetic.power(third, 2) == arithmetic.number(Fraction(1, 9))
+
+
+def test_quaternions_are_of_unit_length_where_that_is_said() -> None:
+    builder = Builder()
+    symbols = [Symbol(Kind.COORDINATE, f"e{number}") for number in range(4)]
+    e = [Scalar(builder, builder.symbol(*symbol)) for symbol in symbols]
+    square = sum((one * one for one in e[1:]), e[0] * e[0])
+    first, second, third = (
+        builder.graph([Output("y", (), (value.index,))]) for value in (square * e[2], e[2], e[2] * e[0])
+    )
+    assert not prove(first, second)
+    assert prove(first, second, quaternions=[symbols])
+    assert not prove(first, third, quaternions=[symbols])
+    assert not prove(first, second, quaternions=[[*symbols[:3], Symbol(Kind.COORDINATE, "other")]])

@@ -26,7 +26,7 @@ from kinegraph.cli.common import (
     print_json,
     read_model,
 )
-from kinegraph.compile import derived_plainly, quantities_of
+from kinegraph.compile import derived_plainly, quantities_of, unit_quaternions
 from kinegraph.derive.plans import PlanSearch
 from kinegraph.graph.count import Operations
 from kinegraph.model.evaluate import known_parameter_values
@@ -158,7 +158,7 @@ def reduce_with_account(
     reduction = kg.reduce(chosen, effort, seconds, seed)
     stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
     stages += [Stage(report.name, report.after) for report in reduction.reports]
-    proved = reduction.proved and bool(kg.prove(plain, chosen))
+    proved = reduction.proved and bool(kg.prove(plain, chosen, quaternions=unit_quaternions(mechanism)))
     kernel = faster_as_kernel(chosen, reduction.graph, runtime=False)
     limbs = PlanSearch(mechanism, quantities_of(quantity), values, alike=True).limbs_prevail
     return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, limbs)

@@ -8,7 +8,7 @@ dividing half of it, so that sin(pi/4) and the like obey every addition formula 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import cache
 from math import lcm
@@ -80,10 +80,13 @@ def _unit_angle() -> Point:
 class FieldArithmetic:
     """One random point: symbols get random values, angles random points of the circle, functions are random oracles."""
 
-    def __init__(self, seed: int, angle_denominator: int = 1) -> None:
+    def __init__(self, seed: int, angle_denominator: int = 1, unit: Iterable[Sequence[Symbol]] = ()) -> None:
         self.prime = field_prime()
         self.seed = seed
         self.angle_denominator = angle_denominator
+        self._on_spheres: dict[Symbol, int] = {}
+        for symbols in unit:
+            self._on_spheres |= zip(symbols, self._point_of_sphere(symbols), strict=True)
         self._points: dict[int, Point] = {}
         self._angles: dict[tuple[tuple[Coefficient, int], ...], Point] = {}
         self._pi = self.symbol(PI)
@@ -92,7 +95,18 @@ class FieldArithmetic:
         digest = hashlib.blake2b(repr((self.seed, *key)).encode(), digest_size=32).digest()
         return int.from_bytes(digest, "big") % self.prime
 
+    def _point_of_sphere(self, symbols: Sequence[Symbol]) -> list[int]:
+        """A random point whose squares add up to one, projected from the pole."""
+        plane = [self._random("sphere", symbol.name) for symbol in symbols[1:]]
+        square = sum(one * one for one in plane) % self.prime
+        if (1 + square) % self.prime == 0:
+            raise UnluckyPoint
+        scale = pow(1 + square, -1, self.prime)
+        return [(1 - square) * scale % self.prime, *(2 * one * scale % self.prime for one in plane)]
+
     def symbol(self, symbol: Symbol) -> int:
+        if symbol in self._on_spheres:
+            return self._on_spheres[symbol]
         return self._random("symbol", symbol.kind.value, symbol.name)
 
     def number(self, value: Coefficient) -> int:

@@ -8,12 +8,13 @@ arguments' values: equal arguments give equal results and nothing more is assume
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kinegraph.errors import ProofError
 from kinegraph.graph.field import FieldArithmetic, UnluckyPoint, angle_denominator
 from kinegraph.graph.interpret import Evaluation
-from kinegraph.graph.node import Graph
+from kinegraph.graph.node import Graph, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +34,18 @@ class Proof:
             raise ProofError(f"the graphs differ in output {name!r}, entry {position}{more}")
 
 
-def prove(first: Graph, second: Graph, seed: int | None = None) -> Proof:
-    """Compare all outputs of two graphs. The seed is random unless given, so no rewrite can be fitted to it."""
+def prove(first: Graph, second: Graph, seed: int | None = None, quaternions: Iterable[Sequence[Symbol]] = ()) -> Proof:
+    """Compare all outputs of two graphs. The seed is random unless given, so no rewrite can be fitted to it.
+
+    quaternions: symbols whose squares add up to one, four at a time; else symbols are independent of each other.
+    """
     _require_same_outputs(first, second)
     denominator = angle_denominator(first, second)
+    unit = [tuple(one) for one in quaternions]
     base = secrets.randbits(128) if seed is None else seed
     for attempt in range(8):
         try:
-            arithmetic = FieldArithmetic(base + attempt, denominator)
+            arithmetic = FieldArithmetic(base + attempt, denominator, unit)
             return _compare(first, Evaluation(first, arithmetic), second, Evaluation(second, arithmetic))
         except UnluckyPoint:
             continue

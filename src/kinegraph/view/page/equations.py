@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from kinegraph.backends.mathml import Display, Displays, mathml
-from kinegraph.compile import LARGE, derive, derived_plainly
+from kinegraph.compile import LARGE, derive, derived_plainly, unit_quaternions
 from kinegraph.errors import DerivationError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.prove import prove
@@ -48,7 +48,8 @@ def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Count
             graph = reduce(derive(mechanism, quantity, values=bound), Effort.QUICK, prove=False).graph
         except DerivationError:  # e.g. no forward dynamics of a joint that moves no mass
             continue
-        found.append(Counted(title, count(plain), count(graph), bool(prove(plain, graph))))
+        proved = bool(prove(plain, graph, quaternions=unit_quaternions(mechanism)))
+        found.append(Counted(title, count(plain), count(graph), proved))
     return found
 
 
