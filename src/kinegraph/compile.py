@@ -246,8 +246,13 @@ def compile_sparse(
     wanted = quantities_of(quantities)
     _require_parameters(mechanism, runtime)
     fixed = {n: e for n, e in bound_parameters(mechanism, True, values).items() if n not in runtime}
-    graph, patterns = condensed(reduced_graph(mechanism, wanted, fixed, effort, options is None or options.cache))
-    return SparseKernel(kernel_of(mechanism, graph, wanted, runtime, options), patterns)
+    options = options or KernelOptions()
+    arguments = arguments_of(mechanism, wanted, runtime)
+    request = KernelRequest(mechanism, wanted, fixed, effort, loops=False)
+    source = request.graph(arguments, options.cache, options.side_by_side)
+    graph, patterns = condensed(source.graph)
+    kernel = compile_graph(graph, arguments, source.numbers, options, exchange=source.exchange)
+    return SparseKernel(kernel, patterns)
 
 
 def _require_parameters(mechanism: Mechanism, runtime: Sequence[str]) -> None:

@@ -82,19 +82,23 @@ class KernelGraph:
 
 @dataclass(frozen=True)
 class KernelRequest:
-    """What is to be computed, with which parameters known, and how hard to try."""
+    """What is to be computed, with which parameters known, and how hard to try.
+
+    `loops`: derivatives of accelerations may be solved for in loops, after the graph.
+    """
 
     mechanism: Mechanism
     wanted: tuple[Quantity, ...]
     bound: Mapping[str, Expression]
     effort: Effort
+    loops: bool = True
 
     def graph(self, arguments: Sequence[Argument], cache: bool, side_by_side: bool = True) -> KernelGraph:
         """The graph that is estimated to run fastest; `arguments` are what arrives when it runs.
 
         It is kept on disk, so that a second run need not derive it again.
         """
-        name = f"kernel-{int(side_by_side)}-{self.digest}"
+        name = f"kernel-{self.digest}" + ("-alike" if side_by_side else "") + ("" if self.loops else "-written")
         data = disk.load(name) if cache else None
         if data is not None:
             return KernelGraph.read(data.decode())
@@ -129,7 +133,7 @@ class KernelRequest:
     def solved(self) -> tuple[bool, ...]:
         """Which quantities are derivatives of accelerations, solved for in loops; none where that gains nothing."""
         none = (False,) * len(self.wanted)
-        if len(self.mechanism.velocity_names) < SOLVED_IN_LOOPS:
+        if not self.loops or len(self.mechanism.velocity_names) < SOLVED_IN_LOOPS:
             return none
         if not any(quantity.name == "qdd" and quantity.by for quantity in self.wanted):
             return none

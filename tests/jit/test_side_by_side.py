@@ -90,6 +90,7 @@ def test_batches_pickles_and_sparse_matrices() -> None:
     _close(alike.batch(q), expected)
     _close(pickle.loads(pickle.dumps(alike))(q[0]), expected[0])
     sparse = compile_sparse(mechanism, "H", options=KernelOptions(cache=False))
+    assert sparse.kernel.exchange == alike.exchange
     _close(sparse(q[0]).toarray(), expected[0])
 
 

@@ -276,7 +276,8 @@ def _turned(link: Link, before: Signs, turn: Signs) -> Link:
     """A link with its frame turned, on a parent whose frame was turned before."""
     joint, origin, moments = link.joint, link.origin, link.moments
     assert joint is not None and origin is not None
-    rotation = _signed_rows(before, tuple(_signed(turn, row) for row in origin.rotation))  # type: ignore[arg-type]
+    x, y, z = (_signed(turn, row) for row in origin.rotation)
+    rotation = _signed_rows(before, (x, y, z))
     second = moments.second
     turned = Symmetric(
         *second[:3], turn[1] * turn[2] * second.yz, turn[0] * turn[2] * second.xz, turn[0] * turn[1] * second.xy
