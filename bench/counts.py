@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 import kinegraph as kg
-from kinegraph.backends.choice import faster_as_kernel
-from kinegraph.compile import arguments_of, plan
+from kinegraph.codegen.estimate.choice import faster_as_kernel
+from kinegraph.compiler.compile import arguments_of, plan
 from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.mechanism import Mechanism

@@ -21,9 +21,9 @@ import numpy as np
 from bench.arm import arm, symbols
 
 import kinegraph as kg
-from kinegraph.backends.binding import bind
-from kinegraph.backends.c import c_source
-from kinegraph.compile import arguments_of
+from kinegraph.codegen.c import c_source
+from kinegraph.codegen.program.binding import bind
+from kinegraph.compiler.compile import arguments_of
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
 from kinegraph.jit.engine import LoadedCode, object_code

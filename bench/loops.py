@@ -21,7 +21,7 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from kinegraph.loops import looped  # noqa: E402
+from kinegraph.large import looped  # noqa: E402
 from mechanisms import chain  # noqa: E402
 
 SIZES = (1_000, 10_000, 100_000)
@@ -30,7 +30,7 @@ LINEAR = 13  # a ten times longer chain may take this many times as long
 FIRST_CALL = """
 import time; began = time.perf_counter()
 from mechanisms import chain
-from kinegraph.loops import looped
+from kinegraph.large import looped
 mechanism = chain(3); ready = time.perf_counter()
 system = looped(mechanism)
 for call in (system.tau, system.qdd): call([0.1] * 3, [0.2] * 3, [0.3] * 3)

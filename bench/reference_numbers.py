@@ -16,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 from robots import ROOT, Peer, random_states
 
-from kinegraph.io.robot import Base
+from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf
 
 MODELS = ROOT / "tests" / "io" / "data"

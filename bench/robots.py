@@ -32,9 +32,9 @@ import pinocchio as pin
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from kinegraph.compile import compile  # noqa: E402
+from kinegraph.compiler.compile import compile  # noqa: E402
 from kinegraph.errors import ModelError  # noqa: E402
-from kinegraph.io.robot import Base, FindingKind, Robot  # noqa: E402
+from kinegraph.io.robot.report import Base, FindingKind, Robot  # noqa: E402
 from kinegraph.io.urdf import load_urdf  # noqa: E402
 from kinegraph.jit.kernel import KernelOptions  # noqa: E402
 from kinegraph.model.mechanism import Coordinate, Mechanism  # noqa: E402

@@ -28,15 +28,15 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 from simulate_peers import DURATION, LINKS, REPEATS, SWEEP_DURATION  # noqa: E402
 
 import kinegraph as kg  # noqa: E402
-from kinegraph.derive.state_rate import NO_FORCES  # noqa: E402
+from kinegraph.derive.dynamics.state_rate import NO_FORCES  # noqa: E402
 from kinegraph.model.evaluate import parameter_values  # noqa: E402
 from kinegraph.simulate.equations import VelocityForm  # noqa: E402
 from kinegraph.simulate.start import starting_state  # noqa: E402
-from kinegraph.solve.control import Adaptive  # noqa: E402
-from kinegraph.solve.problem import CauchyProblem  # noqa: E402
-from kinegraph.solve.runge_kutta import RungeKutta  # noqa: E402
-from kinegraph.solve.sweep import integrate_many  # noqa: E402
-from kinegraph.solve.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8  # noqa: E402
+from kinegraph.solve.batch.sweep import integrate_many  # noqa: E402
+from kinegraph.solve.methods.runge_kutta import RungeKutta  # noqa: E402
+from kinegraph.solve.methods.step_control import Adaptive  # noqa: E402
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8  # noqa: E402
+from kinegraph.solve.problem.problem import CauchyProblem  # noqa: E402
 
 RUNS = 10_000
 TOLERANCES = [10.0**-k for k in range(3, 14)]

@@ -23,7 +23,7 @@ start = now()
 import numpy
 from importlib import import_module
 from kinegraph.io.urdf import load_urdf
-compiler = import_module("kinegraph.compile")
+compiler = import_module("kinegraph.compiler.compile")
 imported = since(start)
 start = now()
 mechanism = load_urdf(path, base=base, mimic=False).mechanism

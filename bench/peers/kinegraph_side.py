@@ -58,7 +58,7 @@ class Kinegraph(Peer):
 
     def kernel(self, quantity: str) -> Any:
         if quantity not in self._kernels:
-            compiler = import_module("kinegraph.compile")
+            compiler = import_module("kinegraph.compiler.compile")
             effort = compiler.Effort(self.effort)
             start = time.process_time()
             self._kernels[quantity] = compiler.compile(self.mechanism, WORDS.get(quantity, quantity), effort=effort)

@@ -18,21 +18,21 @@ from kinegraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from kinegraph import library
-    from kinegraph.backends.formula import formula
-    from kinegraph.backends.latex import latex
-    from kinegraph.base_parameters import base_parameters
-    from kinegraph.compile import compile, compile_sparse, derive, load
-    from kinegraph.derive.quantity import Quantity
+    from kinegraph.compiler.base_parameters import base_parameters
+    from kinegraph.compiler.compile import compile, compile_sparse, derive, load
+    from kinegraph.compiler.minimise import minimise
+    from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.errors import KinegraphError
     from kinegraph.graph.count import count
     from kinegraph.graph.interpret import interpret
     from kinegraph.graph.node import Graph
-    from kinegraph.graph.prove import prove
+    from kinegraph.graph.proof.prove import prove
     from kinegraph.io import parse, write
     from kinegraph.jit.kernel import Kernel
-    from kinegraph.minimise import minimise
     from kinegraph.model.builder import Builder
     from kinegraph.model.mechanism import Mechanism
+    from kinegraph.notation.latex import latex
+    from kinegraph.notation.text import formula
     from kinegraph.passes.pipeline import Effort, reduce
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.sweep import sweep
@@ -45,20 +45,20 @@ _HOMES = {
     "Kernel": "kinegraph.jit.kernel",
     "KinegraphError": "kinegraph.errors",
     "Mechanism": "kinegraph.model.mechanism",
-    "Quantity": "kinegraph.derive.quantity",
-    "base_parameters": "kinegraph.base_parameters",
-    "compile": "kinegraph.compile",
-    "compile_sparse": "kinegraph.compile",
+    "Quantity": "kinegraph.derive.quantities.quantity",
+    "base_parameters": "kinegraph.compiler.base_parameters",
+    "compile": "kinegraph.compiler.compile",
+    "compile_sparse": "kinegraph.compiler.compile",
     "count": "kinegraph.graph.count",
-    "derive": "kinegraph.compile",
-    "formula": "kinegraph.backends.formula",
+    "derive": "kinegraph.compiler.compile",
+    "formula": "kinegraph.notation.text",
     "interpret": "kinegraph.graph.interpret",
-    "latex": "kinegraph.backends.latex",
+    "latex": "kinegraph.notation.latex",
     "library": "",
-    "load": "kinegraph.compile",
-    "minimise": "kinegraph.minimise",
+    "load": "kinegraph.compiler.compile",
+    "minimise": "kinegraph.compiler.minimise",
     "parse": "kinegraph.io",
-    "prove": "kinegraph.graph.prove",
+    "prove": "kinegraph.graph.proof.prove",
     "reduce": "kinegraph.passes.pipeline",
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",

@@ -7,7 +7,7 @@ import pytest
 
 from kinegraph import library
 from kinegraph.io import parse
-from kinegraph.io.write import write
+from kinegraph.io.records.write import write
 from tests.cli.run import data, runner
 from tests.mechanisms import random_limbs
 

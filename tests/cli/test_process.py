@@ -9,7 +9,7 @@ import time
 import pytest
 
 import kinegraph as kg
-from kinegraph.passes.native.entrance import entrance
+from kinegraph.passes.compiled_search.entrance import entrance
 from tests.cli.run import ENVIRONMENT, process
 
 COMMANDS = ("models", "check", "derive", "ops", "eval", "inspect", "demo", "store")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinegraph.derive.derivation import Derivation
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar

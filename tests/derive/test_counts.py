@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kinegraph import library
-from kinegraph.compile import Effort, plan
+from kinegraph.compiler.compile import Effort, plan
 from kinegraph.graph.count import count
 
 

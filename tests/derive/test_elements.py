@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinegraph.compile import arguments_of, bound_parameters, compile
-from kinegraph.derive.derivation import Derivation, ForwardMethod, Plan, input_names
-from kinegraph.derive.quantity import Quantity
+from kinegraph.compiler.compile import arguments_of, bound_parameters, compile
+from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan, input_names
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import ModelError
 from kinegraph.graph import law
 from kinegraph.graph.differentiate import ForwardDerivative

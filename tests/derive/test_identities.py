@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from kinegraph.compile import arguments_of, bound_parameters, compile_graph, depends_on_time
-from kinegraph.derive.derivation import Derivation, Plan, input_names
-from kinegraph.derive.quantity import Quantity
+from kinegraph.compiler.compile import arguments_of, bound_parameters, compile_graph, depends_on_time
+from kinegraph.derive.quantities.derivation import Derivation, Plan, input_names
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph import law
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
-from kinegraph.loops.system import LoopedSystem
+from kinegraph.large.system import LoopedSystem
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.rates import along_velocities
 from tests.mechanisms import random_state, random_tree

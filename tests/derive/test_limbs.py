@@ -8,17 +8,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kinegraph.backends.side_by_side.orbits import share_side_by_side
-from kinegraph.compile import bound_parameters
-from kinegraph.derive.derivation import Derivation, InertiaMethod, Plan
-from kinegraph.derive.limbs import AlikeLimbs
-from kinegraph.derive.quantity import Quantity
+from kinegraph.codegen.simd.orbits import share_side_by_side
+from kinegraph.compiler.compile import bound_parameters
+from kinegraph.derive.quantities.derivation import Derivation, InertiaMethod, Plan
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.tree.limbs import AlikeLimbs
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.transfer import bind
-from kinegraph.io.records import parse
+from kinegraph.io.records.load import parse
 from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation, Transform
 from tests.mechanisms import Joint, chain, random_limbs, random_state, random_tree

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from kinegraph.compile import bound_parameters
-from kinegraph.derive.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
-from kinegraph.derive.quantity import Quantity
-from kinegraph.derive.regroup import Gauge
-from kinegraph.derive.slide import Slide
+from kinegraph.compiler.compile import bound_parameters
+from kinegraph.derive.parameters.regroup import Gauge
+from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.tree.origin_shift import Slide
 from kinegraph.graph.node import Graph
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import Joint, random_tree
 

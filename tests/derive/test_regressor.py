@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kinegraph import library
-from kinegraph.base_parameters import base_parameters
-from kinegraph.compile import bound_parameters, derive
-from kinegraph.derive.derivation import Derivation, Plan
-from kinegraph.derive.quantity import Quantity
+from kinegraph.compiler.base_parameters import base_parameters
+from kinegraph.compiler.compile import bound_parameters, derive
+from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 
 

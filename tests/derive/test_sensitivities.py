@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinegraph.compile import bound_parameters
-from kinegraph.derive.derivation import Derivation, Plan, input_names
-from kinegraph.derive.quantity import Quantity
-from kinegraph.derive.sensitivities import displacement_seeds
+from kinegraph.compiler.compile import bound_parameters
+from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
+from kinegraph.derive.quantities.derivation import Derivation, Plan, input_names
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output

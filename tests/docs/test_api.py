@@ -41,18 +41,18 @@ def test_unknown_names_are_attribute_errors():
 
 BEFORE = [
     "",
-    "import kinegraph.derive.quantity",
-    "import kinegraph.compile",
-    "import kinegraph.minimise",
+    "import kinegraph.derive.quantities.quantity",
+    "import kinegraph.compiler.compile",
+    "import kinegraph.compiler.minimise",
     "from kinegraph.derive import derivation",
-    "from kinegraph.compile import plan",
+    "from kinegraph.compiler.compile import plan",
     "from kinegraph import compile, derive",
     "import kinegraph.cli",
 ]
 
 
 @pytest.mark.parametrize("before", BEFORE)
-@pytest.mark.parametrize("after", ["", "import kinegraph.derive.energy, kinegraph.compile, kinegraph.minimise"])
+@pytest.mark.parametrize("after", ["", "import kinegraph.derive.dynamics.energy, kinegraph.compiler.minimise"])
 def test_functions_are_not_hidden_by_modules_of_the_same_name(before, after):
     code = f"{before}\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise, kg.simulate\n{after}\n"
     code += "assert first == (kg.derive, kg.compile, kg.minimise, kg.simulate)\n"
@@ -61,8 +61,8 @@ def test_functions_are_not_hidden_by_modules_of_the_same_name(before, after):
 
 
 def test_the_modules_of_the_same_name_can_still_be_imported():
-    code = "import kinegraph as kg; kg.derive\nfrom kinegraph.derive.quantity import Quantity\n"
-    assert python(code + "from kinegraph.compile import plan\nprint(plan.__name__)") == "plan"
+    code = "import kinegraph as kg; kg.derive\nfrom kinegraph.derive.quantities.quantity import Quantity\n"
+    assert python(code + "from kinegraph.compiler.compile import plan\nprint(plan.__name__)") == "plan"
 
 
 def test_importing_brings_in_nothing_heavy():

@@ -9,10 +9,10 @@ import flint
 import numpy as np
 import pytest
 
-from kinegraph.backends.llvm import sincos as kernel_sincos
+from kinegraph.codegen.llvm import sincos as kernel_sincos
 from kinegraph.export import ExportOptions, Language, Precision
+from kinegraph.export.languages.sincos import DOUBLE, FLOAT, Reduction
 from kinegraph.export.prepare import prepare
-from kinegraph.export.sincos import DOUBLE, FLOAT, Reduction
 from kinegraph.export.unit import Unit
 from kinegraph.graph.build import Builder
 from kinegraph.graph.functions import FUNCTIONS

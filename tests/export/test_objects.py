@@ -10,11 +10,12 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KernelError
-from kinegraph.export import ExportOptions, Language, Layout, Precision, export, render, to_casadi, to_sympy
+from kinegraph.export import ExportOptions, Language, Layout, Precision, export, render
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
 from kinegraph.graph.scalar import Scalar
+from kinegraph.interop import to_casadi, to_sympy
 from tests.export.languages import shell
 from tests.export.test_functions import every_function
 

@@ -15,7 +15,7 @@ from kinegraph.graph.differentiate import ForwardDerivative, gradient, jacobian
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import transfer
 from tests.graph.mechanics import newton_euler, rotation_product

@@ -12,7 +12,7 @@ from kinegraph.graph.count import count
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.law import check
 from kinegraph.graph.node import Graph, Kind, Output, Polynomial
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from tests.graph.strategies import graphs
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from kinegraph.errors import ProofError
 from kinegraph.graph import text
 from kinegraph.graph.build import Builder
-from kinegraph.graph.field import (
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.proof.field import (
     CIRCLE_DIVISOR,
     FieldArithmetic,
     UnluckyPoint,
@@ -24,8 +25,7 @@ from kinegraph.graph.field import (
     angle_denominator,
     field_prime,
 )
-from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.prove import Proof, prove
+from kinegraph.graph.proof.prove import Proof, prove
 from kinegraph.graph.scalar import Scalar
 from tests.graph.corrupt import corrupt, differs
 from tests.graph.mechanics import newton_euler, rotation_product

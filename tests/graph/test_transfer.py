@@ -14,7 +14,7 @@ from kinegraph.graph import law, text
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.transfer import bind, join, transfer
 from tests.graph.mechanics import newton_euler, rotation_product
 from tests.graph.strategies import TAME, exact_values, graphs

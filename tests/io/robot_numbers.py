@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.compile import derive
-from kinegraph.derive.derivation import input_names
+from kinegraph.compiler.compile import derive
+from kinegraph.derive.quantities.derivation import input_names
 from kinegraph.graph.interpret import interpret
 from kinegraph.model import Mechanism
 

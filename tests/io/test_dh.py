@@ -9,8 +9,8 @@ import pytest
 
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
-from kinegraph.io.denavit_hartenberg import Convention, denavit_hartenberg, load_denavit_hartenberg
-from kinegraph.io.robot import FindingKind
+from kinegraph.io.dh.table import Convention, denavit_hartenberg, load_denavit_hartenberg
+from kinegraph.io.robot.report import FindingKind
 from tests.io.robot_numbers import Own
 
 ROWS = [(0.3, 0.5, 0.2, 0.1), (-1.1, 0.4, 0.0, -0.2, "p"), (0.7, 0.0, 0.6, 0.4)]

@@ -14,7 +14,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.mjcf.numeric import pose, quaternion_of_matrix
-from kinegraph.io.robot import FindingKind
+from kinegraph.io.robot.report import FindingKind
 from kinegraph.model import (
     Inertia,
     JointArmature,
@@ -34,7 +34,7 @@ from kinegraph.model import (
     number,
 )
 from kinegraph.model.expression import text
-from kinegraph.model.robot_data import FORMS
+from kinegraph.model.robot.data import FORMS
 from tests.io.robot_numbers import Own, relative_error
 
 DATA = Path(__file__).parent / "data"

@@ -14,7 +14,7 @@ import pytest
 from kinegraph import library
 from kinegraph.errors import ModelError
 from kinegraph.io import load, parse, write
-from kinegraph.io.records import MAX_LENGTH
+from kinegraph.io.records.load import MAX_LENGTH
 from kinegraph.model import Body, Call, Inertia, Name, Number, Operation, Point, Rx, Ry, Rz, Sx, Sz, expression, inertia
 from kinegraph.model.expression import text
 

@@ -12,8 +12,8 @@ import kinegraph as kg
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.model.elements import Damper, Friction, Limit
-from kinegraph.model.robot_data import JointArmature, JointFriction, JointLimits, JointSpring
-from kinegraph.model.robot_elements import Taken, with_elements, without_rotors
+from kinegraph.model.robot.data import JointArmature, JointFriction, JointLimits, JointSpring
+from kinegraph.model.robot.elements import Taken, with_elements, without_rotors
 from kinegraph.view.page.scene import scene_of
 
 FILE = Path(__file__).parent / "data" / "passive.xml"

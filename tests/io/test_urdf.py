@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kinegraph.io import parse, write
-from kinegraph.io.robot import Base, FindingKind
+from kinegraph.io.robot.report import Base, FindingKind
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.model import (
     Coordinate,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kinegraph.errors import ModelError
-from kinegraph.io import xml
+from kinegraph.io.robot import xml
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from tests.io.test_urdf import joint, robot
 

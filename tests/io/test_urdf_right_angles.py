@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinegraph.io.attributes import Written
-from kinegraph.io.right_angles import PI_VALUE, Likeness, RightAngles, pi_multiple
-from kinegraph.io.robot import FindingKind
+from kinegraph.io.robot.attributes import Written
+from kinegraph.io.robot.report import FindingKind
+from kinegraph.io.robot.right_angles import PI_VALUE, Likeness, RightAngles, pi_multiple
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.model.expression import text
 from tests.io.test_urdf import joint, robot

@@ -10,7 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.export import export
-from kinegraph.io.robot import Base
+from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.io.urdf.pose import Attitude, Move, Turn, origin, pose
 from kinegraph.io.urdf.write import write_urdf

@@ -9,10 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kinegraph.backends.binding import bind
-from kinegraph.backends.llvm.lanes import Lanes
-from kinegraph.backends.llvm.long_rows import LongRows
-from kinegraph.backends.llvm.results import SHORT_ROW, Results
+from kinegraph.codegen.llvm.lanes import Lanes
+from kinegraph.codegen.llvm.long_rows import LongRows
+from kinegraph.codegen.llvm.results import SHORT_ROW, Results
+from kinegraph.codegen.program.binding import bind
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions

@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kinegraph as kg
-from kinegraph.backends.binding import bind
+from kinegraph.codegen.program.binding import bind
 from kinegraph.errors import KernelError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.functions import FUNCTIONS

@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.backends.binding import bind
-from kinegraph.backends.lower import lower
-from kinegraph.backends.program import Op
-from kinegraph.backends.side_by_side import lower_side_by_side
-from kinegraph.compile import arguments_of, bound_parameters, compile_sparse, quantities_of
+from kinegraph.codegen.program.binding import bind
+from kinegraph.codegen.program.lower import lower
+from kinegraph.codegen.program.program import Op
+from kinegraph.codegen.simd import lower_side_by_side
+from kinegraph.compiler.compile import arguments_of, bound_parameters, compile_sparse, quantities_of
+from kinegraph.compiler.kernel_graph import KernelGraph, KernelRequest
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
-from kinegraph.io.records import parse
-from kinegraph.io.write import write
+from kinegraph.io.records.load import parse
+from kinegraph.io.records.write import write
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
-from kinegraph.kernel_graph import KernelGraph, KernelRequest
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import chain, random_limbs, random_state
 

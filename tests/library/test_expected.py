@@ -8,9 +8,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli.ops import known_values, reduce_with_account
-from kinegraph.loops import looped
+from kinegraph.large import looped
 from kinegraph.model import initial_positions, initial_velocities, parameter_values
-from tests.loops.test_reference import rbdl_tree
+from tests.large.test_reference import rbdl_tree
 
 RBDL = json.loads((Path(__file__).parents[1] / "data" / "rbdl_small_trees.json").read_text())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output, children
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from kinegraph.passes.by_parts import ByParts, direction_cosines, part_of, put_back, top_of
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities

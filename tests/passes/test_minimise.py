@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kinegraph.compiler.minimise import minimise
 from kinegraph.errors import GraphError
-from kinegraph.minimise import minimise
 from kinegraph.passes.pipeline import Effort
 
 sympy = pytest.importorskip("sympy")

@@ -11,14 +11,14 @@ from kinegraph.graph import law
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
+from kinegraph.passes.compiled_search import anneal, entrance, factor, index, inlining, layout, lookup
+from kinegraph.passes.compiled_search.engine import Engine
 from kinegraph.passes.expand import Analytic
-from kinegraph.passes.native import anneal, entrance, factor, index, inlining, layout, lookup
-from kinegraph.passes.native.engine import Engine
+from kinegraph.passes.factoring.convert import to_graph, to_system
+from kinegraph.passes.factoring.repair import Annealing, Budget
+from kinegraph.passes.factoring.searching import search
 from kinegraph.passes.search import Search
-from kinegraph.passes.system.convert import to_graph, to_system
-from kinegraph.passes.system.repair import Annealing, Budget
-from kinegraph.passes.system.searching import search
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs
 

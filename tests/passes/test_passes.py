@@ -14,11 +14,13 @@ from kinegraph.graph import law
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.passes import pipeline
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.by_parts import ByParts
 from kinegraph.passes.expand import Analytic, Expand
+from kinegraph.passes.factoring import searching
+from kinegraph.passes.factoring.repair import Budget
 from kinegraph.passes.fast_extract import FastExtract, Inline
 from kinegraph.passes.identical_expressions import IdenticalExpressions
 from kinegraph.passes.monomials import ExtractMonomials
@@ -28,8 +30,6 @@ from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
 from kinegraph.passes.share_angles import ShareAngles
 from kinegraph.passes.step import Pass
-from kinegraph.passes.system import searching
-from kinegraph.passes.system.repair import Budget
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs

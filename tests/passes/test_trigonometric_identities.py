@@ -10,7 +10,7 @@ from kinegraph.graph import law
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Function, Graph, Kind, Output, children
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 

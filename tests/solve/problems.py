@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import kinegraph as kg
-from kinegraph.derive.state_rate import NO_FORCES
+from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
 from kinegraph.simulate.start import starting_state
-from kinegraph.solve.problem import CauchyProblem
+from kinegraph.solve.problem.problem import CauchyProblem
 
 PENDULUM = """
 model point-pendulum;

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.backends.binding import Argument
-from kinegraph.backends.interpreted import InterpretedFunction
+from kinegraph.codegen.program.binding import Argument
+from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.simulate import Event, Sampled, Solution, Status, simulate
-from kinegraph.solve import costs
-from kinegraph.solve.costs import Costs
-from kinegraph.solve.execution import Decision, Execution
+from kinegraph.solve.problem import costs
+from kinegraph.solve.problem.costs import Costs
+from kinegraph.solve.problem.execution import Decision, Execution
 from tests.solve.problems import BALL, PENDULUM
 
 SAMPLES = Sampled(np.linspace(0, 2, 30), np.sin(np.linspace(0, 6, 30)), smooth=True)
@@ -70,9 +70,9 @@ def test_interpreted_trouble_is_named(method: str) -> None:
 
 def test_ctrl_c_inside_a_callback_keeps_what_there_is() -> None:
     """CVODE calls Python, C code swallows exceptions: the interruption must come through all the same."""
-    from kinegraph.solve.control import Adaptive
-    from kinegraph.solve.methods import Method
-    from kinegraph.solve.problem import CauchyProblem, RightHandSide
+    from kinegraph.solve.methods.by_name import Method
+    from kinegraph.solve.methods.step_control import Adaptive
+    from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
 
     calls = [0]
 

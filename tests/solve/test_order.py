@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.solve.control import Adaptive, FixedStep
-from kinegraph.solve.problem import CauchyProblem
-from kinegraph.solve.recording import Grid
-from kinegraph.solve.runge_kutta import RungeKutta
-from kinegraph.solve.solver import Solver
-from kinegraph.solve.symplectic import Symplectic
-from kinegraph.solve.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.runge_kutta import RungeKutta
+from kinegraph.solve.methods.step_control import Adaptive, FixedStep
+from kinegraph.solve.methods.symplectic import Symplectic
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4
+from kinegraph.solve.problem.problem import CauchyProblem
+from kinegraph.solve.results.recording import Grid
 from tests.solve.problems import PENDULUM, MomentumForm, VelocityForm, problem
 
 

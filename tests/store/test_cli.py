@@ -5,7 +5,8 @@ import json
 import pytest
 
 from kinegraph.cli import main
-from kinegraph.store import open_store, schema
+from kinegraph.store import open_store
+from kinegraph.store.schema import tables as schema
 
 ARM = """
 model arm;

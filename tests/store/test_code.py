@@ -3,13 +3,13 @@
 import pytest
 
 from kinegraph import library
-from kinegraph.backends.binding import Argument, bind
-from kinegraph.backends.c import c_source
+from kinegraph.codegen.c import c_source
+from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.errors import StoreError
 from kinegraph.graph.node import Kind
 from kinegraph.graph.text import read
 from kinegraph.store import add, code, load_part
-from kinegraph.store.show import describe
+from kinegraph.store.read.show import describe
 
 
 @pytest.fixture(scope="module")

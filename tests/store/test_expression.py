@@ -13,11 +13,11 @@ from kinegraph.errors import StoreError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from kinegraph.store import Form, add, check, evaluate, form_expressions, load
-from kinegraph.store import expand as expansion
-from kinegraph.store.expression import forget_expressions
+from kinegraph.store.read import expand as expansion
+from kinegraph.store.read.expression import forget_expressions
 from tests.graph.strategies import graphs, random_values
 from tests.store.graphs import few, put
 

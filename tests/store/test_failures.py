@@ -124,7 +124,8 @@ def run_apart(code: str, *arguments: object, before: Sequence[str] = ()) -> str:
 WRITE = """
 import sys
 from kinegraph.errors import StoreError
-from kinegraph.store import load, open_store
+from kinegraph.store import open_store
+from kinegraph.store import load
 from tests.store.graphs import put, random_graph
 try:
     store = open_store(sys.argv[1])

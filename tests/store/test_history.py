@@ -6,10 +6,11 @@ from sqlalchemy import func, select
 from kinegraph.errors import StoreError
 from kinegraph.graph.count import Operations
 from kinegraph.io import parse
-from kinegraph.store import GraphRecord, ModelRecord, PassRecord, add, check, diff, load, prune, save, save_run, schema
+from kinegraph.store import GraphRecord, ModelRecord, PassRecord, add, check, diff, load, prune, save, save_run
 from kinegraph.store import save_source as keep_source
-from kinegraph.store.history import CountChange
-from kinegraph.store.show import describe
+from kinegraph.store.read.show import describe
+from kinegraph.store.schema import tables as schema
+from kinegraph.store.write.history import CountChange
 from tests.store.graphs import put, random_graph
 
 ARM = """

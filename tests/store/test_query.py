@@ -8,8 +8,9 @@ from kinegraph import library
 from kinegraph.errors import StoreError
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
-from kinegraph.store import Form, add, form_expressions, load, query, questions
-from kinegraph.store.ask import Asked, ask
+from kinegraph.store import Form, add, form_expressions, load, query
+from kinegraph.store.query import questions
+from kinegraph.store.query.words import Asked, ask
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli import main
-from kinegraph.compile import bound_parameters
+from kinegraph.compiler.compile import bound_parameters
 from kinegraph.errors import SolveError
 from kinegraph.io.urdf import load_urdf
 from kinegraph.simulate.equations import quaternion_starts
-from kinegraph.solve.solution import Solution
+from kinegraph.solve.results.solution import Solution
 from kinegraph.view.page.drawing import Drawer, ellipsoid
 from kinegraph.view.page.frames import Frames
 from kinegraph.view.page.meshes import Mesh, coarser, read_mesh

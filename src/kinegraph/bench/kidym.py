@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from time import perf_counter
 
-from kinegraph.backends.binding import bind
-from kinegraph.backends.c import c_source
-from kinegraph.compile import load
-from kinegraph.derive.state_rate import NO_FORCES
+from kinegraph.codegen.c import c_source
+from kinegraph.codegen.program.binding import bind
+from kinegraph.compiler.compile import load
+from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.jit.kernel import Argument, KernelOptions, compile_graph
 from kinegraph.simulate.equations import VelocityForm, reduced
 from kinegraph.simulate.run import simulate

@@ -78,7 +78,7 @@ def _without_value(mechanism: Mechanism) -> list[str]:
 
 
 def _axes(mechanism: Mechanism) -> tuple[Any, ...]:
-    from kinegraph.derive.principal_axes import report  # numpy only when it is needed
+    from kinegraph.derive.dynamics.principal_axes import report  # numpy only when it is needed
 
     return report(mechanism)
 

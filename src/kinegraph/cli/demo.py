@@ -14,12 +14,12 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
-from kinegraph.backends.c import c_source
-from kinegraph.backends.latex import latex
 from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.cli.ops import known_values
-from kinegraph.compile import derived_plainly, kernel_of
+from kinegraph.codegen.c import c_source
+from kinegraph.compiler.compile import derived_plainly, kernel_of
 from kinegraph.graph.count import Operations
+from kinegraph.notation.latex import latex
 
 NEW, OLD = "kidym-biped-new", "kidym-biped-old"
 #: What is derived, and how hard frames are searched for: ten seconds for one of them is enough for a demo.

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 import kinegraph as kg
-from kinegraph.base_parameters import base_parameters
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
@@ -19,6 +18,7 @@ from kinegraph.cli.common import (
     print_json,
     read_model,
 )
+from kinegraph.compiler.base_parameters import base_parameters
 from kinegraph.model.expression import Expression
 
 
@@ -39,8 +39,8 @@ def run(
     """
     mechanism = read_model(model, floating, package_root)
     graph = equations(mechanism, quantity, numeric, parameter_settings(mechanism, settings), raw)
-    from kinegraph.backends.formula import formula
-    from kinegraph.backends.latex import latex as latex_of
+    from kinegraph.notation.latex import latex as latex_of
+    from kinegraph.notation.text import formula
 
     heading = f"{mechanism.name}: {quantity}, coordinates {', '.join(mechanism.position_names)}"
     if quantity.strip() == "base_parameters":

@@ -22,7 +22,7 @@ from kinegraph.cli.common import (
     print_json,
     read_model,
 )
-from kinegraph.compile import arguments_of, quantities_of
+from kinegraph.compiler.compile import arguments_of, quantities_of
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates

@@ -72,10 +72,10 @@ def shown(mechanism: kg.Mechanism, stage: Stage, quantity: str, numeric: bool, v
 
 def _tree(mechanism: kg.Mechanism, numeric: bool, values: dict[str, Expression]) -> Iterator[str]:
     """Elementary links: what each moves about or along, and where its joint sits on the link before."""
-    from kinegraph.backends.formula import expressions
-    from kinegraph.compile import bound_parameters
-    from kinegraph.derive.derivation import Derivation, Plan
+    from kinegraph.compiler.compile import bound_parameters
+    from kinegraph.derive.quantities.derivation import Derivation, Plan
     from kinegraph.graph.node import Output
+    from kinegraph.notation.text import expressions
 
     derivation = Derivation(mechanism, bound_parameters(mechanism, numeric, values), Plan(regroup=False))
     tree = derivation.tree

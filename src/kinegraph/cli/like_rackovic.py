@@ -8,9 +8,9 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import console, print_json
-from kinegraph.compile import bound_parameters, quantities_of
-from kinegraph.derive.derivation import InertiaMethod, Plan
-from kinegraph.derive.plans import PlanSearch
+from kinegraph.compiler.compile import bound_parameters, quantities_of
+from kinegraph.derive.quantities.derivation import InertiaMethod, Plan
+from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.model.expression import Expression
 from kinegraph.passes.expand import Expand
 from kinegraph.passes.like_rackovic import LIMITS, Case, Published, Step, like_rackovic

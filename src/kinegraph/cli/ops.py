@@ -11,8 +11,6 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
-from kinegraph.backends.choice import KernelChoice, faster_as_kernel
-from kinegraph.base_parameters import BaseParameters, base_parameters
 from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
     FloatingOption,
@@ -26,8 +24,10 @@ from kinegraph.cli.common import (
     print_json,
     read_model,
 )
-from kinegraph.compile import derived_plainly, quantities_of, unit_quaternions
-from kinegraph.derive.plans import PlanSearch
+from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
+from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
+from kinegraph.compiler.compile import derived_plainly, quantities_of, unit_quaternions
+from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.count import Operations
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression

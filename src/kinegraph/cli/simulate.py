@@ -22,8 +22,8 @@ from kinegraph.cli.common import (
 from kinegraph.errors import ModelError
 
 if TYPE_CHECKING:
-    from kinegraph.solve.events import Event
-    from kinegraph.solve.solution import Solution
+    from kinegraph.solve.problem.events import Event
+    from kinegraph.solve.results.solution import Solution
 
 
 def run(
@@ -146,7 +146,7 @@ def _samples(path: Path) -> tuple[Any, Any]:
 
 
 def _events(recorded: list[str] | None, stopping: list[str] | None) -> list[Event]:
-    from kinegraph.solve.events import Action, Event
+    from kinegraph.solve.problem.events import Action, Event
 
     events = [Event(name, text) for name, text in assignments(recorded or (), "--event").items()]
     return events + [

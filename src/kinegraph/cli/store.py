@@ -28,10 +28,10 @@ from kinegraph.model.evaluate import number
 from kinegraph.passes.pipeline import Effort
 
 if TYPE_CHECKING:  # SQLAlchemy is imported when a command runs: the other commands start without it
-    from kinegraph.store.history import CountChange
-    from kinegraph.store.open import Store
-    from kinegraph.store.query import Answer
-    from kinegraph.store.record import SavedModel
+    from kinegraph.store.query.sql import Answer
+    from kinegraph.store.schema.open import Store
+    from kinegraph.store.schema.records import SavedModel
+    from kinegraph.store.write.history import CountChange
 
 store_app = typer.Typer(help="The model database: add, list, show, query, eval, expression, code, diff, prune, check.")
 
@@ -57,7 +57,7 @@ SumsOption = Annotated[bool, typer.Option("--sums", help="Leave sines and cosine
 @contextmanager
 def opened(target: str | None, create: bool = False) -> Iterator[Store]:
     """The store of `--store`."""
-    from kinegraph.store.open import open_store
+    from kinegraph.store.schema.open import open_store
 
     store = open_store(target, create=create)
     try:
@@ -82,8 +82,8 @@ def add(
     json: JsonOption = False,
 ) -> None:
     """Derive, reduce and save: the mechanism, its initial and its reduced graph, the counts after each pass."""
-    from kinegraph.store.add import add as add_model
-    from kinegraph.store.expression import Form, form_expressions
+    from kinegraph.store.read.expression import Form, form_expressions
+    from kinegraph.store.write.add import add as add_model
 
     with opened(store, create=True) as here:
         saved = add_model(here, read_model(model, floating, package_root), quantity, effort)
@@ -107,7 +107,7 @@ def list_models(
     json: JsonOption = False,
 ) -> None:
     """What the store holds."""
-    from kinegraph.store.find import graph_rows
+    from kinegraph.store.read.find import graph_rows
 
     with opened(store) as here, here.reading() as connection:
         rows = graph_rows(connection, name)
@@ -130,7 +130,7 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """One stored graph: its outputs, and the counts after each pass."""
-    from kinegraph.store.show import describe
+    from kinegraph.store.read.show import describe
 
     with opened(store) as here:
         found = describe(here, model)
@@ -174,7 +174,7 @@ def query(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    from kinegraph.store.ask import Asked, ask
+    from kinegraph.store.query.words import Asked, ask
 
     with opened(store) as here:
         answer = ask(here, Asked(question, tuple(words or ()), limit, seconds, numeric, sums))
@@ -190,8 +190,8 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Numbers, computed in the store level by level; what is not given has the value it was saved with."""
-    from kinegraph.store.evaluate import evaluate as evaluate_stored
-    from kinegraph.store.find import quantity_words
+    from kinegraph.store.read.evaluate import evaluate as evaluate_stored
+    from kinegraph.store.read.find import quantity_words
 
     values = {name: number(parse_value(text, "--at"), {}) for name, text in assignments(at or (), "--at").items()}
     with opened(store) as here:
@@ -213,7 +213,7 @@ def expression(
     json: JsonOption = False,
 ) -> None:
     """The complete analytic expression of an output or one of its entries."""
-    from kinegraph.store.expression import Form, form_expressions
+    from kinegraph.store.read.expression import Form, form_expressions
 
     with opened(store) as here:
         found = form_expressions(here, model, output, Form(numeric, sums), keep)
@@ -235,8 +235,8 @@ def code(
     json: JsonOption = False,
 ) -> None:
     """Program text of chosen quantities, straight from the store."""
-    from kinegraph.store.code import code as stored_code
-    from kinegraph.store.find import quantity_words
+    from kinegraph.store.read.code import code as stored_code
+    from kinegraph.store.read.find import quantity_words
 
     with opened(store) as here:
         found = stored_code(here, model, to, quantity_words(quantity), quantity_words(runtime), keep)
@@ -255,7 +255,7 @@ def diff(
     json: JsonOption = False,
 ) -> None:
     """Records and counts that changed between two versions of a mechanism."""
-    from kinegraph.store.history import diff as compare
+    from kinegraph.store.write.history import diff as compare
 
     with opened(store) as here:
         found = compare(here, name, old, new)
@@ -279,7 +279,7 @@ def prune(
     json: JsonOption = False,
 ) -> None:
     """Remove what nothing refers to: lost runs, graphs saved again later, old versions without graphs and runs."""
-    from kinegraph.store.history import prune as remove
+    from kinegraph.store.write.history import prune as remove
 
     with opened(store) as here:
         gone = remove(here, keep, dry_run)
@@ -295,7 +295,7 @@ def eliminate(
     model: StoredArgument, numeric: NumericOption = False, store: StoreOption = None, json: JsonOption = False
 ) -> None:
     """Remove neutral elements and identical expressions inside the database; the result is a graph of its own."""
-    from kinegraph.store.rewrite import eliminate as rewrite
+    from kinegraph.store.write.rewrite import eliminate as rewrite
 
     with opened(store) as here:
         found = rewrite(here, model, numeric)
@@ -309,7 +309,7 @@ def eliminate(
 @store_app.command()
 def check(store: StoreOption = None, json: JsonOption = False) -> None:
     """Read everything and compare it with what was saved. Exit code 1 if something is damaged."""
-    from kinegraph.store.check import check as examine
+    from kinegraph.store.read.check import check as examine
 
     with opened(store) as here:
         report = examine(here)

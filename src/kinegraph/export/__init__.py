@@ -1,4 +1,4 @@
-"""Code out: a mechanism's quantities as source text of other languages, or as objects of other systems.
+"""Code out: a mechanism's quantities as source text of other languages.
 
     export(mechanism, "tau", Language.C, "out")     writes out/NAME.h and out/NAME.c
 
@@ -7,9 +7,7 @@ mechanism --prepare--> Unit (programs, arguments, test vectors) --c, cpp, python
 
 from __future__ import annotations
 
-from kinegraph.export.casadi import to_casadi
 from kinegraph.export.options import ExportOptions, Fmi, Language, Layout, Precision, Sines
-from kinegraph.export.sympy import SympyEquations, to_sympy
 from kinegraph.export.write import ExportReport, export, render
 
 __all__ = [
@@ -20,9 +18,6 @@ __all__ = [
     "Layout",
     "Precision",
     "Sines",
-    "SympyEquations",
     "export",
     "render",
-    "to_casadi",
-    "to_sympy",
 ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kinegraph.backends.binding import Argument
-from kinegraph.derive.derivation import input_names
-from kinegraph.derive.quantity import Quantity
+from kinegraph.codegen.program.binding import Argument
+from kinegraph.derive.quantities.derivation import input_names
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.export.identifiers import comment
 from kinegraph.graph.node import Kind
 from kinegraph.model.expression import names

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import cast
 
-from kinegraph.backends.binding import Argument, Binding, ParameterValue, bind
-from kinegraph.backends.chunk import cut
-from kinegraph.backends.lower import lower
-from kinegraph.compile import Quantities, arguments_of, bound_parameters, quantities_of, reduce, reduced_graph
-from kinegraph.derive.quantity import Quantity
+from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
+from kinegraph.codegen.program.chunk import cut
+from kinegraph.codegen.program.lower import lower
+from kinegraph.compiler.compile import Quantities, arguments_of, bound_parameters, quantities_of, reduce, reduced_graph
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
 from kinegraph.export.identifiers import Scope, comment, is_plain, prefix
@@ -23,7 +23,7 @@ from kinegraph.export.vector import make_vector
 from kinegraph.graph.angle import PI
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.text import dump
-from kinegraph.io.write import write
+from kinegraph.io.records.write import write
 from kinegraph.model.evaluate import known_parameter_values, parameter_values
 from kinegraph.model.mechanism import Mechanism
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from kinegraph.backends.chunk import Chunks
-from kinegraph.backends.program import Op, Program
+from kinegraph.codegen.program.chunk import Chunks
+from kinegraph.codegen.program.program import Op, Program
 from kinegraph.export.options import ExportOptions
 from kinegraph.graph.count import Operations
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.backends.binding import Argument, Binding
-from kinegraph.backends.program import Op, Program
+from kinegraph.codegen.program.binding import Argument, Binding
+from kinegraph.codegen.program.program import Op, Program
 from kinegraph.errors import KernelError
 from kinegraph.export.options import Precision
 from kinegraph.export.unit import TestVector

@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kinegraph.compile import Quantities
+from kinegraph.compiler.compile import Quantities
 from kinegraph.errors import KernelError
-from kinegraph.export.c import c_files
-from kinegraph.export.cpp import cpp_files
 from kinegraph.export.fmu import make_fmu
-from kinegraph.export.julia import julia_files
-from kinegraph.export.latex import latex_files
-from kinegraph.export.matlab import matlab_files
+from kinegraph.export.languages.c import c_files
+from kinegraph.export.languages.cpp import cpp_files
+from kinegraph.export.languages.julia import julia_files
+from kinegraph.export.languages.latex import latex_files
+from kinegraph.export.languages.matlab import matlab_files
+from kinegraph.export.languages.python import python_files
+from kinegraph.export.languages.records import records_files
+from kinegraph.export.languages.rust import rust_files
+from kinegraph.export.languages.urdf import urdf_files
 from kinegraph.export.options import ExportOptions, Language, Precision
 from kinegraph.export.prepare import prepare
-from kinegraph.export.python import python_files
-from kinegraph.export.records import records_files
-from kinegraph.export.rust import rust_files
 from kinegraph.export.text import MARK
 from kinegraph.export.unit import Unit
-from kinegraph.export.urdf import urdf_files
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph
 from kinegraph.model.mechanism import Mechanism

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from kinegraph.display import Shown
 from kinegraph.graph.node import Function, Graph, Polynomial
-from kinegraph.shown import Shown
 
 
 @dataclass(frozen=True, slots=True)

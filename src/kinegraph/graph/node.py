@@ -13,8 +13,8 @@ from functools import cached_property
 from math import prod
 from typing import NamedTuple, TypeAlias
 
+from kinegraph.display import Shown
 from kinegraph.errors import GraphError
-from kinegraph.shown import Shown
 
 Coefficient: TypeAlias = int | Fraction
 Factor: TypeAlias = tuple[int, int]

@@ -1,6 +1,6 @@
 """Reading and writing models."""
 
-from kinegraph.io.records import load, parse
-from kinegraph.io.write import write
+from kinegraph.io.records.load import load, parse
+from kinegraph.io.records.write import write
 
 __all__ = ["load", "parse", "write"]

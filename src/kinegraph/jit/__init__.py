@@ -1,6 +1,6 @@
 """Machine code in the process: compiling, caching on disk, loading and calling kernels."""
 
-from kinegraph.backends.binding import Argument
+from kinegraph.codegen.program.binding import Argument
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph
 
 __all__ = ["Argument", "Kernel", "KernelOptions", "compile_graph"]

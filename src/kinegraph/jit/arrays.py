@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.backends.binding import Argument
+from kinegraph.codegen.program.binding import Argument
 from kinegraph.errors import KernelError
 
 Doubles = NDArray[np.float64]

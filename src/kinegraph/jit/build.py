@@ -9,9 +9,9 @@ from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from kinegraph import backends
-from kinegraph.backends.binding import Binding
-from kinegraph.backends.llvm.module import Emission
+from kinegraph import codegen
+from kinegraph.codegen.llvm.module import Emission
+from kinegraph.codegen.program.binding import Binding
 from kinegraph.graph import text
 from kinegraph.jit import cache as disk
 from kinegraph.jit.engine import LoadedCode, object_code
@@ -86,4 +86,4 @@ def _emitter_version() -> str:
         number = version("kinegraph")
     except PackageNotFoundError:
         number = "unknown"
-    return f"kinegraph {number} {disk.sources_digest(Path(backends.__file__).parent)}"
+    return f"kinegraph {number} {disk.sources_digest(Path(codegen.__file__).parent)}"

@@ -10,7 +10,7 @@ from itertools import count
 
 from llvmlite import binding as llvm
 
-from kinegraph.backends.llvm.functions import LIBRARY_FUNCTIONS
+from kinegraph.codegen.llvm.functions import LIBRARY_FUNCTIONS
 from kinegraph.errors import KernelError
 from kinegraph.jit.target import Target, host
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.backends.back_substitution import BackSubstitution
-from kinegraph.backends.binding import Argument, Binding, ParameterValue, bind
-from kinegraph.backends.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, Exchange, batch_module, scalar_module
+from kinegraph.codegen.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, Exchange, batch_module, scalar_module
+from kinegraph.codegen.program.back_substitution import BackSubstitution
+from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Output

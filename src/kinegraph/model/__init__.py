@@ -38,7 +38,7 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
-from kinegraph.model.robot_data import (
+from kinegraph.model.robot.data import (
     Extra,
     JointArmature,
     JointFriction,
@@ -48,7 +48,7 @@ from kinegraph.model.robot_data import (
     ShapeKind,
     ShapeRole,
 )
-from kinegraph.model.validate import validate
+from kinegraph.model.validation.mechanism import validate
 
 __all__ = [
     "RATE",

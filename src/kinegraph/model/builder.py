@@ -22,8 +22,8 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
-from kinegraph.model.robot_data import FORMS, Shape, ShapeKind
-from kinegraph.model.validate import validate
+from kinegraph.model.robot.data import FORMS, Shape, ShapeKind
+from kinegraph.model.validation.mechanism import validate
 
 T = TypeVar("T")
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from kinegraph.display import Shown
 from kinegraph.model.expression import Expression, expression
-from kinegraph.shown import Shown
 
 if TYPE_CHECKING:
     from kinegraph.model.elements import Element, Input
-    from kinegraph.model.robot_data import Extra
+    from kinegraph.model.robot.data import Extra
 
 ZERO = expression(0)
 ONE = expression(1)

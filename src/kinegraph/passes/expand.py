@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from kinegraph.graph.node import Graph
 from kinegraph.passes.analytic.assembly import Assembly
 from kinegraph.passes.analytic.expansion import Limits, TooLargeError
-from kinegraph.passes.system.convert import to_graph
-from kinegraph.passes.system.repair import Annealing, Budget
-from kinegraph.passes.system.searching import search
+from kinegraph.passes.factoring.convert import to_graph
+from kinegraph.passes.factoring.repair import Annealing, Budget
+from kinegraph.passes.factoring.searching import search
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinegraph.graph.node import Graph
-from kinegraph.passes.system.convert import to_graph, to_system
-from kinegraph.passes.system.start import factored
-from kinegraph.passes.system.tidy import tidy
+from kinegraph.passes.factoring.convert import to_graph, to_system
+from kinegraph.passes.factoring.start import factored
+from kinegraph.passes.factoring.tidy import tidy
 
 
 @dataclass(frozen=True)

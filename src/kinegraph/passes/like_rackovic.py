@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.by_parts import direction_cosines, part_of, put_back, top_of
 from kinegraph.passes.expand import Expand

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kinegraph.graph.node import Graph
-from kinegraph.passes.system.coefficients import ONE, ZERO
-from kinegraph.passes.system.convert import to_graph, to_system
-from kinegraph.passes.system.multiples import Normal, normalised
-from kinegraph.passes.system.system import System
-from kinegraph.passes.system.tidy import tidy
+from kinegraph.passes.factoring.coefficients import ONE, ZERO
+from kinegraph.passes.factoring.convert import to_graph, to_system
+from kinegraph.passes.factoring.multiples import Normal, normalised
+from kinegraph.passes.factoring.system import System
+from kinegraph.passes.factoring.tidy import tidy
 
 #: Larger systems are left to fast extract, which keeps its candidates incrementally.
 MOST_TERMS = 4000

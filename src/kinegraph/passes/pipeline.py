@@ -12,18 +12,18 @@ from enum import Enum
 from types import FrameType
 from typing import TypeAlias
 
+from kinegraph.display import Shown
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind
-from kinegraph.graph.prove import prove as compare
+from kinegraph.graph.proof.prove import prove as compare
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.expand import Analytic
+from kinegraph.passes.factoring.repair import Budget
 from kinegraph.passes.fast_extract import FastExtract
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
 from kinegraph.passes.step import Pass
-from kinegraph.passes.system.repair import Budget
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
-from kinegraph.shown import Shown
 
 
 class Effort(Enum):

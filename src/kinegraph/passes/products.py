@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinegraph.graph.node import Graph
-from kinegraph.passes.system.coefficients import ZERO
-from kinegraph.passes.system.convert import to_graph, to_system
-from kinegraph.passes.system.horner import LONG
-from kinegraph.passes.system.system import Key, System
-from kinegraph.passes.system.tidy import tidy
+from kinegraph.passes.factoring.coefficients import ZERO
+from kinegraph.passes.factoring.convert import to_graph, to_system
+from kinegraph.passes.factoring.horner import LONG
+from kinegraph.passes.factoring.system import Key, System
+from kinegraph.passes.factoring.tidy import tidy
 
 Part = tuple[int, int]
 

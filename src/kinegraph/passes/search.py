@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinegraph.graph.node import Graph
-from kinegraph.passes.system.convert import to_graph, to_system
-from kinegraph.passes.system.repair import Annealing, Budget
-from kinegraph.passes.system.searching import search
-from kinegraph.passes.system.start import factored
+from kinegraph.passes.factoring.convert import to_graph, to_system
+from kinegraph.passes.factoring.repair import Annealing, Budget
+from kinegraph.passes.factoring.searching import search
+from kinegraph.passes.factoring.start import factored
 
 
 @dataclass(frozen=True)

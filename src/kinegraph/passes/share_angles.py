@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
-from kinegraph.passes.system.convert import Translation, to_graph, to_system
-from kinegraph.passes.system.extract import greedy
-from kinegraph.passes.system.tidy import inline
+from kinegraph.passes.factoring.convert import Translation, to_graph, to_system
+from kinegraph.passes.factoring.extract import greedy
+from kinegraph.passes.factoring.tidy import inline
 
 
 @dataclass(frozen=True)

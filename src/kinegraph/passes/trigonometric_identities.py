@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
-from kinegraph.passes.system.coefficients import ZERO
-from kinegraph.passes.system.convert import Translation, to_graph, to_system
-from kinegraph.passes.system.tidy import tidy
+from kinegraph.passes.factoring.coefficients import ZERO
+from kinegraph.passes.factoring.convert import Translation, to_graph, to_system
+from kinegraph.passes.factoring.tidy import tidy
 from kinegraph.passes.trigonometry.angles import Angles, Form
 from kinegraph.passes.trigonometry.places import FlatTerms, Place, Product
 

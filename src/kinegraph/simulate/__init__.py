@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from kinegraph.simulate.run import simulate
 from kinegraph.simulate.sweep import Sweep, sweep
-from kinegraph.solve.control import Adaptive, FixedStep
-from kinegraph.solve.events import Action, Direction, Event
-from kinegraph.solve.methods import Method
-from kinegraph.solve.problem import Sampled
-from kinegraph.solve.solution import Solution
-from kinegraph.solve.status import Status
+from kinegraph.solve.methods.by_name import Method
+from kinegraph.solve.methods.step_control import Adaptive, FixedStep
+from kinegraph.solve.problem.events import Action, Direction, Event
+from kinegraph.solve.problem.problem import Sampled
+from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.results.status import Status
 
 __all__ = [
     "Action", "Adaptive", "Direction", "Event", "FixedStep", "Method", "Sampled", "Solution", "Status",

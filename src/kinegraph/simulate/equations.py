@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from kinegraph.backends.interpreted import InterpretedFunction
-from kinegraph.compile import bound_parameters, depends_on_time, plan
-from kinegraph.derive.canonical import CanonicalForm, momentum_names
-from kinegraph.derive.state_rate import (
+from kinegraph.codegen.program.interpreted import InterpretedFunction
+from kinegraph.compiler.compile import bound_parameters, depends_on_time, plan
+from kinegraph.derive.dynamics.canonical import CanonicalForm, momentum_names
+from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
     NO_FORCES,
     Forces,
@@ -30,7 +30,7 @@ from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
-from kinegraph.solve.problem import Code, Floats, RightHandSide
+from kinegraph.solve.problem.problem import Code, Floats, RightHandSide
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start

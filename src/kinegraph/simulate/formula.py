@@ -13,7 +13,7 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
 
 from kinegraph.errors import SolveError
-from kinegraph.io.expression_reader import ExpressionReader, plain
+from kinegraph.io.records.expression_reader import ExpressionReader, plain
 from kinegraph.model.expression import Call, Expression, Name, Operation, Scalar, expression, postorder
 from kinegraph.model.places import Places
 
@@ -40,7 +40,7 @@ def formula(given: Scalar) -> Expression:
 
 @cache
 def _grammar() -> Lark:
-    text = files("kinegraph.io").joinpath("records.lark").read_text(encoding="utf-8")
+    text = files("kinegraph.io.records").joinpath("records.lark").read_text(encoding="utf-8")
     return Lark(text, parser="lalr", start="sum", maybe_placeholders=True)
 
 

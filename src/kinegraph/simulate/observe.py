@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compile import derive
-from kinegraph.derive.state_rate import SIGNS, along_motion
+from kinegraph.compiler.compile import derive
+from kinegraph.derive.dynamics.state_rate import SIGNS, along_motion
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
 from kinegraph.model.expression import TIME
 from kinegraph.simulate.equations import Equations, VelocityForm, quaternion_starts, row_values, state_symbols
-from kinegraph.solve.problem import Floats
-from kinegraph.solve.solution import Check
+from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.results.solution import Check
 
 KINETIC, POTENTIAL, ENERGY = "kinetic", "potential", "energy"
 MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")

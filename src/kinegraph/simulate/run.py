@@ -9,26 +9,26 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.derive.state_rate import Forces, input_symbol
+from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
+from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.observe import Rows, checks, first_integrals, observed, quantities
-from kinegraph.simulate.occasions import read
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
-from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.events import Event
-from kinegraph.solve.execution import Decision, Native
-from kinegraph.solve.methods import Method, solver_of
-from kinegraph.solve.problem import Floats, Sampled, Signals, require_span, signals
-from kinegraph.solve.recording import Grid, OwnSteps, Run, Save
-from kinegraph.solve.solution import Solution, Subject
-from kinegraph.solve.solver import Solver
-from kinegraph.solve.symplectic import Symplectic
+from kinegraph.solve.methods.by_name import Method, solver_of
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
+from kinegraph.solve.methods.symplectic import Symplectic
+from kinegraph.solve.problem.events import Event
+from kinegraph.solve.problem.execution import Decision, Native
+from kinegraph.solve.problem.problem import Floats, Sampled, Signals, require_span, signals
+from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
+from kinegraph.solve.results.solution import Solution, Subject
 
 Input: TypeAlias = "Scalar | Sampled | tuple[ArrayLike, ArrayLike]"
 Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]

@@ -13,7 +13,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.equations import quaternion_starts
 from kinegraph.simulate.formula import formula
-from kinegraph.solve.problem import Floats
+from kinegraph.solve.problem.problem import Floats
 
 
 def starting_state(

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinegraph.display import Shown
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.shown import Shown
 from kinegraph.simulate.equations import VelocityForm, quaternion_starts
 from kinegraph.simulate.run import opened, read_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.simulate.sweep_task import SweepTask
-from kinegraph.solve.control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.execution import Decision, Execution, Native
-from kinegraph.solve.methods import Method, solver_of
-from kinegraph.solve.problem import Floats, require_span
-from kinegraph.solve.recording import Grid
-from kinegraph.solve.runge_kutta import RungeKutta
-from kinegraph.solve.solver import Solver
-from kinegraph.solve.status import Status
+from kinegraph.solve.methods.by_name import Method, solver_of
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.runge_kutta import RungeKutta
+from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
+from kinegraph.solve.problem.execution import Decision, Execution, Native
+from kinegraph.solve.problem.problem import Floats, require_span
+from kinegraph.solve.results.recording import Grid
+from kinegraph.solve.results.status import Status
 
 if TYPE_CHECKING:
     import pyarrow

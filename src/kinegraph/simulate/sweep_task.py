@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kinegraph.backends.interpreted import InterpretedFunction
+from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.simulate.equations import VelocityForm
-from kinegraph.solve import costs
-from kinegraph.solve.control import Control
-from kinegraph.solve.execution import Decision, Execution, Native, Switch, Watched, forced
-from kinegraph.solve.problem import CauchyProblem, Floats
-from kinegraph.solve.progress import Progress, bar
-from kinegraph.solve.recording import Grid
-from kinegraph.solve.runge_kutta import RungeKutta
-from kinegraph.solve.sweep import Many, integrate_each, integrate_many
+from kinegraph.solve.batch.sweep import Many, integrate_each, integrate_many
+from kinegraph.solve.methods.runge_kutta import RungeKutta
+from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.problem import costs
+from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
+from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem.progress import Progress, bar
+from kinegraph.solve.results.recording import Grid
 
 _loaded: set[str] = set()  # methods whose compiled loops this process has used
 _KERNELS = 2  # of one state and of many: what is compiled for a sweep

@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from math import ceil
 from time import perf_counter
 
-from kinegraph.backends.interpreted import InterpretedFunction
+from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.jit.kernel import Kernel
 from kinegraph.simulate.equations import Equations
-from kinegraph.simulate.occasions import event_set
-from kinegraph.solve import costs
-from kinegraph.solve.control import Control, FixedStep
-from kinegraph.solve.cvode import Cvode
-from kinegraph.solve.events import Event
-from kinegraph.solve.execution import Decision, Execution, Native, Switch, Watched, forced
-from kinegraph.solve.problem import CauchyProblem, Floats, RightHandSide, Signals
-from kinegraph.solve.progress import Progress, bar
-from kinegraph.solve.recording import Run, Save
-from kinegraph.solve.solver import Solver
-from kinegraph.solve.symplectic import Symplectic
+from kinegraph.simulate.event_kernels import event_set
+from kinegraph.solve.methods.cvode import Cvode
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Control, FixedStep
+from kinegraph.solve.methods.symplectic import Symplectic
+from kinegraph.solve.problem import costs
+from kinegraph.solve.problem.events import Event
+from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide, Signals
+from kinegraph.solve.problem.progress import Progress, bar
+from kinegraph.solve.results.recording import Run, Save
 
 _MOST_INTERPRETED = 100_000  # nodes (with a guess of the Jacobian's) that Python can still be asked to read
 

@@ -8,18 +8,18 @@ evaluate(store, "rackovic-6r", ["H11"], {"q2": -0.5})
 print(*form_expressions(store, "rackovic-6r", "H11"))
 """
 
-from kinegraph.store.add import add, kernel
-from kinegraph.store.check import check
-from kinegraph.store.code import code
-from kinegraph.store.evaluate import evaluate
-from kinegraph.store.expression import Form, form_expressions
-from kinegraph.store.history import diff, prune
-from kinegraph.store.load import load, load_part
-from kinegraph.store.open import Store, open_store
-from kinegraph.store.query import query
-from kinegraph.store.record import GraphRecord, ModelRecord, PassRecord, SavedModel
-from kinegraph.store.rewrite import eliminate
-from kinegraph.store.save import save, save_run, save_source
+from kinegraph.store.query.sql import query
+from kinegraph.store.read.check import check
+from kinegraph.store.read.code import code
+from kinegraph.store.read.evaluate import evaluate
+from kinegraph.store.read.expression import Form, form_expressions
+from kinegraph.store.read.load import load, load_part
+from kinegraph.store.schema.open import Store, open_store
+from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel
+from kinegraph.store.write.add import add, kernel
+from kinegraph.store.write.history import diff, prune
+from kinegraph.store.write.rewrite import eliminate
+from kinegraph.store.write.save import save, save_run, save_source
 
 __all__ = [
     "Form", "GraphRecord", "ModelRecord", "PassRecord", "SavedModel", "Store", "add", "check", "code", "diff",

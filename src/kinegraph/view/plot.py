@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinegraph.errors import SolveError
-from kinegraph.solve.solution import Solution
+from kinegraph.solve.results.solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

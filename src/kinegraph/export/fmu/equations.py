@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kinegraph.compile import bound_parameters, quantities_of, reduced_graph
-from kinegraph.derive.derivation import input_names
-from kinegraph.derive.state_rate import Forces, state_rate
+from kinegraph.compiler.compile import bound_parameters, quantities_of, reduced_graph
+from kinegraph.derive.dynamics.state_rate import Forces, state_rate
+from kinegraph.derive.quantities.derivation import input_names
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Part

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 
-from kinegraph.export.c import c_files, comment_block
 from kinegraph.export.fmu.description import TOLERANCE
 from kinegraph.export.fmu.equations import Equations
+from kinegraph.export.languages.c import c_files, comment_block
+from kinegraph.export.languages.syntax import indented, number_lines, number_text
 from kinegraph.export.options import Fmi
-from kinegraph.export.syntax import indented, number_lines, number_text
 from kinegraph.export.text import MARK
 from kinegraph.export.unit import Unit
-from kinegraph.solve.tableau import DORMAND_PRINCE_5
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5
 
 #: How far hosts of Model Exchange may let the length of a quaternion go from 1 before an event mends it. Events cost
 #: their integrators much, and the equations do not mind.

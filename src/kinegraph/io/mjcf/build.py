@@ -8,10 +8,6 @@ from fractions import Fraction
 from pathlib import PurePosixPath
 
 from kinegraph.errors import ModelError
-from kinegraph.io.attributes import single, vector
-from kinegraph.io.freedom import AnyCoordinate, Freedom, Orientation, all_names
-from kinegraph.io.massless import report_massless
-from kinegraph.io.meshes import MeshFinder
 from kinegraph.io.mjcf.geoms import Geom, geoms_inertia, read_geom
 from kinegraph.io.mjcf.joints import JointReader, MjcfJoint, MjcfJointKind
 from kinegraph.io.mjcf.names import BodyNames, joints_of, single_names, site_names
@@ -19,16 +15,20 @@ from kinegraph.io.mjcf.numeric import cleaned, pose, quaternion_of_matrix
 from kinegraph.io.mjcf.orientation import Orienter
 from kinegraph.io.mjcf.settings import InertiaFromGeoms, Settings
 from kinegraph.io.mjcf.walk import MjcfBody
-from kinegraph.io.naming import NameTable
-from kinegraph.io.robot import FindingKind, Findings, Robot, accepted_where_needed
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.attributes import single, vector
+from kinegraph.io.robot.joint_motion import AnyCoordinate, Freedom, Orientation, all_names
+from kinegraph.io.robot.massless import report_massless
+from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.report import FindingKind, Findings, Robot, accepted_where_needed
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Number
-from kinegraph.model.inertia_check import MOMENTS
 from kinegraph.model.mechanism import Body, Inertia, Mechanism, Point, Transform
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
-from kinegraph.model.robot_data import Extra, Shape, ShapeKind, ShapeRole
-from kinegraph.model.validate import validate
+from kinegraph.model.robot.data import Extra, Shape, ShapeKind, ShapeRole
+from kinegraph.model.validation.inertia import MOMENTS
+from kinegraph.model.validation.mechanism import validate
 
 
 class RobotBuilder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.errors import ModelError
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.names import did_you_mean
 
 _MAIN = "main"

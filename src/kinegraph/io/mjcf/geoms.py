@@ -10,15 +10,15 @@ from fractions import Fraction
 import numpy as np
 
 from kinegraph.errors import ModelError
-from kinegraph.io.attributes import Written, numbers, single, vector
 from kinegraph.io.mjcf.numeric import Floats, cleaned, pose
 from kinegraph.io.mjcf.orientation import Orienter, z_to
-from kinegraph.io.placing import shifts
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.attributes import Written, numbers, single, vector
+from kinegraph.io.robot.placement import shifts
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Number, expression
 from kinegraph.model.mechanism import Inertia, Transform
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.robot_data import ShapeKind
+from kinegraph.model.robot.data import ShapeKind
 
 _MESHES = frozenset({"mesh", "sdf"})
 _NO_MASS = frozenset({"plane", "hfield"})

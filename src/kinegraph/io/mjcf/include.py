@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kinegraph.errors import ModelError
-from kinegraph.io.xml import MAX_ELEMENTS, Element, read_xml
+from kinegraph.io.robot.xml import MAX_ELEMENTS, Element, read_xml
 
 #: Most files one model may be made of.
 MAX_FILES = 200

@@ -8,18 +8,18 @@ from enum import Enum
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.attributes import Written, numbers, vector
-from kinegraph.io.freedom import Freedom, Orientation, ball, free
 from kinegraph.io.mjcf.orientation import Orienter
 from kinegraph.io.mjcf.settings import Settings
-from kinegraph.io.naming import NameTable
-from kinegraph.io.placing import linear, negative, shifts
-from kinegraph.io.robot import FindingKind
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.attributes import Written, numbers, vector
+from kinegraph.io.robot.joint_motion import Freedom, Orientation, ball, free
+from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.placement import linear, negative, shifts
+from kinegraph.io.robot.report import FindingKind
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Name, Number
 from kinegraph.model.mechanism import ZERO, Coordinate, Transform
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.robot_data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
+from kinegraph.model.robot.data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
 
 _UP = (Written(Fraction(0)), Written(Fraction(0)), Written(Fraction(1)))
 _ORIGIN = (Fraction(0), Fraction(0), Fraction(0))

@@ -7,17 +7,17 @@ from os import PathLike
 from pathlib import Path
 
 from kinegraph.errors import ModelError
-from kinegraph.io.meshes import MeshFinder
 from kinegraph.io.mjcf.build import RobotBuilder
 from kinegraph.io.mjcf.defaults import Defaults
 from kinegraph.io.mjcf.include import with_includes
 from kinegraph.io.mjcf.orientation import Orienter
 from kinegraph.io.mjcf.settings import read_settings
 from kinegraph.io.mjcf.walk import bodies_of
-from kinegraph.io.placing import Placing
-from kinegraph.io.right_angles import RightAngles
-from kinegraph.io.robot import FindingKind, Findings, Robot
-from kinegraph.io.xml import Element, parse_xml, read_xml
+from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.report import FindingKind, Findings, Robot
+from kinegraph.io.robot.right_angles import RightAngles
+from kinegraph.io.robot.xml import Element, parse_xml, read_xml
 
 _READ = frozenset({"compiler", "option", "default", "asset", "worldbody", "equality"})
 

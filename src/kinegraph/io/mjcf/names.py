@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.joints import MjcfJoint, MjcfJointKind, joint_kind
 from kinegraph.io.mjcf.walk import MjcfBody
-from kinegraph.io.naming import NameTable
+from kinegraph.io.robot.naming import NameTable
 from kinegraph.model.names import STATEMENTS
 
 

@@ -9,11 +9,11 @@ from fractions import Fraction
 import numpy as np
 
 from kinegraph.errors import ModelError
-from kinegraph.io.attributes import Written, vector
 from kinegraph.io.mjcf.numeric import quaternion_of_matrix
-from kinegraph.io.placing import Placing, shifts
-from kinegraph.io.right_angles import pi_multiple
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.attributes import Written, vector
+from kinegraph.io.robot.placement import Placing, shifts
+from kinegraph.io.robot.right_angles import pi_multiple
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Call, Expression, Number
 from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Transform
 

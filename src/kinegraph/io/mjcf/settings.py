@@ -7,9 +7,9 @@ from enum import Enum
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.attributes import single, vector
-from kinegraph.io.robot import FindingKind, Findings
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.attributes import single, vector
+from kinegraph.io.robot.report import FindingKind, Findings
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Number
 
 #: Settings that change masses; they are not applied, so the report has to say so.

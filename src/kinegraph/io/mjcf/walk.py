@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.defaults import Defaults
 from kinegraph.io.mjcf.orientation import Orienter
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.mechanism import Transform
 
 _GENERATED = frozenset({"composite", "flexcomp", "replicate", "attach"})

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from kinegraph.io.freedom import AnyCoordinate, Freedom, all_names, free
-from kinegraph.io.massless import report_massless
-from kinegraph.io.meshes import MeshFinder
-from kinegraph.io.naming import NameTable
-from kinegraph.io.placing import Placing
-from kinegraph.io.robot import Base, Robot, accepted_where_needed
+from kinegraph.io.robot.joint_motion import AnyCoordinate, Freedom, all_names, free
+from kinegraph.io.robot.massless import report_massless
+from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.report import Base, Robot, accepted_where_needed
+from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.inertia import read_inertia
 from kinegraph.io.urdf.joints import JointReader, read_extras
 from kinegraph.io.urdf.origin import origin_of
 from kinegraph.io.urdf.shapes import ShapeReader
 from kinegraph.io.urdf.tree import UrdfJoint, UrdfTree
-from kinegraph.io.xml import Element
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.model.names import STATEMENTS, model_name_from
 from kinegraph.model.places import Places
-from kinegraph.model.robot_data import Extra
-from kinegraph.model.validate import validate
+from kinegraph.model.robot.data import Extra
+from kinegraph.model.validation.mechanism import validate
 
 #: The joint a floating root link is given.
 FLOATING_BASE = "base"

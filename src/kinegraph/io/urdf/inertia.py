@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.attributes import single
-from kinegraph.io.placing import Placing
+from kinegraph.io.robot.attributes import single
+from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.origin import origin_of
-from kinegraph.io.xml import Element
 from kinegraph.model.expression import Number
 from kinegraph.model.mechanism import Inertia
 

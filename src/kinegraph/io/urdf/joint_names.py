@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kinegraph.errors import ModelError
-from kinegraph.io.naming import NameTable
+from kinegraph.io.robot.naming import NameTable
 from kinegraph.io.urdf.affine import Affine
 from kinegraph.io.urdf.chain import Hinge
-from kinegraph.model.robot_data import JointFriction, JointLimits
+from kinegraph.model.robot.data import JointFriction, JointLimits
 
 Stated = tuple[Affine, JointLimits | JointFriction]
 

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.attributes import Written, bound, single, vector
-from kinegraph.io.freedom import Freedom, free, planar
-from kinegraph.io.naming import NameTable
-from kinegraph.io.placing import Direction, Placing, linear
+from kinegraph.io.robot.attributes import Written, bound, single, vector
+from kinegraph.io.robot.joint_motion import Freedom, free, planar
+from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.placement import Direction, Placing, linear
+from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.tree import UrdfJoint, UrdfJointKind, UrdfTree
-from kinegraph.io.xml import Element
 from kinegraph.model.expression import Expression, Name, Number
 from kinegraph.model.mechanism import ZERO, Coordinate
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.robot_data import Extra, JointFriction, JointLimits
+from kinegraph.model.robot.data import Extra, JointFriction, JointLimits
 
 _DEFAULT_AXIS = (Written(Fraction(1)), Written(Fraction(0)), Written(Fraction(0)))
 

@@ -9,13 +9,13 @@ from os import PathLike
 from pathlib import Path
 
 from kinegraph.errors import ModelError
-from kinegraph.io.meshes import MeshFinder
-from kinegraph.io.placing import Placing
-from kinegraph.io.right_angles import RightAngles
-from kinegraph.io.robot import Base, Findings, Robot
+from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.report import Base, Findings, Robot
+from kinegraph.io.robot.right_angles import RightAngles
+from kinegraph.io.robot.xml import Element, parse_xml, read_xml
 from kinegraph.io.urdf.build import RobotBuilder
 from kinegraph.io.urdf.tree import read_tree
-from kinegraph.io.xml import Element, parse_xml, read_xml
 from kinegraph.model.expression import Scalar, expression
 
 Gravity = tuple[Scalar, Scalar, Scalar]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kinegraph.io.attributes import vector
-from kinegraph.io.placing import Placing, shifts
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.attributes import vector
+from kinegraph.io.robot.placement import Placing, shifts
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.mechanism import Transform
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kinegraph.io.attributes import Written, vector
-from kinegraph.io.meshes import MeshFinder
-from kinegraph.io.placing import Placing
-from kinegraph.io.robot import FindingKind
+from kinegraph.io.robot.attributes import Written, vector
+from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.report import FindingKind
+from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.origin import origin_of
-from kinegraph.io.xml import Element
 from kinegraph.model.expression import Expression, Number
 from kinegraph.model.mechanism import ONE
-from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
+from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
 
 Colour = tuple[float, float, float, float]
 

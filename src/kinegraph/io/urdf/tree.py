@@ -8,8 +8,8 @@ from enum import Enum
 from typing import TypeVar
 
 from kinegraph.errors import ModelError
-from kinegraph.io.robot import Findings
-from kinegraph.io.xml import Element
+from kinegraph.io.robot.report import Findings
+from kinegraph.io.robot.xml import Element
 from kinegraph.model.names import did_you_mean
 
 T = TypeVar("T")

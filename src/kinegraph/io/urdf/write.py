@@ -15,7 +15,7 @@ from kinegraph.io.urdf.pose import Step, Vector, origin, steps
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Inertia, Mechanism
-from kinegraph.model.robot_data import (
+from kinegraph.model.robot.data import (
     JointArmature,
     JointFriction,
     JointLimits,

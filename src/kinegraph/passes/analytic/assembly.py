@@ -13,10 +13,10 @@ from kinegraph.graph.node import Function, Graph, Polynomial, Symbol
 from kinegraph.passes.analytic.angles import Form
 from kinegraph.passes.analytic.expansion import Expansion, Limits, TooLargeError, number
 from kinegraph.passes.analytic.forms import Terms, Way, naive_cost, sparse, ways
-from kinegraph.passes.system.coefficients import ONE
-from kinegraph.passes.system.convert import Entry, Translation
-from kinegraph.passes.system.system import System
-from kinegraph.passes.system.ways import Ways
+from kinegraph.passes.factoring.coefficients import ONE
+from kinegraph.passes.factoring.convert import Entry, Translation
+from kinegraph.passes.factoring.system import System
+from kinegraph.passes.factoring.ways import Ways
 
 #: How many times expressions are rewritten in another basis, over all roots: it takes milliseconds each.
 REWRITINGS = 1500

@@ -11,7 +11,7 @@ from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from kinegraph.graph.build import exact
 from kinegraph.graph.node import Coefficient, Function, Graph, Polynomial
 from kinegraph.passes.analytic.angles import AngleSpace, Form, blocks, combination, minus, positive
-from kinegraph.passes.system.convert import STATIC_TERMS
+from kinegraph.passes.factoring.convert import STATIC_TERMS
 
 Generator = tuple[str, Any]
 

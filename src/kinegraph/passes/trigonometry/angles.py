@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kinegraph.passes.system.coefficients import ONE
-from kinegraph.passes.system.convert import Translation
-from kinegraph.passes.system.system import System
+from kinegraph.passes.factoring.coefficients import ONE
+from kinegraph.passes.factoring.convert import Translation
+from kinegraph.passes.factoring.system import System
 
 #: An angle: its sum as sorted (monomial, coefficient); none at all is the angle zero.
 Form = tuple[tuple[int, int], ...]

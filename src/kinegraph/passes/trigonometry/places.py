@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from kinegraph.passes.system.coefficients import MINUS_ONE, ONE
+from kinegraph.passes.factoring.coefficients import MINUS_ONE, ONE
 from kinegraph.passes.trigonometry.angles import Angles, Form
 
 #: Literals, sorted.

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinegraph.derive.links import JointKind
+from kinegraph.derive.tree.links import JointKind
 from kinegraph.model.elements import Anchor, Damper, Span, Spring
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import TIME, Expression, names
 from kinegraph.model.mechanism import Body, Mechanism
-from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
-from kinegraph.solve.problem import Floats
+from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
+from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.frames import Frames, Motion, Place
 from kinegraph.view.page.meshes import MOST_TRIANGLES as MESH_TRIANGLES
 from kinegraph.view.page.meshes import Mesh, read_mesh

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from kinegraph.backends.mathml import Display, Displays, mathml
-from kinegraph.compile import LARGE, derive, derived_plainly, unit_quaternions
+from kinegraph.compiler.compile import LARGE, derive, derived_plainly, unit_quaternions
 from kinegraph.errors import DerivationError
 from kinegraph.graph.count import Operations, count
-from kinegraph.graph.prove import prove
+from kinegraph.graph.proof.prove import prove
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.notation.mathml import Display, Displays, mathml
 from kinegraph.passes.pipeline import Effort, reduce
 
 #: Longer lists of equations are not typeset: nobody reads them, and the page would grow by megabytes.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from kinegraph.backends.mathml import math
-from kinegraph.backends.mathml_names import name_mathml
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.solve.solution import Solution
+from kinegraph.notation.mathml import math
+from kinegraph.notation.mathml_names import name_mathml
+from kinegraph.solve.results.solution import Solution
 from kinegraph.view.page.equations import Counted
 
 _KINDS = ("mul", "add", "div", "sqrt", "sin", "cos", "other")

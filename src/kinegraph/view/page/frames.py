@@ -14,16 +14,16 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial.transform import Rotation as Turn
 
-from kinegraph.derive.convert import Names
-from kinegraph.derive.links import Joint, JointKind, Placement, Tree, build_tree
+from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.links import Joint, JointKind, Placement, Tree, build_tree
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Node, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Shift, Transform
-from kinegraph.model.robot_data import Shape
-from kinegraph.solve.problem import Floats
+from kinegraph.model.robot.data import Shape
+from kinegraph.solve.problem.problem import Floats
 
 #: No body can be called so: names in models hold letters, digits, _ and $ only.
 _STEP, _CENTRE, _SHAPE, _POINT = "#step", "#centre", "#shape", "#point"

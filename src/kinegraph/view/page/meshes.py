@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.solve.problem import Floats
+from kinegraph.solve.problem.problem import Floats
 
 Indices = NDArray[np.uint32]
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.compile import bound_parameters
-from kinegraph.derive.links import JointKind
+from kinegraph.compiler.compile import bound_parameters
+from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.angle import linear_form
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.model.evaluate import initial_positions, number, parameter_values
 from kinegraph.model.expression import TIME, Name, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
-from kinegraph.model.robot_data import JointLimits
-from kinegraph.solve.problem import Floats
+from kinegraph.model.robot.data import JointLimits
+from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page import facts
 from kinegraph.view.page.frames import Frames
 from kinegraph.view.page.scene import Scene, scene_of

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.mechanism import Body, Mechanism
-from kinegraph.model.robot_elements import without_rotors
-from kinegraph.solve.problem import Floats
+from kinegraph.model.robot.elements import without_rotors
+from kinegraph.solve.problem.problem import Floats
 from kinegraph.version import __version__
 from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
 from kinegraph.view.page.frames import Frames, Motion, Place

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kinegraph.errors import SolveError
-from kinegraph.io.write import write
+from kinegraph.io.records.write import write
 from kinegraph.view.page import facts
 from kinegraph.view.page.equations import counted, typeset
 from kinegraph.view.page.scene import Scene, json_for_html

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import SolveError
 from kinegraph.model.expression import TIME
-from kinegraph.solve.solution import Solution
+from kinegraph.solve.results.solution import Solution
 from kinegraph.view.page import facts
 from kinegraph.view.page.scene import packed, scene_of
 from kinegraph.view.page.template import page_of, page_path

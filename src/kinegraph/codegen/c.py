@@ -1,0 +1,105 @@
+"""Plain C99: one function `void NAME(const double *x, double *y)`, for export and as a cross-check.
+
+Sums are written as they are, so that a compiler may fuse or not; long programs are cut into static functions, for
+compilers choke on one long function. No name of the model reaches the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from math import isinf, isnan
+
+from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.chunk import Chunks, cut
+from kinegraph.codegen.program.lower import lower
+from kinegraph.codegen.program.program import LEAVES, Instruction, Op, Program
+from kinegraph.errors import KernelError
+
+_HELPERS = """\
+static double kg_sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }
+static double kg_select(double c, double a, double b) { return c >= 0.0 ? a : c < 0.0 ? b : NAN; }
+"""
+
+_FUNCTIONS = {"abs": "fabs", "sign": "kg_sign", "select": "kg_select"}
+
+_FORMS: dict[Op, str] = {
+    Op.ADD: "{} + {}",
+    Op.SUBTRACT: "{} - {}",
+    Op.MULTIPLY: "{}*{}",
+    Op.DIVIDE: "{}/{}",
+    Op.NEGATE: "-{}",
+    Op.MULTIPLY_ADD: "{}*{} + {}",
+    Op.MULTIPLY_SUBTRACT: "{}*{} - {}",
+    Op.NEGATED_MULTIPLY_ADD: "{2} - {0}*{1}",
+}
+
+
+def c_source(binding: Binding, name: str = "kernel", chunk: int = 2000) -> str:
+    """C99 source of a bound graph; `name` must be a C identifier, `chunk` is about how long a function may be."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name):
+        raise KernelError(f"{name!r} cannot name a C function: use letters, digits and _")
+    program = lower(binding, group=1, fuse=False)
+    chunks = cut(program, chunk)
+    texts = ["#include <math.h>\n", _HELPERS]
+    if len(chunks.ranges) == 1:
+        texts.append(_function(f"void {name}(const double *x, double *y)", _chunk(program, chunks, 0)))
+    else:
+        texts.append(_chunked(program, chunks, name))
+    return "\n".join(texts)
+
+
+def _chunked(program: Program, chunks: Chunks, name: str) -> str:
+    texts, calls = [], [f"double s[{max(chunks.scratch_size, 1)}];"]
+    for number in range(len(chunks.ranges)):
+        head = f"static void {name}_{number}(const double *x, double *y, double *s)"
+        texts.append(_function(head, ["(void)x; (void)y; (void)s;", *_chunk(program, chunks, number)]))
+        calls.append(f"{name}_{number}(x, y, s);")
+    texts.append(_function(f"void {name}(const double *x, double *y)", calls))
+    return "\n".join(texts)
+
+
+def _function(head: str, lines: Sequence[str]) -> str:
+    body = "\n".join(f"    {line}" for line in lines)
+    return f"{head}\n{{\n{body}\n}}\n"
+
+
+def _chunk(program: Program, chunks: Chunks, number: int) -> list[str]:
+    within = chunks.ranges[number]
+    lines: list[str] = []
+
+    def operand(index: int) -> str:
+        one = program.instructions[index]
+        if one.op is Op.LITERAL:
+            return literal(float(one.detail))
+        if one.op is Op.INPUT:
+            return f"x[{one.detail}]"
+        return f"v{index}" if index in within else f"s[{chunks.slots[index]}]"
+
+    for index in within:
+        one = program.instructions[index]
+        if one.op is Op.STORE:
+            lines.append(f"y[{one.detail}] = {operand(one.operands[0])};")
+        elif one.op not in LEAVES and one.op is not Op.SINCOS:
+            lines.append(f"const double v{index} = {_expression(program, one, operand)};")
+            if index in chunks.slots:
+                lines.append(f"s[{chunks.slots[index]}] = v{index};")
+    return lines
+
+
+def _expression(program: Program, one: Instruction, operand: Callable[[int], str]) -> str:
+    if one.op in _FORMS:
+        return _FORMS[one.op].format(*map(operand, one.operands))
+    if one.op in (Op.SIN, Op.COS):
+        angle = program.instructions[one.operands[0]].operands[int(one.detail)]
+        return f"{one.op.name.lower()}({operand(angle)})"
+    function = _FUNCTIONS.get(str(one.detail), str(one.detail))
+    return f"{function}({', '.join(map(operand, one.operands))})"
+
+
+def literal(value: float) -> str:
+    """A double C reads back exactly; in parentheses where it has a sign."""
+    if isnan(value):
+        return "NAN"
+    text = "HUGE_VAL" if isinf(value) else repr(abs(value))
+    return f"(-{text})" if str(value).startswith("-") else text

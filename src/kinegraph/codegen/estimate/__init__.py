@@ -1,0 +1,1 @@
+"""How long code would run, without running it."""

@@ -1,0 +1,79 @@
+"""Is a reduced graph faster as a kernel? Fewer operations are not always: sums lose fused multiplications, values wait.
+
+The counts that are reported stay the fewest; a kernel is made of the graph that is estimated to run shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kinegraph.codegen.estimate.running_time import estimated_cycles, instructions
+from kinegraph.codegen.llvm.module import SCALAR_GROUP
+from kinegraph.codegen.program.binding import Argument, Binding, bind
+from kinegraph.codegen.program.lower import lower
+from kinegraph.codegen.simd import lower_side_by_side
+from kinegraph.graph.count import count
+from kinegraph.graph.node import Graph, Kind, Symbol
+
+#: Longer code is taken as it was reduced: estimating it would take seconds, and many operations saved are time saved.
+MOST_NODES = 20_000
+
+
+#: A reduction that saves less than this part of the operations changes the order of sums for nothing.
+LEAST_SAVED = 0.01
+
+#: The estimate errs by some per cent: the more operations are saved, the more it must say against a reduction to be
+#: believed. With this part of what is saved it was wrong on one of fifty kernels, which waits for memory.
+BENEFIT_OF_DOUBT = 0.2
+
+
+@dataclass(frozen=True)
+class KernelChoice:
+    """The graph a kernel is made of, and the estimated cycles of a call before and after the reduction."""
+
+    graph: Graph
+    reduction_taken: bool
+    before: float = 0.0
+    after: float = 0.0
+
+    def __str__(self) -> str:
+        if not self.before:
+            return f"kernel: reduction {'taken' if self.reduction_taken else 'not taken, it saves too little'}"
+        change = 100 * (self.after - self.before) / self.before
+        if self.reduction_taken:
+            less = f", estimated {-change:.0f} % less time" if change < 0 else ""
+            return f"kernel: reduction taken{less}"
+        return f"kernel: reduction not taken, its kernel is estimated to take {change:.0f} % more time"
+
+
+def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused: bool = True) -> KernelChoice:
+    """The faster of two equal graphs. `runtime`: parameters that are left are arguments of the kernel, not numbers."""
+    if derived == reduced or max(len(derived), len(reduced)) > MOST_NODES:
+        return KernelChoice(reduced, reduction_taken=True)
+    saved = 1 - _work(reduced) / _work(derived)
+    if saved < LEAST_SAVED:
+        return KernelChoice(derived, reduction_taken=False)
+    before, after = (_cycles(graph, runtime, fused) for graph in (derived, reduced))
+    taken = after <= before * (1 + BENEFIT_OF_DOUBT * saved)
+    return KernelChoice(reduced if taken else derived, taken, before, after)
+
+
+def instructions_saved(alike: Binding, exchange: Mapping[Symbol, Symbol], plain: Binding, fused: bool = True) -> float:
+    """Which part of a plain graph's instructions is saved by computing limbs side by side."""
+    program = lower_side_by_side(alike, exchange, SCALAR_GROUP, fused)
+    return 1 - instructions(program) / instructions(lower(plain, SCALAR_GROUP, fused))
+
+
+def _work(graph: Graph) -> int:
+    """Operations of all kinds, and one for the call."""
+    operations = count(graph)
+    return 1 + operations.total + operations.div + operations.sqrt + operations.sin + operations.cos + operations.other
+
+
+def _cycles(graph: Graph, runtime: bool, fused: bool) -> float:
+    parameters = graph.symbols(Kind.PARAMETER)
+    moving = [one for one in graph.symbols() if not one.kind.static] + (list(parameters) if runtime else [])
+    # Which numbers does not matter, as long as none is 0 or 1.
+    values = {} if runtime else {one.name: 0.3 + 0.01 * place for place, one in enumerate(parameters)}
+    return estimated_cycles(bind(graph, (Argument("x", tuple(moving)),), values), fused)

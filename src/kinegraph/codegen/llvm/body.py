@@ -1,0 +1,175 @@
+"""The computing functions of a program: straight-line code over vectors of lanes, cut into chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kinegraph.codegen.llvm.functions import call_function
+from kinegraph.codegen.llvm.lanes import Lanes
+from kinegraph.codegen.llvm.sincos import pair_type
+from kinegraph.codegen.llvm.writer import Writer
+from kinegraph.codegen.program.chunk import Chunks
+from kinegraph.codegen.program.program import Instruction, Op, Program
+
+# x: the inputs, y: the outputs, s: the scratch array; each entry is one value of all lanes.
+_PARAMETERS = "ptr noalias readonly %x, ptr noalias %y, ptr noalias %s"
+
+
+def body_functions(program: Program, chunks: Chunks, lanes: Lanes, inline: bool = False, name: str = "body") -> str:
+    """Define `@body(x, y, s)`, which computes one state per lane, and the functions it calls."""
+    if len(chunks.ranges) == 1:
+        attribute = "alwaysinline" if inline else "noinline"
+        return _chunk(program, chunks, 0, lanes).function(f"define internal void @{name}({_PARAMETERS}) {attribute} #0")
+    texts = []
+    calls = Writer()
+    for number in range(len(chunks.ranges)):
+        head = f"define internal void @chunk{number}({_PARAMETERS}) noinline #0"
+        texts.append(_chunk(program, chunks, number, lanes).function(head))
+        calls.do(f"call void @chunk{number}(ptr %x, ptr %y, ptr %s)")
+    calls.do("ret void")
+    texts.append(calls.function(f"define internal void @{name}({_PARAMETERS}) noinline #0"))
+    return "\n".join(texts)
+
+
+def _chunk(program: Program, chunks: Chunks, number: int, lanes: Lanes) -> Writer:
+    body = _Body(program, chunks, lanes)
+    for index in chunks.ranges[number]:
+        body.instruction(index)
+    body.writer.do("ret void")
+    return body.writer
+
+
+class _Body:
+    """One function: values by their number, loaded or spelled out where they are first used."""
+
+    def __init__(self, program: Program, chunks: Chunks, lanes: Lanes) -> None:
+        self.program = program
+        self.instructions = program.instructions
+        self.slots = chunks.slots
+        self.lanes = lanes
+        self.writer = Writer()
+        self.names: dict[int, str] = {}
+        self.pairs: dict[int, tuple[list[str], list[str]]] = {}
+
+    def instruction(self, index: int) -> None:
+        one = self.instructions[index]
+        writing = _WRITING.get(one.op)
+        if writing is None:
+            return
+        self.width = self.lanes_of(index)
+        result = writing(self, index, one)
+        if result is not None:
+            self.names[index] = result
+            if index in self.slots:
+                self.store(result, "%s", self.slots[index])
+
+    def lanes_of(self, index: int) -> Lanes:
+        """How many numbers a value is: the states of a batch, or the limbs a scalar kernel computes side by side."""
+        return Lanes(self.program.width(index)) if self.program.widths else self.lanes
+
+    def operand(self, index: int) -> str:
+        name = self.names.get(index)
+        if name is None:
+            one = self.instructions[index]
+            lanes = self.lanes_of(index)
+            if one.op is Op.LITERALS:
+                name = lanes.literals([float(self.instructions[operand].detail) for operand in one.operands])
+            elif one.op is Op.LITERAL:
+                name = lanes.literal(float(one.detail))
+            elif one.op is Op.INPUT:
+                name = self.load("%x", int(one.detail), lanes)
+            else:
+                name = self.load("%s", self.slots[index], lanes)
+            self.names[index] = name
+        return name
+
+    def load(self, base: str, position: int, lanes: Lanes) -> str:
+        address = self.writer.element(base, position, self.lanes.type)
+        return self.writer.define(f"load {lanes.type}, ptr {address}, align {self.lanes.bytes}")
+
+    def store(self, name: str, base: str, position: int) -> None:
+        address = self.writer.element(base, position, self.lanes.type)
+        self.writer.do(f"store {self.width.type} {name}, ptr {address}, align {self.lanes.bytes}")
+
+    # what each operation writes
+
+    def binary(self, instruction: str, one: Instruction) -> str:
+        left, right = one.operands
+        return self.writer.define(f"{instruction} {self.width.type} {self.operand(left)}, {self.operand(right)}")
+
+    def negate(self, name: str) -> str:
+        return self.writer.define(f"fneg {self.width.type} {name}")
+
+    def multiply_add(self, one: Instruction) -> str:
+        left, right, addend = (self.operand(operand) for operand in one.operands)
+        if one.op is Op.NEGATED_MULTIPLY_ADD:
+            left = self.negate(left)
+        elif one.op is Op.MULTIPLY_SUBTRACT:
+            addend = self.negate(addend)
+        kind = self.width.type
+        return self.writer.define(
+            f"call {kind} @llvm.fmuladd.{self.width.suffix}({kind} {left}, {kind} {right}, {kind} {addend})"
+        )
+
+    def function(self, one: Instruction) -> str:
+        return call_function(self.writer, self.width, str(one.detail), [self.operand(o) for o in one.operands])
+
+    def join(self, one: Instruction) -> str:
+        return self._packed([self.operand(operand) for operand in one.operands], self.width)
+
+    def pick(self, one: Instruction) -> str:
+        (vector,) = one.operands
+        kind = self.lanes_of(vector).type
+        return self.writer.define(f"extractelement {kind} {self.operand(vector)}, i64 {one.detail}")
+
+    def store_output(self, one: Instruction) -> None:
+        self.store(self.operand(one.operands[0]), "%y", int(one.detail))
+
+    def sincos(self, index: int, one: Instruction) -> None:
+        """One vector of angles: the lanes of a batch, or several angles of a scalar kernel side by side."""
+        angles = [self.operand(operand) for operand in one.operands]
+        wide = self.lanes if self.lanes.count > 1 else Lanes(angle_lanes(len(angles)))
+        packed = angles[0] if self.lanes.count > 1 else self._packed(angles, wide)
+        pair = self.writer.define(f"call {pair_type(wide)} @sincos{wide.count}({wide.type} {packed})")
+        values = [self.writer.define(f"extractvalue {pair_type(wide)} {pair}, {part}") for part in (0, 1)]
+        self.pairs[index] = (self._unpacked(values[0], wide, len(angles)), self._unpacked(values[1], wide, len(angles)))
+
+    def _packed(self, angles: list[str], wide: Lanes) -> str:
+        total = "poison"
+        for lane in range(wide.count):
+            angle = angles[lane] if lane < len(angles) else angles[0]
+            total = self.writer.define(f"insertelement {wide.type} {total}, double {angle}, i64 {lane}")
+        return total
+
+    def _unpacked(self, packed: str, wide: Lanes, count: int) -> list[str]:
+        if self.lanes.count > 1:
+            return [packed]
+        return [self.writer.define(f"extractelement {wide.type} {packed}, i64 {lane}") for lane in range(count)]
+
+    def sine(self, one: Instruction) -> str:
+        sines, cosines = self.pairs[one.operands[0]]
+        return (sines if one.op is Op.SIN else cosines)[int(one.detail)]
+
+
+def angle_lanes(count: int) -> int:
+    """How wide a vector a group of angles of a scalar kernel takes: a power of two, at least two."""
+    return max(2, 1 << (count - 1).bit_length())
+
+
+_WRITING: dict[Op, Callable[[_Body, int, Instruction], str | None]] = {
+    Op.ADD: lambda body, _, one: body.binary("fadd", one),
+    Op.SUBTRACT: lambda body, _, one: body.binary("fsub", one),
+    Op.MULTIPLY: lambda body, _, one: body.binary("fmul", one),
+    Op.DIVIDE: lambda body, _, one: body.binary("fdiv", one),
+    Op.NEGATE: lambda body, _, one: body.negate(body.operand(one.operands[0])),
+    Op.MULTIPLY_ADD: lambda body, _, one: body.multiply_add(one),
+    Op.MULTIPLY_SUBTRACT: lambda body, _, one: body.multiply_add(one),
+    Op.NEGATED_MULTIPLY_ADD: lambda body, _, one: body.multiply_add(one),
+    Op.FUNCTION: lambda body, _, one: body.function(one),
+    Op.SINCOS: lambda body, index, one: body.sincos(index, one),
+    Op.SIN: lambda body, _, one: body.sine(one),
+    Op.COS: lambda body, _, one: body.sine(one),
+    Op.JOIN: lambda body, _, one: body.join(one),
+    Op.PICK: lambda body, _, one: body.pick(one),
+    Op.STORE: lambda body, _, one: body.store_output(one),
+}

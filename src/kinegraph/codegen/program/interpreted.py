@@ -1,0 +1,98 @@
+"""A bound graph as a Python function: ready at once, some hundred times slower than machine code.
+
+The text that Python reads is made of instructions only; no name of a model is ever part of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.codegen.program.binding import Argument, bind
+from kinegraph.codegen.program.lower import lower
+from kinegraph.codegen.program.program import FORMS, LEAVES, Instruction, Op, Program
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph
+
+_SELECT = "({1} if {0} >= 0.0 else {2} if {0} < 0.0 else nan)"
+_SIGN = "(1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else {0})"
+_SPECIAL = {"select": _SELECT, "sign": _SIGN, "abs": "abs({0})", "atan2": "atan2({0}, {1})"}
+
+
+class InterpretedFunction:
+    """Takes all arguments of a graph end to end and returns all outputs end to end.
+
+    `calls` and `seconds` tell how often it was called and how long that took in all.
+    """
+
+    def __init__(self, graph: Graph, arguments: Sequence[Argument]) -> None:
+        begun = perf_counter()
+        binding = bind(graph, arguments, {})
+        self.graph = binding.graph
+        self._names = [symbol.name for argument in arguments for symbol in argument.symbols]
+        program = lower(binding, fuse=False)
+        self.operations = len(program.instructions)
+        self._function = _function(program)
+        self.preparing = perf_counter() - begun
+        self.calls = 0
+        self.seconds = 0.0
+
+    def __call__(self, x: NDArray[np.float64]) -> Sequence[float]:
+        begun = perf_counter()
+        try:
+            return self._function(x.tolist())
+        except (ArithmeticError, ValueError):  # Python stops where machine code goes on with an infinity or NaN
+            return self._as_machine_code_would(x)
+        finally:
+            self.calls += 1
+            self.seconds += perf_counter() - begun
+
+    def _as_machine_code_would(self, x: NDArray[np.float64]) -> Sequence[float]:
+        results = interpret(self.graph, dict(zip(self._names, x, strict=True)))
+        parts = [np.ravel(results[output.name]) for output in self.graph.outputs]
+        return np.concatenate(parts).tolist() if parts else []
+
+
+def _function(program: Program) -> Callable[[list[float]], Sequence[float]]:
+    """The instructions as one Python function."""
+    stored = {int(one.detail): one.operands[0] for one in program.instructions if one.op is Op.STORE}
+    lines = ["def function(x):"]
+    for index, one in enumerate(program.instructions):
+        if one.op not in LEAVES and one.op not in (Op.STORE, Op.SINCOS):
+            lines.append(f"    v{index} = {_expression(program, one)}")
+    results = ", ".join(_operand(program, stored[place]) for place in range(program.output_size))
+    lines.append(f"    return [{results}]")
+    scope: dict[str, Any] = {**vars(math), "abs": abs, "__builtins__": {}}
+    exec(compile("\n".join(lines), "<interpreted graph>", "exec"), scope)
+    function: Callable[[list[float]], Sequence[float]] = scope["function"]
+    return function
+
+
+def _expression(program: Program, one: Instruction) -> str:
+    operands = one.operands
+    if one.op in FORMS:
+        form = FORMS[one.op]
+    elif one.op in (Op.SIN, Op.COS):
+        form = f"{one.op.name.lower()}({{0}})"
+        operands = (program.instructions[operands[0]].operands[int(one.detail)],)
+    else:
+        form = _SPECIAL.get(str(one.detail), f"{one.detail}({{0}})")
+    return form.format(*(_operand(program, operand) for operand in operands))
+
+
+def _operand(program: Program, index: int) -> str:
+    one = program.instructions[index]
+    if one.op is Op.INPUT:
+        return f"x[{int(one.detail)}]"
+    if one.op is Op.LITERAL:
+        return f"({_literal(float(one.detail))})"
+    return f"v{index}"
+
+
+def _literal(value: float) -> str:
+    return repr(value) if math.isfinite(value) else f"{'-' if value < 0 else ''}{'nan' if value != value else 'inf'}"

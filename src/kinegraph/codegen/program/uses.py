@@ -1,0 +1,50 @@
+"""How values are used: what decides whether a product or a reciprocal needs a value of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kinegraph.codegen.program.binding import Binding
+from kinegraph.graph.node import Factor, Function, Polynomial
+
+
+@dataclass(frozen=True)
+class Uses:
+    """How often every value is used at all, as a term of a sum, and as a plain factor."""
+
+    total: Counter[int] = field(default_factory=Counter)
+    summand: Counter[int] = field(default_factory=Counter)
+    factor: Counter[int] = field(default_factory=Counter)
+
+    def only_added(self, index: int) -> bool:
+        """Is the value only ever a term of sums?"""
+        return self.summand[index] == self.total[index]
+
+    def divides_once(self, index: int) -> bool:
+        """Is the value used once, as a plain factor?"""
+        return self.total[index] == 1 and self.factor[index] > 0
+
+    def add_terms(self, terms: Iterable[tuple[bool, tuple[Factor, ...]]], several: bool) -> None:
+        """Count what the terms of a sum are made of; with each goes whether its coefficient is one or minus one."""
+        for plain, factors in terms:
+            self.factor.update(child for child, exponent in factors if exponent == 1)
+            if several and plain and len(factors) == 1 and factors[0][1] == 1:
+                self.summand[factors[0][0]] += 1
+
+
+def uses_of_nodes(binding: Binding) -> Uses:
+    """Of the nodes that are computed."""
+    uses, graph = Uses(), binding.graph
+    for index, node in enumerate(graph.nodes):
+        if not graph.live[index] or index in binding.statics:
+            continue
+        if isinstance(node, Polynomial):
+            uses.total.update(child for _, factors in node.terms for child, _ in factors)
+            uses.add_terms(((abs(c) == 1, factors) for c, factors in node.terms), len(node.terms) > 1)
+        elif isinstance(node, Function):
+            uses.total.update(node.arguments)
+    for output in graph.outputs:
+        uses.total.update(output.nodes)
+    return uses

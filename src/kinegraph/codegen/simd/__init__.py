@@ -1,0 +1,10 @@
+"""Programs that compute limbs of one shape side by side, in the lanes of vectors.
+
+Nodes that go over into each other when limbs are exchanged (`orbits.py`) are one value with as many lanes: the
+formula of the first with the numbers of each. Lane k of a value holds what the first becomes by k exchanges, so the
+operands of a vector are vectors themselves, or the same for all lanes.
+"""
+
+from kinegraph.codegen.simd.lowering import lower_side_by_side
+
+__all__ = ["lower_side_by_side"]

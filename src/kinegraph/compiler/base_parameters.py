@@ -1,0 +1,93 @@
+"""The base parameters of a mechanism as formulas: what of its masses and moments the joint forces can tell.
+
+`tau` = regressor times base parameters. Which parameters of the model are regrouped into which, and which have no
+effect at all, is read off the list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinegraph.compiler.compile import Values, bound_parameters
+from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.graph.build import Builder
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.transfer import moved, transfer
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.notation.text import expressions
+from kinegraph.passes.monomials import ExtractMonomials
+
+
+@dataclass(frozen=True)
+class BaseParameter:
+    """One base parameter: what it is of which link, and its formula in the model's parameters.
+
+    `Izz` is a moment of inertia about the joint's axis, `mx` a first moment, `Sxy` a second moment (a sum of m x y, so
+    that Ixx = Syy + Szz); all about the link's origin in the link's axes, mass of later links taken in.
+    """
+
+    what: str
+    link: str
+    formula: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.what}:{self.link}"
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.formula}"
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """All base parameters; `idle` are parameters of the model that the joint forces do not depend on.
+
+    `minimal` says that no smaller set would do, which is checked exactly.
+    """
+
+    parameters: tuple[BaseParameter, ...]
+    idle: tuple[str, ...]
+    minimal: bool
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def __str__(self) -> str:
+        lines = [str(parameter) for parameter in self.parameters]
+        if self.idle:
+            lines.append(f"no effect: {', '.join(self.idle)}")
+        return "\n".join(lines)
+
+
+def base_parameters(mechanism: Mechanism, *, numeric: bool = False, values: Values | None = None) -> BaseParameters:
+    """The regrouped parameters of a mechanism; those of the model stay symbols unless `numeric` or in `values`."""
+    bound = bound_parameters(mechanism, numeric, values)
+    derivation = Derivation(mechanism, bound, Plan())
+    regressor = derivation.base_parameters
+    found = []
+    for parameter in regressor.parameters:
+        what, _, link = parameter.name.partition(":")
+        found.append(BaseParameter(what, link, _formula(derivation.builder, parameter.value)))
+    entries = [entry.index for row in regressor.matrix for entry in row]
+    entries += [parameter.value.index for parameter in regressor.parameters]
+    used = derivation.builder.graph([Output("all", (len(entries),), tuple(entries))]).symbols(Kind.PARAMETER)
+    names = {symbol.name for symbol in used}
+    idle = tuple(p.name for p in mechanism.parameters if p.name not in names and p.name not in bound)
+    return BaseParameters(tuple(found), idle, regressor.minimal)
+
+
+def _formula(builder: Builder, value: Scalar) -> str:
+    """A sum with common factors taken out, as text."""
+    graph = builder.graph([Output("value", (), (value.index,))])
+    return expressions(ExtractMonomials().apply(_all_moving(graph)))[0]
+
+
+def _all_moving(graph: Graph) -> Graph:
+    """The graph with parameters as inputs: passes shorten what changes, parameters alone would cost nothing."""
+    builder = Builder()
+
+    def symbol(node: Symbol) -> int:
+        return builder.symbol(Kind.INPUT if node.kind is Kind.PARAMETER else node.kind, node.name)
+
+    return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))

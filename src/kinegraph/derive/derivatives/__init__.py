@@ -1,0 +1,1 @@
+"""Derivatives of forces and accelerations by recursions of their own."""

@@ -1,0 +1,1 @@
+"""Forces, inertia matrices, accelerations and energy by the recursions of mechanics."""

@@ -1,0 +1,169 @@
+"""The motion as one system of first order: y = [q, v, accounts], y' = [N(q) v, qdd(q, v, tau, u, t), powers].
+
+The accounts say where energy went: the work of forces in joints, what elements dissipated and what they supplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kinegraph.derive.elements.forces import is_steered
+from kinegraph.derive.quantities.derivation import input_names
+from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.quasi_velocities import position_rates
+from kinegraph.errors import DerivationError
+from kinegraph.graph.build import Builder
+from kinegraph.graph.differentiate import ForwardDerivative, jacobian
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.transfer import moved, transfer
+from kinegraph.model.elements import Element, ForceLaw, Limit, Potential, Spring, mentions
+from kinegraph.model.expression import TIME, Expression, expression
+from kinegraph.model.mechanism import ZERO, Mechanism
+
+#: The accounts: energy changes by work - dissipated + supplied.
+WORK, DISSIPATED, SUPPLIED = "work", "dissipated", "supplied"
+SIGNS = {WORK: 1, DISSIPATED: -1, SUPPLIED: 1}
+
+
+@dataclass(frozen=True)
+class Forces:
+    """What drives a mechanism from outside, by input symbol: `tau:q1` is a force in a joint, `u` a declared input.
+
+    formulas: expressions of the state and time. sampled: those whose values arrive as inputs when the code runs.
+    Joint forces that are not named vanish; declared inputs without a value must be named.
+    """
+
+    formulas: Mapping[str, Expression]
+    sampled: tuple[str, ...] = ()
+
+    def check(self, mechanism: Mechanism) -> None:
+        """DerivationError for an input that does not exist, and for one that has no value."""
+        for name in (*self.formulas, *self.sampled):
+            input_symbol(mechanism, name)
+        for name in mechanism.free_inputs:
+            if name not in self.formulas and name not in self.sampled:
+                raise DerivationError(f"the input {name!r} has no value: give inputs={{'{name}': ...}}")
+
+    @property
+    def given(self) -> bool:
+        return bool(self.formulas or self.sampled)
+
+    @property
+    def in_joints(self) -> bool:
+        """Whether any works directly on a coordinate."""
+        return any(name.startswith("tau:") for name in (*self.formulas, *self.sampled))
+
+
+NO_FORCES = Forces({})
+
+
+def input_symbol(mechanism: Mechanism, name: str) -> str:
+    """The symbol of what a user calls `q1`, `tau:q1` (a force in a joint) or `u` (a declared input)."""
+    declared = [given.name for given in mechanism.inputs]
+    joints = input_names(mechanism)
+    if name in declared:
+        return name
+    symbol = "tau:" + name.removeprefix("tau:")
+    if symbol in joints:
+        return symbol
+    known = ", ".join([*(joint.removeprefix("tau:") for joint in joints), *declared])
+    raise DerivationError(f"there is no coordinate or input {name!r} to act on; known are {known}")
+
+
+def account_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
+    """The entries of y beyond q and v: only what can be other than zero."""
+    working = not all(_stores(element, mechanism) for element in mechanism.elements)
+    return (WORK,) * forces.in_joints + (DISSIPATED, SUPPLIED) * working
+
+
+def _stores(element: Element, mechanism: Mechanism) -> bool:
+    """Whether an element gives back all it takes."""
+    if mentions(element, TIME) or any(mentions(element, given.name) for given in mechanism.inputs):
+        return False
+    if isinstance(element, Spring):
+        return not isinstance(element.law, ForceLaw) and not is_steered(element, mechanism)
+    return isinstance(element, Potential) or (isinstance(element, Limit) and element.damping == ZERO)
+
+
+def state_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
+    """The entries of y: positions, velocities, accounts."""
+    return (*mechanism.position_names, *mechanism.velocity_names, *account_names(mechanism, forces))
+
+
+def state_rate(
+    mechanism: Mechanism,
+    motion: Graph,
+    bound: Mapping[str, Expression],
+    forces: Forces = NO_FORCES,
+    accounts: tuple[str, ...] | None = None,
+) -> Graph:
+    """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
+
+    accounts: which of them end the state; None takes all that can be other than zero.
+    """
+    forces.check(mechanism)
+    builder = Builder()
+    names = Names(builder, mechanism, bound)
+    given = _given(mechanism, names, forces)
+    place = transfer(motion, builder, _replacing(builder, {name: item.index for name, item in given.items()}))
+    qdd = moved([motion.output("qdd")], place)[0].nodes
+    v = [names[name] for name in mechanism.velocity_names]
+    rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
+    accounts = account_names(mechanism, forces) if accounts is None else accounts
+    if WORK in accounts:
+        rates.append(_power(mechanism, names, given).index)
+    if DISSIPATED in accounts:
+        rates.extend(moved([motion.output("power")], place)[0].nodes)
+    return builder.graph([Output("rate", (len(rates),), tuple(rates))])
+
+
+def _given(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
+    """What every input symbol stands for."""
+    found = {}
+    for symbol in (*input_names(mechanism), *mechanism.free_inputs):
+        if symbol in forces.sampled:
+            found[symbol] = Scalar(names.builder, names.builder.symbol(Kind.INPUT, symbol))
+        else:
+            found[symbol] = names.scalar(forces.formulas.get(symbol, expression(0)))
+    return found
+
+
+def _replacing(builder: Builder, nodes: Mapping[str, int]) -> Callable[[Symbol], int]:
+    def symbol(node: Symbol) -> int:
+        known = nodes.get(node.name) if node.kind is Kind.INPUT else None
+        return builder.symbol(node.kind, node.name) if known is None else known
+
+    return symbol
+
+
+def _power(mechanism: Mechanism, names: Names, tau: Mapping[str, Scalar]) -> Scalar:
+    total = names.number(0)
+    for name, velocity in zip(input_names(mechanism), mechanism.velocity_names, strict=True):
+        total = total + tau[name] * names[velocity]
+    return total
+
+
+def rate_jacobian(mechanism: Mechanism, rate: Graph) -> Graph:
+    """d(rate)/dy, row by row; entries of y that are no coordinates or velocities have no influence."""
+    builder = Builder()
+    roots = moved(rate.outputs, transfer(rate, builder))[0].nodes
+    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
+    symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
+    rows = jacobian(builder, roots, symbols)
+    padding = (builder.zero,) * (len(roots) - len(symbols))
+    entries = tuple(entry for row in rows for entry in (*row, *padding))
+    return builder.graph([Output("jacobian", (len(roots), len(roots)), entries)])
+
+
+def along_motion(mechanism: Mechanism, rate: Graph, quantities: Graph) -> Graph:
+    """The time derivatives of a graph's outputs along the motion: zero for a first integral."""
+    builder = Builder()
+    slopes = moved(rate.outputs, transfer(rate, builder))[0].nodes
+    outputs = moved(quantities.outputs, transfer(quantities, builder))
+    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
+    symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
+    seeds = dict(zip(symbols, slopes, strict=False)) | {builder.symbol(Kind.TIME, "t"): builder.one}
+    total = ForwardDerivative(builder, seeds)
+    return builder.graph([one._replace(nodes=tuple(total(node) for node in one.nodes)) for one in outputs])

@@ -1,0 +1,1 @@
+"""Springs, dampers, forces and their kin in the equations."""

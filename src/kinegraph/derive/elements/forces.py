@@ -1,0 +1,325 @@
+"""What elements add to the equations: generalized forces, potential energy, power lost and supplied.
+
+Following KiDyM every element works on a target gamma(q, t) with a force f and contributes f dgamma/dq through its row
+of the structure matrix; a target that is a rate beta(q, v, t), linear in v, contributes f dbeta/dv. All rows together
+are one gradient by reverse accumulation, in which the forces stand as symbols until it is done.
+
+Time may move targets by itself. With gamma_t the explicit part of the rate and V the potential of the elements:
+
+    dissipated = sum f gamma' over dampers, friction and the damping of limits
+    supplied   = sum f (gamma' - gamma_t) over forces + sum f gamma_t over dampers + dV/dt at fixed q
+    d/dt (kinetic + potential) = supplied - dissipated + v . tau + D
+
+D is the power that moves the bare mechanism where its transforms or gravity depend on time; else it is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from kinegraph.derive.elements.points import Points
+from kinegraph.derive.elements.stored_energy import integral
+from kinegraph.derive.tree.algebra import Vector, dot, minus, vector
+from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.displacements import Motion
+from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.quasi_velocities import position_rates, velocity_forces
+from kinegraph.graph.build import Builder
+from kinegraph.graph.differentiate import ForwardDerivative, gradient
+from kinegraph.graph.node import Kind, Output, Symbol
+from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.transfer import moved, transfer
+from kinegraph.model.elements import (
+    RATE,
+    STRETCH,
+    Axes,
+    Damper,
+    Element,
+    EnergyLaw,
+    Force,
+    Friction,
+    Limit,
+    Linear,
+    Moment,
+    PointForce,
+    Potential,
+    Span,
+    Spring,
+    Target,
+    expressions,
+)
+from kinegraph.model.expression import Expression, names
+from kinegraph.model.mechanism import ZERO, Mechanism
+from kinegraph.model.names import component
+
+_HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A force and what it works on; a target that is a rate acts through dbeta/dv instead of dgamma/dq."""
+
+    force: Scalar
+    target: Scalar
+    is_rate: bool = False
+
+
+class ElementNames(Names):
+    """What the names of a law stand for: also points, `tip.x`, and their velocities, `tip.x'`."""
+
+    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: Layout) -> None:
+        super().__init__(layout.tree.like.builder, mechanism, bound)
+        self.points = Points(mechanism, layout, self)
+        self._mechanism = mechanism
+
+    def _new(self, name: str) -> Scalar:
+        found = component(name)
+        if found is None:
+            return super()._new(name)
+        position = self.points.named(found.point)["xyz".index(found.axis)]
+        return self.total_rate(position) if found.rate else position
+
+    def total_rate(self, gamma: Scalar) -> Scalar:
+        """gamma' along the motion."""
+        return Scalar(self.builder, self._total(gamma.index))
+
+    def explicit_rate(self, gamma: Scalar) -> Scalar:
+        """The part of gamma' that is there at rest: the derivative by time at fixed q."""
+        return Scalar(self.builder, self._explicit(gamma.index))
+
+    @cached_property
+    def _total(self) -> ForwardDerivative:
+        return ForwardDerivative(self.builder, self._position_seeds | {self._time: self.builder.one})
+
+    @cached_property
+    def _explicit(self) -> ForwardDerivative:
+        return ForwardDerivative(self.builder, {self._time: self.builder.one})
+
+    @property
+    def _time(self) -> int:
+        return self.builder.symbol(Kind.TIME, "t")
+
+    @property
+    def _position_seeds(self) -> dict[int, int]:
+        v = [self[name] for name in self._mechanism.velocity_names]
+        rates = position_rates(self._mechanism, self.builder, v)
+        return {self[name].index: rate.index for name, rate in zip(self._mechanism.position_names, rates, strict=True)}
+
+
+class Elements:
+    """The elements of one mechanism, lowered into the builder of a layout."""
+
+    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: Layout, motion: Motion) -> None:
+        self.mechanism = mechanism
+        self.builder: Builder = layout.tree.like.builder
+        self.names = ElementNames(mechanism, bound, layout)
+        self.potentials: list[Scalar] = []
+        self.resisting: list[Work] = []  # their force is against the growth of the target
+        self.driving: list[Work] = []
+        self.moments: list[list[Scalar]] = []  # generalized forces of each
+        self._motion = motion
+        self._velocity_names = frozenset(mechanism.velocity_names)
+        for element in mechanism.elements:
+            self._add(element)
+
+    # the results
+
+    @property
+    def conservative(self) -> bool:
+        """True if all forces come from a potential that does not change with time by itself."""
+        if self.resisting or self.driving or self.moments:
+            return False
+        return self.names.explicit_rate(self.potential()).is_zero
+
+    def potential(self) -> Scalar:
+        """The energy stored in springs and potentials."""
+        return _sum(self.potentials, self._zero)
+
+    def forces(self) -> list[Scalar]:
+        """The generalized forces of all elements."""
+        works = [*self.driving, *(Work(-work.force, work.target, work.is_rate) for work in self.resisting)]
+        totals = self._structure(works)
+        for moment in self.moments:
+            totals = [total + item for total, item in zip(totals, moment, strict=True)]
+        return totals
+
+    def power(self) -> list[Scalar]:
+        """The power (dissipated, supplied); see the top of this file for what time-dependence adds."""
+        dissipated, supplied = self._zero, self.names.explicit_rate(self.potential())
+        for work in self.resisting:
+            dissipated = dissipated + work.force * self._rate(work)
+            supplied = supplied + work.force * self._explicit(work)
+        for work in self.driving:
+            supplied = supplied + work.force * (self._rate(work) - self._explicit(work))
+        for moment in self.moments:
+            for name, item in zip(self.mechanism.velocity_names, moment, strict=True):
+                supplied = supplied + item * self.names[name]
+        return [dissipated, supplied]
+
+    @property
+    def _zero(self) -> Scalar:
+        return self.names.number(0)
+
+    def _rate(self, work: Work) -> Scalar:
+        return work.target if work.is_rate else self.names.total_rate(work.target)
+
+    def _explicit(self, work: Work) -> Scalar:
+        if not work.is_rate:
+            return self.names.explicit_rate(work.target)
+        at_rest = {Symbol(Kind.VELOCITY, name): self.builder.zero for name in self.mechanism.velocity_names}
+        return self._replaced([work.target.index], at_rest)[0]
+
+    def _structure(self, works: Sequence[Work]) -> list[Scalar]:
+        """sum f dgamma/dq - dV/dq, with q along the velocities, and sum f dbeta/dv."""
+        weights = {Symbol(Kind.INPUT, f"element:{index}"): work.force.index for index, work in enumerate(works)}
+        position_work, rate_work = -self.potential(), self._zero
+        for symbol, work in zip(weights, works, strict=True):
+            part = Scalar(self.builder, self.builder.symbol(symbol.kind, symbol.name)) * work.target
+            if work.is_rate:
+                rate_work = rate_work + part
+            else:
+                position_work = position_work + part
+        by_position = self._gradient(position_work, Kind.COORDINATE, self.mechanism.position_names)
+        by_velocity = self._gradient(rate_work, Kind.VELOCITY, self.mechanism.velocity_names)
+        replaced = self._replaced([*by_position, *by_velocity], weights)
+        split = len(by_position)
+        along = velocity_forces(self.mechanism, self.builder, replaced[:split])
+        return [left + right for left, right in zip(along, replaced[split:], strict=True)]
+
+    def _gradient(self, root: Scalar, kind: Kind, symbols: Sequence[str]) -> list[int]:
+        return gradient(self.builder, root.index, [self.builder.symbol(kind, name) for name in symbols])
+
+    def _replaced(self, nodes: Sequence[int], values: Mapping[Symbol, int]) -> list[Scalar]:
+        """The nodes with symbols replaced."""
+        builder = self.builder
+
+        def symbol(node: Symbol) -> int:
+            return values[node] if node in values else builder.symbol(node.kind, node.name)
+
+        graph = builder.graph([Output("nodes", (len(nodes),), tuple(nodes))])
+        return [Scalar(builder, node) for node in moved(graph.outputs, transfer(graph, builder, symbol))[0].nodes]
+
+    # the elements
+
+    def _add(self, element: Element) -> None:
+        match element:
+            case Spring():
+                self._add_spring(element)
+            case Damper():
+                self._add_damper(element)
+            case Friction():
+                self._add_friction(element)
+            case Force():
+                target, is_rate = self._target(element.on)
+                self.driving.append(Work(self.names.scalar(element.value), target, is_rate))
+            case PointForce():
+                self._add_point_force(element)
+            case Moment():
+                self._add_moment(element)
+            case Potential():
+                self.potentials.append(self.names.scalar(element.energy))
+            case Limit():
+                self._add_limit(element)
+
+    def _target(self, target: Target) -> tuple[Scalar, bool]:
+        """What an element works on, and whether that is a rate already."""
+        if isinstance(target, Span):
+            return self._square(target).apply("sqrt"), False
+        is_rate = any(name in self._velocity_names or name.endswith("'") for name in names(target))
+        return self.names.scalar(target), is_rate
+
+    def _square(self, span: Span) -> Scalar:
+        """The squared distance of two points."""
+        line = minus(self.names.points.anchored(span.second), self.names.points.anchored(span.first))
+        return dot(line, line)
+
+    def _add_spring(self, spring: Spring) -> None:
+        steered = is_steered(spring, self.mechanism)
+        if isinstance(spring.on, Span) and isinstance(spring.law, Linear) and spring.rest == ZERO and not steered:
+            # Without a root, so that the points may meet.
+            stiffness = self.names.scalar(spring.law.coefficient)
+            self.potentials.append(_HALF * (stiffness * self._square(spring.on)))
+            return
+        target, _ = self._target(spring.on)
+        stretch = target - self.names.scalar(spring.rest)
+        stored = None if steered else self._stored(spring, stretch)
+        if stored is not None:
+            self.potentials.append(stored)
+        else:
+            self.driving.append(Work(-self._law(spring, stretch, STRETCH.text), target))
+
+    def _stored(self, spring: Spring, stretch: Scalar) -> Scalar | None:
+        if isinstance(spring.law, Linear):
+            return _HALF * (self.names.scalar(spring.law.coefficient) * stretch**2)
+        if isinstance(spring.law, EnergyLaw):
+            return self.names.scalar(spring.law.energy, {STRETCH.text: stretch})
+        return integral(self.names, spring.law.force, STRETCH.text, stretch)
+
+    def _law(self, element: Spring | Damper, argument: Scalar, local: str) -> Scalar:
+        law = element.law
+        assert not isinstance(law, EnergyLaw)  # these are always stored
+        if isinstance(law, Linear):
+            return self.names.scalar(law.coefficient) * argument
+        return self.names.scalar(law.force, {local: argument})
+
+    def _add_damper(self, damper: Damper) -> None:
+        target, is_rate = self._target(damper.on)
+        rate = self._rate(Work(self._zero, target, is_rate))
+        self.resisting.append(Work(self._law(damper, rate, RATE.text), target, is_rate))
+
+    def _add_friction(self, friction: Friction) -> None:
+        target, is_rate = self._target(friction.on)
+        rate = self._rate(Work(self._zero, target, is_rate))
+        scalar = self.names.scalar
+        dry = scalar(friction.coulomb) * (rate / scalar(friction.width)).apply("tanh")
+        self.resisting.append(Work(dry + scalar(friction.viscous) * rate, target, is_rate))
+
+    def _add_point_force(self, force: PointForce) -> None:
+        points = self.names.points
+        components = self._vector(force.components)
+        if force.axes is Axes.BODY:
+            components = points.turned_out(points.frame(force.at.of), components)
+        for value, coordinate in zip(components, points.anchored(force.at), strict=True):
+            if not value.is_zero:
+                self.driving.append(Work(value, coordinate))
+
+    def _add_moment(self, moment: Moment) -> None:
+        points = self.names.points
+        work = points.body_moment if moment.axes is Axes.BODY else points.world_moment
+        self.moments.append(work(points.frame(moment.on), self._vector(moment.components), self._motion))
+
+    def _vector(self, components: Sequence[Expression]) -> Vector:
+        return vector([self.names.scalar(item) for item in components])
+
+    def _add_limit(self, limit: Limit) -> None:
+        target, _ = self._target(limit.on)
+        if limit.upper is not None:
+            self._add_stop(limit, target - self.names.scalar(limit.upper))
+        if limit.lower is not None:
+            self._add_stop(limit, self.names.scalar(limit.lower) - target)
+
+    def _add_stop(self, limit: Limit, depth: Scalar) -> None:
+        """d max(0, k + c d') where d >= 0: k d^2/2 stored, the rest dissipated."""
+        stiffness, damping = self.names.scalar(limit.stiffness), self.names.scalar(limit.damping)
+        self.potentials.append(_HALF * (stiffness * depth.apply("select", depth**2, self._zero)))
+        if damping.is_zero:
+            return
+        loss = damping * self.names.total_rate(depth)
+        loss = (loss + stiffness).apply("select", loss, -stiffness)
+        self.resisting.append(Work(depth.apply("select", depth * loss, self._zero), depth))
+
+
+def is_steered(spring: Spring, mechanism: Mechanism) -> bool:
+    """Whether a spring uses inputs whose rates are unknown: then it stores no energy of its own but is driven."""
+    free = frozenset(mechanism.free_inputs)
+    return any(free & names(item) for item in expressions(spring))
+
+
+def _sum(items: Sequence[Scalar], zero: Scalar) -> Scalar:
+    total = zero
+    for item in items:
+        total = total + item
+    return total

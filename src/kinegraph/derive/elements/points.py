@@ -1,0 +1,95 @@
+"""Points and directions of bodies in the fixed frame, one at a time, without any matrix of rotation."""
+
+from __future__ import annotations
+
+from kinegraph.derive.dynamics.newton_euler import projected
+from kinegraph.derive.tree.algebra import Vector, apply, identity, plus, vector, zero_vector
+from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.displacements import Motion
+from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.links import Placement, position_in
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.elements import Anchor
+from kinegraph.model.mechanism import Mechanism
+
+
+class Points:
+    """The points of one layout. A name means a body's origin, or an output where no body is called so."""
+
+    def __init__(self, mechanism: Mechanism, layout: Layout, names: Names) -> None:
+        self.layout = layout
+        self.names = names
+        self._outputs = {point.name: point for point in mechanism.points}
+        self._positions: dict[str, Vector] = {}
+
+    def frame(self, name: str | None) -> Placement:
+        """The frame of a body, of the body an output lies on, or the fixed frame."""
+        tree = self.layout.tree
+        if name is not None and name not in tree.bodies:
+            name = self._outputs[name].body
+        if name is None:
+            return Placement(0, identity(tree.like), zero_vector(tree.like))
+        return tree.bodies[name]
+
+    def named(self, name: str) -> Vector:
+        """Where the point of this name is, in the fixed frame."""
+        if name not in self._positions:
+            self._positions[name] = self.anchored(Anchor(name))
+        return self._positions[name]
+
+    def anchored(self, anchor: Anchor) -> Vector:
+        """Where an anchor is, in the fixed frame."""
+        local = anchor.position
+        if anchor.of is not None and anchor.of not in self.layout.tree.bodies:
+            local = self._outputs[anchor.of].position
+        frame = self.frame(anchor.of)
+        return self._outside(frame.link, position_in(frame, vector([self.names.scalar(item) for item in local])))
+
+    def _outside(self, link: int, position: Vector) -> Vector:
+        """A point of a link: from frame to frame inwards, which is Horner's rule for positions."""
+        position = self.layout.seats[link].place(position)
+        while link > 0:
+            position = plus(self.layout.offsets[link], self.layout.inward(link, position))
+            link = self.layout.tree.links[link].parent
+        return position
+
+    def turned_out(self, frame: Placement, components: Vector) -> Vector:
+        """A direction given in a body's axes, in the axes of the fixed frame."""
+        link = frame.link
+        direction = self.layout.seats[link].place(apply(frame.rotation, components))
+        while link > 0:
+            direction = self.layout.inward(link, direction)
+            link = self.layout.tree.links[link].parent
+        return direction
+
+    # moments
+
+    def body_moment(self, frame: Placement, moment: Vector, motion: Motion) -> list[Scalar]:
+        """The generalized forces of a moment given in a body's axes: turned inwards from joint to joint."""
+        totals = [self.layout.tree.like.number(0)] * len(motion.velocities)
+        link = frame.link
+        moment = self.layout.seats[link].place(apply(frame.rotation, moment))
+        while link > 0:
+            self._project(link, moment, motion, totals)
+            moment = self.layout.inward(link, moment)
+            link = self.layout.tree.links[link].parent
+        return totals
+
+    def world_moment(self, frame: Placement, moment: Vector, motion: Motion) -> list[Scalar]:
+        """The generalized forces of a moment given in fixed axes: turned outwards on the way to the body."""
+        totals = [self.layout.tree.like.number(0)] * len(motion.velocities)
+        path: list[int] = []
+        link = frame.link
+        while link > 0:
+            path.append(link)
+            link = self.layout.tree.links[link].parent
+        for step in reversed(path):
+            moment = self.layout.outward(step, moment)
+            self._project(step, moment, motion, totals)
+        return totals
+
+    def _project(self, link: int, moment: Vector, motion: Motion, totals: list[Scalar]) -> None:
+        components = projected(self.layout, link, zero_vector(self.layout.tree.like), moment)
+        for column, component in zip(motion.columns[link], components, strict=True):
+            for index, factor in column.items():
+                totals[index] = totals[index] + factor * component

@@ -1,0 +1,1 @@
+"""Parameters that the forces can tell apart: regressor and regrouping."""

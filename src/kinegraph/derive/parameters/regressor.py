@@ -1,0 +1,212 @@
+"""The regressor: tau = Y(q, v, a) pi, linear in the base parameters pi, with as few of them as the motion can tell.
+
+Regrouping (`regroup.py`) leaves on every link what its joint can tell from its parent; of these, parameters whose
+column is zero are left out, and the rank of the rest is checked exactly, at random points of the prime field.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+from kinegraph.derive.tree.algebra import FOLLOWING, Symmetric, zero_symmetric
+from kinegraph.derive.tree.inertia import MassMoments
+from kinegraph.derive.tree.links import Joint, JointKind, Tree
+from kinegraph.graph.build import Builder
+from kinegraph.graph.differentiate import jacobian
+from kinegraph.graph.interpret import Evaluation
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.proof.field import FieldArithmetic, angle_denominator, field_prime
+from kinegraph.graph.scalar import Scalar
+
+AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class BaseParameter:
+    """One parameter of a link: its name, its value in the model's parameters, and the symbol standing for it."""
+
+    name: str
+    value: Scalar
+    symbol: Scalar
+
+
+def parametrised(tree: Tree, link_names: Sequence[str]) -> tuple[Tree, list[BaseParameter]]:
+    """The regrouped tree with every link's moments replaced by symbols, and what the symbols stand for."""
+    links = list(tree.links)
+    parameters: list[BaseParameter] = []
+    for index in range(1, len(links)):
+        joint = links[index].joint
+        assert joint is not None
+        found, moments = _link_parameters(joint, links[index].moments, link_names[index])
+        parameters.extend(found)
+        links[index] = replace(links[index], moments=moments)
+    return replace(tree, links=tuple(links)), parameters
+
+
+def _link_parameters(joint: Joint, moments: MassMoments, name: str) -> tuple[list[BaseParameter], MassMoments]:
+    """What a link can tell: about its own axis the sum and difference of the cross moments, products, first moments."""
+    parameters: list[BaseParameter] = []
+
+    def new(what: str, value: Scalar) -> Scalar:
+        symbol = value.symbol(Kind.PARAMETER, f"{what}:{name}")
+        parameters.append(BaseParameter(f"{what}:{name}", value, symbol))
+        return symbol
+
+    zero = moments.mass.number(0)
+    if joint.kind is JointKind.PRISMATIC:
+        mass = new("m", moments.mass)
+        x, y, z = (new(f"m{AXES[i]}", moments.first[i]) for i in range(3))
+        return parameters, MassMoments(mass, (x, y, z), zero_symmetric(zero))
+    if joint.kind is JointKind.SPHERICAL:
+        x, y, z = (new(f"m{AXES[i]}", moments.first[i]) for i in range(3))
+        names = ("Sxx", "Syy", "Szz", "Syz", "Sxz", "Sxy")
+        second = Symmetric(*(new(word, item) for word, item in zip(names, moments.second, strict=True)))
+        return parameters, MassMoments(zero, (x, y, z), second)
+    return parameters, _about_axis(joint.axis, moments, new)
+
+
+def _about_axis(axis: int, moments: MassMoments, new: Callable[[str, Scalar], Scalar]) -> MassMoments:
+    """I = Sjj + Skk is the moment about the axis, D = Sjj - Skk the difference: fewer columns vanish together."""
+    j, k = FOLLOWING[axis]
+    zero = moments.mass.number(0)
+    s = moments.second
+    total = new(f"I{AXES[axis]}{AXES[axis]}", s[j] + s[k])
+    difference = new(f"S{AXES[j]}{AXES[j]}-S{AXES[k]}{AXES[k]}", s[j] - s[k])
+    half = Fraction(1, 2)
+    entries = [zero] * 6
+    entries[j], entries[k] = half * (total + difference), half * (total - difference)
+    for a, b in ((j, k), (axis, j), (axis, k)):
+        a, b = min(a, b), max(a, b)
+        entries[6 - a - b] = new(f"S{AXES[a]}{AXES[b]}", s.off(a, b))
+    first = [zero] * 3
+    for i in sorted((j, k)):
+        first[i] = new(f"m{AXES[i]}", moments.first[i])
+    return MassMoments(zero, (first[0], first[1], first[2]), Symmetric(*entries))
+
+
+@dataclass(frozen=True)
+class BaseRegressor:
+    """tau = matrix @ [parameter values].
+
+    `minimal` says that the columns are independent functions of the motion (checked exactly). It is False only where
+    a dependence has coefficients that are no rational numbers, so that it could not be resolved.
+    """
+
+    matrix: list[list[Scalar]]
+    parameters: tuple[BaseParameter, ...]
+    minimal: bool
+
+
+def base_regressor(builder: Builder, roots: Sequence[Scalar], parameters: Sequence[BaseParameter]) -> BaseRegressor:
+    """The regressor of forces that are linear in the given parameters, dependent columns merged into the others."""
+    rows = jacobian(builder, [root.index for root in roots], [parameter.symbol.index for parameter in parameters])
+    pivots, relations = dependences(builder, rows)
+    values = [parameter.value for parameter in parameters]
+    keep = list(pivots)
+    for column, relation in relations.items():
+        if relation is None:
+            keep.append(column)
+            continue
+        for pivot, coefficient in relation.items():
+            values[pivot] = values[pivot] + coefficient * values[column]
+    keep.sort()
+    matrix = [[Scalar(builder, row[column]) for column in keep] for row in rows]
+    merged = tuple(replace(parameters[column], value=values[column]) for column in keep)
+    return BaseRegressor(matrix, merged, minimal=len(keep) == len(pivots))
+
+
+Relation: TypeAlias = dict[int, Fraction]
+
+
+def dependences(builder: Builder, rows: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, Relation | None]]:
+    """Independent columns of a matrix of nodes, as functions of the motion, and the others in terms of them.
+
+    The matrix is evaluated at random points of the prime field, parameters held fixed, until there are more rows than
+    columns; a dependence of functions shows at every point, an independence at almost all. A relation is None where
+    its coefficients are not rational numbers.
+    """
+    width = len(rows[0]) if rows else 0
+    flat = tuple(index for row in rows for index in row)
+    graph = builder.graph([Output("Y", (len(rows), width), flat)])
+    samples: list[list[int]] = []
+    points = _MovingPoint(secrets.randbits(64))
+    while len(samples) < width + 2 * len(rows):
+        samples.extend(points.next(graph, len(rows), width))
+    reduced, pivots = _row_reduced(samples, width)
+    relations = {column: _rational_relation(reduced, pivots, column) for column in range(width) if column not in pivots}
+    return pivots, relations
+
+
+def _rational_relation(reduced: list[list[int]], pivots: list[int], column: int) -> Relation | None:
+    relation: Relation = {}
+    for row, pivot in zip(reduced, pivots, strict=False):
+        if row[column]:
+            coefficient = _rational(row[column])
+            if coefficient is None:
+                return None
+            relation[pivot] = coefficient
+    return relation
+
+
+def _rational(residue: int) -> Fraction | None:
+    """The fraction with small numerator and denominator that a residue stands for, if there is one."""
+    p = field_prime()
+    bound = 1 << 40  # a random residue has such a fraction with probability 2^-45
+    (r0, t0), (r1, t1) = (p, 0), (residue, 1)
+    while r1 > bound:
+        quotient = r0 // r1
+        (r0, t0), (r1, t1) = (r1, t1), (r0 - quotient * r1, t0 - quotient * t1)
+    return Fraction(r1, t1) if abs(t1) <= bound else None
+
+
+class _MovingPoint:
+    """Random points with the same parameters and another motion each time."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.steps = 0
+
+    def next(self, graph: Graph, height: int, width: int) -> Iterator[list[int]]:
+        self.steps += 1
+        values = Evaluation(graph, _MotionField(self.seed, self.steps, angle_denominator(graph)))
+        nodes = graph.outputs[0].nodes
+        for row in range(height):
+            yield [values[index] for index in nodes[row * width : (row + 1) * width]]
+
+
+class _MotionField(FieldArithmetic):
+    """The field at a point whose parameters depend on the seed only, everything else on the step too."""
+
+    def __init__(self, seed: int, step: int, denominator: int) -> None:
+        self._step = step
+        super().__init__(seed, denominator)
+
+    def symbol(self, symbol: Symbol) -> int:
+        if symbol.kind.static:
+            return super().symbol(symbol)
+        return self._random("moving", self._step, symbol.kind.value, symbol.name)
+
+
+def _row_reduced(matrix: list[list[int]], width: int) -> tuple[list[list[int]], list[int]]:
+    """The reduced row echelon form modulo the prime, and its pivot columns."""
+    p = field_prime()
+    pivots: list[int] = []
+    rows = [list(row) for row in matrix]
+    for column in range(width):
+        top = len(pivots)
+        found = next((i for i in range(top, len(rows)) if rows[i][column]), None)
+        if found is None:
+            continue
+        rows[top], rows[found] = rows[found], rows[top]
+        inverse = pow(rows[top][column], -1, p)
+        rows[top] = [item * inverse % p for item in rows[top]]
+        for i, row in enumerate(rows):
+            if i != top and row[column]:
+                factor = row[column]
+                rows[i] = [(a - factor * b) % p for a, b in zip(row, rows[top], strict=True)]
+        pivots.append(column)
+    return rows, pivots

@@ -1,0 +1,217 @@
+"""Choosing the plan: the same equations are derived in several ways and the cheapest graph is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict
+
+from kinegraph.derive.dynamics.forward import LinearSystem
+from kinegraph.derive.parameters.regroup import Gauge
+from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
+from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.limbs import AlikeLimbs
+from kinegraph.derive.tree.links import JointKind
+from kinegraph.derive.tree.origin_shift import Slide
+from kinegraph.graph.build import Builder
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.transfer import moved, transfer
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Mechanism
+
+#: d(qdd) by these is written out from d(tau) by those.
+_WRITTEN = {"q": "q", DISPLACEMENTS: DISPLACEMENTS, "v": "v", "tau": "a"}
+#: Quantities that are all derived from one tree of links.
+_WRITTEN_ALIKE = {"tau", "H", "C", "coriolis", "gravity", "bias", "qdd"}
+_NEEDS_INERTIA = {"H", "C", "qdd", "coriolis"}
+
+
+class _Change(TypedDict, total=False):
+    """New values for fields of a plan."""
+
+    kept: frozenset[int]
+    euler: None
+    inertia: InertiaMethod
+    forward: ForwardMethod
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A graph derived by one plan."""
+
+    plan: Plan
+    graph: Graph
+    operations: Operations
+    limbs: AlikeLimbs | None = None
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        operations = self.operations
+        functions = operations.div + operations.sqrt + operations.sin + operations.cos + operations.other
+        return operations.total + 4 * functions, operations.mul
+
+
+class PlanSearch:
+    """Derives one list of quantities by different plans; `alike` writes limbs of one shape alike."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        quantities: Sequence[Quantity],
+        bound: Mapping[str, Expression],
+        alike: bool = False,
+    ) -> None:
+        self.alike = alike
+        self.mechanism = mechanism
+        self.quantities = quantities
+        self.bound = bound
+        self._seen: dict[Plan, Candidate] = {}
+        self._left = 0
+        self._judged = tuple(dict.fromkeys(_judged_by(quantity) for quantity in quantities))
+
+    def candidate(self, plan: Plan) -> Candidate:
+        """The graph by which one plan is judged (derived once): of the quantities before they are differentiated."""
+        if plan not in self._seen:
+            self._seen[plan] = self._derived(plan, self._judged)
+            self._left -= len(self._seen[plan].graph)
+        return self._seen[plan]
+
+    def _derived(self, plan: Plan, quantities: Sequence[Quantity]) -> Candidate:
+        derivation = self._derivation(plan, quantities)
+        outputs = [derivation.output(quantity) for quantity in quantities]
+        return self._candidate(derivation, outputs, quantities)
+
+    def _derivation(self, plan: Plan, quantities: Sequence[Quantity]) -> Derivation:
+        later = self._differentiated_by(quantities)
+        known = {name: value for name, value in self.bound.items() if name not in later}
+        return Derivation(self.mechanism, known, plan, self.alike)
+
+    def _candidate(
+        self, derivation: Derivation, outputs: Sequence[Output], quantities: Sequence[Quantity]
+    ) -> Candidate:
+        graph = derivation.builder.graph(outputs)
+        graph = self._with_values(graph) if self._differentiated_by(quantities) else graph
+        settled = replace(derivation.plan, kept=derivation.layout.kept, euler=derivation.euler)
+        return Candidate(settled, graph, count(graph), derivation.limbs if self.alike else None)
+
+    def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
+        """The parameters with values that must be symbols until the derivatives by them have been taken."""
+        words = {quantity.by for quantity in quantities}
+        return set(self.bound) if "p" in words and "p" not in self.bound else words & set(self.bound)
+
+    def _with_values(self, graph: Graph) -> Graph:
+        builder = Builder()
+        names = Names(builder, self.mechanism, self.bound)
+
+        def symbol(node: Symbol) -> int:
+            is_parameter = node.kind is Kind.PARAMETER
+            return names[node.name].index if is_parameter else builder.symbol(node.kind, node.name)
+
+        return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
+
+    def best(self, budget: int = 0) -> Candidate:
+        """The cheapest plan found; after the main choices single ones are changed until `budget` nodes are derived."""
+        best = self._best_judged(budget)
+        return best if self._judged == tuple(self.quantities) else self._derived(best.plan, self.quantities)
+
+    def best_unsolved(self, budget: int = 0) -> tuple[Candidate, LinearSystem]:
+        """By the cheapest plan, the graph up to the linear system that derivatives of accelerations end in."""
+        derivation = self._derivation(self._best_judged(budget).plan, self.quantities)
+        outputs, system = derivation.unsolved(self.quantities)
+        return self._candidate(derivation, outputs, self.quantities), system
+
+    @property
+    def limbs_prevail(self) -> bool:
+        """Are most joints those of limbs with others like them, and can they be written alike?"""
+        written_alike = {quantity.name for quantity in self.quantities} <= _WRITTEN_ALIKE
+        if not written_alike or self._differentiated_by(self.quantities):
+            return False
+        return Derivation(self.mechanism, self.bound, Plan(), alike=True).limbs.prevail
+
+    def _best_judged(self, budget: int) -> Candidate:
+        best = self.candidate(Plan())
+        for change in self._main_choices():
+            changed = self.candidate(replace(best.plan, **change))
+            best = min(best, changed, key=lambda candidate: candidate.cost)
+        self._left = budget
+        return self._improve(best) if budget else best
+
+    def _main_choices(self) -> Iterator[_Change]:
+        """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""
+        names = {quantity.name for quantity in self._judged}
+        if "qdd" in names:
+            yield {"forward": ForwardMethod.ARTICULATED}
+        yield {"kept": frozenset(), "euler": None}
+        if names & _NEEDS_INERTIA or any(quantity.by for quantity in self._judged):
+            yield {"inertia": InertiaMethod.WRENCHES}
+
+    def _improve(self, best: Candidate) -> Candidate:
+        """Change one choice of one link at a time while that saves operations."""
+        improved = True
+        while improved:
+            improved = False
+            for index in self._turning_links():
+                for change in _CHANGES:
+                    if self._left < 0:
+                        return best
+                    changed = self.candidate(change(best.plan, index))
+                    if changed.cost < best.cost:
+                        best, improved = changed, True
+        return best
+
+    def _turning_links(self) -> list[int]:
+        links = Derivation(self.mechanism, self.bound, Plan()).tree.links
+        return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
+
+
+def _judged_by(quantity: Quantity) -> Quantity:
+    """What a plan for a quantity is judged by: what is cheap to compute is cheap to differentiate.
+
+    Derivatives of forces are written out and judged by themselves; those of accelerations are built on them, and what
+    is added takes the same operations by any plan.
+    """
+    if quantity.name == "tau":
+        return quantity if quantity.by in _WRITTEN.values() else replace(quantity, by="")
+    if quantity.name == "qdd" and quantity.by in _WRITTEN:
+        return Quantity("tau", by=_WRITTEN[quantity.by])
+    return replace(quantity, by="")
+
+
+def _flip_frame(plan: Plan, index: int) -> Plan:
+    return replace(plan, kept=(plan.kept or frozenset()) ^ {index})
+
+
+def _flip_moment(plan: Plan, index: int) -> Plan:
+    return replace(plan, euler=(plan.euler or frozenset()) ^ {index})
+
+
+def _flip_slide_to_parent(plan: Plan, index: int) -> Plan:
+    return replace(plan, slides=(plan.slides - {(index, Slide.CHILD)}) ^ {(index, Slide.PARENT)})
+
+
+def _flip_slide_to_child(plan: Plan, index: int) -> Plan:
+    return replace(plan, slides=(plan.slides - {(index, Slide.PARENT)}) ^ {(index, Slide.CHILD)})
+
+
+def _euler_with(gauge: Gauge) -> Callable[[Plan, int], Plan]:
+    """Euler's equation with two equal moments; the same change again takes it back."""
+
+    def change(plan: Plan, index: int) -> Plan:
+        others = frozenset(item for item in plan.gauges if item[0] != index)
+        if (index, gauge) in plan.gauges:
+            return replace(plan, gauges=others)
+        return replace(plan, gauges=others | {(index, gauge)}, euler=(plan.euler or frozenset()) | {index})
+
+    return change
+
+
+_CHANGES: tuple[Callable[[Plan, int], Plan], ...] = (
+    _flip_frame,
+    _flip_slide_to_parent,
+    _flip_slide_to_child,
+    _flip_moment,
+    _euler_with(Gauge.FIRST),
+    _euler_with(Gauge.SECOND),
+)

@@ -1,0 +1,1 @@
+"""The mechanism as a tree of elementary joints: frames, displacements, kinematics."""

@@ -1,0 +1,210 @@
+"""In which frame each link is computed.
+
+A link's quantities may be expressed in a frame that turns with it, or be *kept* in its parent's frame: then nothing is
+turned from frame to frame, the link's own moments are turned instead, and a run of parallel axes is passed with one
+turn by the sum of its angles. Which links to keep decides much of the operation count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from kinegraph.derive.tree.algebra import (
+    Matrix,
+    Symmetric,
+    Vector,
+    apply,
+    congruence,
+    identity,
+    plus,
+    product,
+    signed_axis,
+    times,
+    transpose,
+    turn_symmetric,
+    turn_vector,
+    unit_vector,
+)
+from kinegraph.derive.tree.inertia import MassMoments
+from kinegraph.derive.tree.links import Joint, JointKind, Tree, unit_quaternion_matrix
+from kinegraph.graph.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class PlanarTurn:
+    """R_axis(angle) as a step from one frame to the next."""
+
+    axis: int
+    sine: Scalar
+    cosine: Scalar
+
+    def outward(self, a: Vector) -> Vector:
+        return turn_vector(self.axis, -self.sine, self.cosine, a)
+
+    def inward(self, a: Vector) -> Vector:
+        return turn_vector(self.axis, self.sine, self.cosine, a)
+
+    def inward_symmetric(self, s: Symmetric) -> Symmetric:
+        return turn_symmetric(self.axis, self.sine, self.cosine, s)
+
+
+@dataclass(frozen=True)
+class MatrixTurn:
+    """Any rotation matrix as a step from one frame to the next."""
+
+    matrix: Matrix
+
+    def outward(self, a: Vector) -> Vector:
+        return apply(transpose(self.matrix), a)
+
+    def inward(self, a: Vector) -> Vector:
+        return apply(self.matrix, a)
+
+    def inward_symmetric(self, s: Symmetric) -> Symmetric:
+        return congruence(self.matrix, s)
+
+
+Turn = PlanarTurn | MatrixTurn
+
+
+@dataclass(frozen=True)
+class Seat:
+    """How a link sits in the frame it is computed in: link axes = R_axis(angle) matrix; axis None means angle zero.
+
+    `turns` lead from the parent's frame to this link's; none means the frame is the parent's.
+    """
+
+    matrix: Matrix
+    axis: int | None = None
+    angle: Scalar | None = None
+    turns: tuple[Turn, ...] = ()
+    #: Direction of the joint in the link's frame of computation.
+    joint_axis: Vector | None = None
+
+    def place(self, a: Vector) -> Vector:
+        """A vector fixed in the link, in the frame of computation."""
+        still = apply(self.matrix, a)
+        if self.axis is None or self.angle is None:
+            return still
+        return turn_vector(self.axis, self.angle.sin(), self.angle.cos(), still)
+
+    def place_moments(self, moments: MassMoments) -> MassMoments:
+        """The link's own mass moments in the frame of computation."""
+        second = congruence(self.matrix, moments.second)
+        if self.axis is not None and self.angle is not None:
+            second = turn_symmetric(self.axis, self.angle.sin(), self.angle.cos(), second)
+        return MassMoments(moments.mass, self.place(moments.first), second)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A tree with the frame of computation of every link chosen."""
+
+    tree: Tree
+    kept: frozenset[int]
+    seats: tuple[Seat, ...]
+
+    def outward(self, link: int, a: Vector) -> Vector:
+        """A vector of the parent's frame in this link's frame."""
+        for turn in self.seats[link].turns:
+            a = turn.outward(a)
+        return a
+
+    def inward(self, link: int, a: Vector) -> Vector:
+        """A vector of this link's frame in the parent's frame."""
+        for turn in reversed(self.seats[link].turns):
+            a = turn.inward(a)
+        return a
+
+    def inward_symmetric(self, link: int, s: Symmetric) -> Symmetric:
+        for turn in reversed(self.seats[link].turns):
+            s = turn.inward_symmetric(s)
+        return s
+
+    @cached_property
+    def offsets(self) -> tuple[Vector, ...]:
+        """For every link: from the parent's origin to its own, in the parent's frame of computation."""
+        found: list[Vector] = [self.tree.gravity]
+        for index in range(1, len(self.tree.links)):
+            link = self.tree.links[index]
+            assert link.origin is not None and link.joint is not None
+            offset = self.seats[link.parent].place(link.origin.position)
+            if link.joint.kind is JointKind.PRISMATIC:
+                axis = self.seats[index].joint_axis
+                assert axis is not None
+                offset = plus(offset, times(link.joint.displacement, axis))
+            found.append(offset)
+        return tuple(found)
+
+    @cached_property
+    def moments(self) -> tuple[MassMoments, ...]:
+        """Every link's own mass moments about its origin, in its frame of computation."""
+        return tuple(seat.place_moments(link.moments) for seat, link in zip(self.seats, self.tree.links, strict=True))
+
+
+def arrange(tree: Tree, kept: frozenset[int]) -> Layout:
+    """Choose frames: the links of `kept` stay in their parent's frame where their axis allows it."""
+    seats = [Seat(identity(tree.like))]
+    for index in range(1, len(tree.links)):
+        link = tree.links[index]
+        assert link.joint is not None and link.origin is not None
+        seats.append(_seat(seats[link.parent], link.joint, link.origin.rotation, index in kept))
+    return Layout(tree, kept, tuple(seats))
+
+
+def _seat(parent: Seat, joint: Joint, rotation: Matrix, keep: bool) -> Seat:
+    matrix = product(parent.matrix, rotation)
+    if joint.kind is JointKind.PRISMATIC:
+        moving = Seat(matrix, parent.axis, parent.angle)
+        return Seat(matrix, parent.axis, parent.angle, joint_axis=moving.place(unit_vector(matrix[0][0], joint.axis)))
+    if joint.kind is JointKind.REVOLUTE:
+        return _revolute_seat(parent, joint, matrix, keep)
+    assert joint.quaternion is not None
+    turns = (*_opening_turns(parent, matrix), MatrixTurn(unit_quaternion_matrix(*joint.quaternion)))
+    return Seat(identity(matrix[0][0]), turns=turns)
+
+
+def _revolute_seat(parent: Seat, joint: Joint, matrix: Matrix, keep: bool) -> Seat:
+    like = matrix[0][0]
+    direction = signed_axis(transpose(matrix)[joint.axis])
+    if direction is not None and (parent.axis is None or parent.axis == direction[0]):
+        axis, sign = direction
+        angle = sign * joint.displacement if parent.angle is None else parent.angle + sign * joint.displacement
+        joint_axis = transpose(matrix)[joint.axis]
+        if keep:
+            return Seat(matrix, axis, angle, joint_axis=joint_axis)
+        return Seat(matrix, turns=(PlanarTurn(axis, angle.sin(), angle.cos()),), joint_axis=joint_axis)
+    angle = joint.displacement
+    turns = (*_opening_turns(parent, matrix), PlanarTurn(joint.axis, angle.sin(), angle.cos()))
+    return Seat(identity(like), turns=turns, joint_axis=unit_vector(like, joint.axis))
+
+
+def _opening_turns(parent: Seat, matrix: Matrix) -> tuple[Turn, ...]:
+    """The turns from the parent's frame of computation to the frame just before a joint."""
+    still = MatrixTurn(matrix)
+    if parent.axis is None or parent.angle is None:
+        return (still,)
+    return PlanarTurn(parent.axis, parent.angle.sin(), parent.angle.cos()), still
+
+
+def parallel_runs(tree: Tree) -> frozenset[int]:
+    """The turning links followed by a parallel turning joint: the ones worth keeping in their parent's frame."""
+    kept = set()
+    for index in range(1, len(tree.links)):
+        joint = tree.links[index].joint
+        assert joint is not None
+        if joint.kind is JointKind.REVOLUTE and _parallel_follows(tree, index, joint.axis):
+            kept.add(index)
+    return frozenset(kept)
+
+
+def _parallel_follows(tree: Tree, index: int, axis: int) -> bool:
+    for child in tree.children[index]:
+        link = tree.links[child]
+        assert link.joint is not None and link.origin is not None
+        if link.joint.kind is JointKind.REVOLUTE:
+            direction = signed_axis(transpose(link.origin.rotation)[link.joint.axis])
+            if direction is not None and direction[0] == axis:
+                return True
+    return False

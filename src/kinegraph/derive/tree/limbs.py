@@ -1,0 +1,308 @@
+"""Limbs of one shape: two legs, two arms, four legs of a quadruped, written so that their formulas differ in symbols
+alone.
+
+What is computed of one limb is then computed of the others by the same operations, side by side in the lanes of a
+vector (`codegen/simd`). Numbers in which limbs differ become symbols, so that nothing folds away in one
+limb and stays in another. Mirrored limbs differ in many signs; frames of later limbs are turned by half turns until
+their axes run as in the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector
+from kinegraph.derive.tree.inertia import MassMoments
+from kinegraph.derive.tree.links import Joint, JointKind, Link, Placement, Tree
+from kinegraph.graph.build import Builder
+from kinegraph.graph.interpret import exact_static
+from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
+from kinegraph.graph.scalar import Scalar
+
+#: Half turns and no turn, as the signs they give to the axes.
+Signs = tuple[int, int, int]
+_HALF_TURNS: tuple[Signs, ...] = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
+
+#: Lanes of a vector.
+_MOST_LIMBS = 8
+
+
+@dataclass(frozen=True)
+class AlikeLimbs:
+    """A tree whose limbs of one shape are written alike.
+
+    `numbers` says what the symbols are that stand for numbers; `exchange` leads from every symbol of a limb to that
+    of the next, and from the last to the first; `joints` is how many joints the limbs have together.
+    """
+
+    tree: Tree
+    numbers: Mapping[Symbol, Scalar]
+    exchange: Mapping[Symbol, Symbol]
+    joints: int
+
+    @property
+    def prevail(self) -> bool:
+        """Are most joints those of limbs with others like them?"""
+        return 2 * self.joints > len(self.tree.links) - 1
+
+    def values(self) -> dict[str, Fraction] | None:
+        """The numbers by the names of their symbols, with the precision static expressions are evaluated in; None if
+        one is not finite."""
+        found: dict[str, Fraction] = {}
+        for symbol, number in self.numbers.items():
+            value = _evaluated(number)
+            if value is None:
+                return None
+            found[symbol.name] = value
+        return found
+
+
+def _evaluated(number: Scalar) -> Fraction | None:
+    if number.value is not None:
+        return Fraction(number.value)
+    graph = number.builder.graph([Output("number", (), (number.index,))])
+    return exact_static(graph, graph.outputs[0].nodes[0])
+
+
+def alike_limbs(tree: Tree) -> AlikeLimbs:
+    """Write limbs of one shape alike; `exchange` is empty if there are none."""
+    rewriting = _Rewriting(tree)
+    for links in _groups(tree):
+        rewriting.group(links)
+    return rewriting.result()
+
+
+# which limbs there are
+
+
+def _groups(tree: Tree) -> Iterator[list[tuple[int, ...]]]:
+    """Groups of limbs on one link: for each the links that stand side by side, bases first."""
+    behind = tree.children
+    shapes = _shapes(tree, behind)
+    known = _known(tree.like.builder)
+    taken: set[int] = set()
+    for parent in range(len(tree.links)):
+        if parent in taken:
+            continue
+        for limbs in _of_one_shape(behind[parent], shapes):
+            links = _side_by_side(limbs, behind, shapes)
+            if _can_be_exchanged(tree, links, known):
+                taken.update(link for together in links for link in together)
+                yield links
+
+
+def _shapes(tree: Tree, behind: list[list[int]]) -> list[int]:
+    """A number for every link, the same for links on which the same joints follow each other."""
+    numbers: dict[object, int] = {}
+    shapes = [0] * len(tree.links)
+    for index in range(len(tree.links) - 1, 0, -1):
+        joint = tree.links[index].joint
+        assert joint is not None
+        shape = joint.kind, joint.axis, tuple(sorted(shapes[child] for child in behind[index]))
+        shapes[index] = numbers.setdefault(shape, len(numbers))
+    return shapes
+
+
+def _of_one_shape(limbs: Sequence[int], shapes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    for shape in dict.fromkeys(shapes[limb] for limb in limbs):
+        alike = tuple(limb for limb in limbs if shapes[limb] == shape)
+        if 1 < len(alike) <= _MOST_LIMBS:
+            yield alike
+
+
+def _side_by_side(limbs: tuple[int, ...], behind: list[list[int]], shapes: Sequence[int]) -> list[tuple[int, ...]]:
+    found = [limbs]
+    for together in found:  # grows while it is gone through
+        ordered = [sorted(behind[link], key=lambda child: shapes[child]) for link in together]
+        found.extend(zip(*ordered, strict=True))
+    return found
+
+
+def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]], known: Sequence[bool]) -> bool:
+    """Does every joint move by a coordinate of its own, with numbers that are known, and have the same links mass?"""
+    members = [tree.links[link] for together in links for link in together]
+    moved = [_moved_by(link.joint) for link in members]
+    coordinates = [one[0] for one in moved if one is not None]
+    if len(coordinates) < len(moved) or len(set(coordinates)) < len(moved):
+        return False
+    outermost = _outermost_masses(tree)
+    if any(len({outermost[link] for link in together}) > 1 for together in links):
+        return False
+    return all(known[item.index] for link in members for item in _numbers(link))
+
+
+def _outermost_masses(tree: Tree) -> list[tuple[bool, ...]]:
+    """For every link: does anything behind it have mass, and if not, what inertia has it itself?
+
+    That must be the same in all limbs, for it must be seen as zero: what moves nothing with mass has no acceleration.
+    """
+    heavy_behind = [False] * len(tree.links)
+    found: list[tuple[bool, ...]] = [()] * len(tree.links)
+    for index in range(len(tree.links) - 1, 0, -1):
+        link = tree.links[index]
+        heavy_behind[link.parent] |= heavy_behind[index] or not link.moments.is_zero
+        found[index] = (True,) if heavy_behind[index] else (False, *_inertia_of(link))
+    return found
+
+
+def _inertia_of(link: Link) -> tuple[bool, bool, bool]:
+    """Are there moments at all, mass, and inertia about the joint's axis?"""
+    assert link.joint is not None
+    moments, axis = link.moments, link.joint.axis
+    around = moments.second[(axis + 1) % 3] + moments.second[(axis + 2) % 3]
+    return not moments.is_zero, not moments.mass.is_zero, not around.is_zero
+
+
+def _moved_by(joint: Joint | None) -> tuple[Symbol, Fraction | int] | None:
+    """The coordinate that moves a joint and what it is multiplied by, if there is nothing else to the displacement."""
+    if joint is None or joint.kind is JointKind.SPHERICAL:
+        return None
+    builder = joint.displacement.builder
+    node = builder.nodes[joint.displacement.index]
+    if isinstance(node, Symbol):
+        return (node, 1) if node.kind is Kind.COORDINATE else None
+    if not isinstance(node, Polynomial) or len(node.terms) != 1:
+        return None
+    coefficient, factors = node.terms[0]
+    if len(factors) != 1 or factors[0][1] != 1:
+        return None
+    symbol = builder.nodes[factors[0][0]]
+    return (symbol, coefficient) if isinstance(symbol, Symbol) and symbol.kind is Kind.COORDINATE else None
+
+
+def _numbers(link: Link) -> Iterator[Scalar]:
+    assert link.origin is not None
+    for row in link.origin.rotation:
+        yield from row
+    yield from (*link.origin.position, link.moments.mass, *link.moments.first, *link.moments.second)
+
+
+def _known(builder: Builder) -> list[bool]:
+    """For every node: is it a number, or made of numbers alone?"""
+    flags: list[bool] = []
+    for node in builder.nodes:
+        if isinstance(node, Symbol):
+            flags.append(node.kind is Kind.CONSTANT)
+        else:
+            flags.append(all(flags[child] for child in children(node)))
+    return flags
+
+
+# how they are written alike
+
+
+class _Rewriting:
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.links = list(tree.links)
+        self.turns: dict[int, Signs] = {}
+        self.numbers: dict[Symbol, Scalar] = {}
+        self.exchange: dict[Symbol, Symbol] = {}
+        self.joints = 0
+
+    def result(self) -> AlikeLimbs:
+        bodies = {name: self._turned_body(place) for name, place in self.tree.bodies.items()}
+        tree = replace(self.tree, links=tuple(self.links), bodies=bodies)
+        return AlikeLimbs(tree, self.numbers, self.exchange, self.joints)
+
+    def _turned_body(self, place: Placement) -> Placement:
+        turn = self.turns.get(place.link, _HALF_TURNS[0])
+        return Placement(place.link, _signed_rows(turn, place.rotation), _signed(turn, place.position))
+
+    def group(self, links: Sequence[tuple[int, ...]]) -> None:
+        for together in links:
+            self.joints += len(together)
+            first, *others = together
+            for other in others:
+                self._align(self.links[first], other)
+            self._replace_numbers(together)
+            self._exchange_coordinates(together)
+
+    def _align(self, first: Link, other: int) -> None:
+        """Turn a link's frame by the half turn that makes it most like the first limb's."""
+        link = self.links[other]
+        before = self.turns.get(link.parent, _HALF_TURNS[0])
+        candidates = [(turn, _turned(link, before, turn)) for turn in _HALF_TURNS]
+        self.turns[other], self.links[other] = max(candidates, key=lambda one: _likeness(first, one[1]))
+
+    def _replace_numbers(self, together: tuple[int, ...]) -> None:
+        """Symbols for the numbers in which links differ."""
+        columns = zip(*(_numbers(self.links[link]) for link in together), strict=True)
+        rows: list[list[Scalar]] = [[] for _ in together]
+        for place, column in enumerate(columns):
+            for row, item in zip(rows, self._alike(together, place, column), strict=True):
+                row.append(item)
+        factors = [moved[1] for link in together if (moved := _moved_by(self.links[link].joint))]
+        signs = [self.tree.like.number(factor) for factor in factors]
+        alike = self._alike(together, len(rows[0]), signs)
+        for link, row, sign, factor in zip(together, rows, alike, factors, strict=True):
+            joint = self.links[link].joint
+            assert joint is not None
+            plain = joint.displacement * (Fraction(1) / factor)
+            self.links[link] = _with_numbers(self.links[link], row, replace(joint, displacement=sign * plain))
+
+    def _alike(self, together: tuple[int, ...], place: int, column: Sequence[Scalar]) -> Sequence[Scalar]:
+        """One number of each limb, as symbols where they differ."""
+        if all(item == column[0] for item in column):
+            return column
+        symbols = [Symbol(Kind.PARAMETER, f"number {place} of link {link}") for link in together]
+        self.numbers.update(zip(symbols, column, strict=True))
+        self._cycle(symbols)
+        return [self.tree.like.symbol(*symbol) for symbol in symbols]
+
+    def _exchange_coordinates(self, together: tuple[int, ...]) -> None:
+        names = [moved[0].name for link in together if (moved := _moved_by(self.tree.links[link].joint))]
+        self._cycle([Symbol(Kind.COORDINATE, name) for name in names])
+        self._cycle([Symbol(Kind.VELOCITY, name + "'") for name in names])
+        self._cycle([Symbol(Kind.ACCELERATION, name + "''") for name in names])
+        self._cycle([Symbol(Kind.INPUT, "tau:" + name) for name in names])
+
+    def _cycle(self, symbols: Sequence[Symbol]) -> None:
+        self.exchange.update(pairwise([*symbols, symbols[0]]))
+
+
+def _likeness(first: Link, other: Link) -> tuple[int, ...]:
+    """How many numbers agree: of the rotation, which decides what is computed; then of the rest."""
+    equal = [a == b for a, b in zip(_numbers(first), _numbers(other), strict=True)]
+    ways = [_moved_by(link.joint) for link in (first, other)]
+    same_way = ways[0] is not None and ways[1] is not None and ways[0][1] == ways[1][1]
+    return sum(equal[:9]), int(same_way), sum(equal[9:])
+
+
+def _turned(link: Link, before: Signs, turn: Signs) -> Link:
+    """A link with its frame turned, on a parent whose frame was turned before."""
+    joint, origin, moments = link.joint, link.origin, link.moments
+    assert joint is not None and origin is not None
+    x, y, z = (_signed(turn, row) for row in origin.rotation)
+    rotation = _signed_rows(before, (x, y, z))
+    second = moments.second
+    turned = Symmetric(
+        *second[:3], turn[1] * turn[2] * second.yz, turn[0] * turn[2] * second.xz, turn[0] * turn[1] * second.xy
+    )
+    return Link(
+        link.parent,
+        replace(joint, displacement=turn[joint.axis] * joint.displacement),
+        Placement(origin.link, rotation, _signed(before, origin.position)),
+        MassMoments(moments.mass, _signed(turn, moments.first), turned),
+    )
+
+
+def _signed(signs: Signs, a: Vector) -> Vector:
+    return signs[0] * a[0], signs[1] * a[1], signs[2] * a[2]
+
+
+def _signed_rows(signs: Signs, m: Matrix) -> Matrix:
+    rows = [(sign * row[0], sign * row[1], sign * row[2]) for sign, row in zip(signs, m, strict=True)]
+    return rows[0], rows[1], rows[2]
+
+
+def _with_numbers(link: Link, numbers: Sequence[Scalar], joint: Joint) -> Link:
+    """The link with its numbers in the order of `_numbers`."""
+    assert link.origin is not None
+    r, p, (mass, *rest) = numbers[:9], numbers[9:12], numbers[12:]
+    rotation = (r[0], r[1], r[2]), (r[3], r[4], r[5]), (r[6], r[7], r[8])
+    moments = MassMoments(mass, (rest[0], rest[1], rest[2]), Symmetric(*rest[3:]))
+    return Link(link.parent, joint, Placement(link.origin.link, rotation, (p[0], p[1], p[2])), moments)

@@ -1,0 +1,229 @@
+"""The mechanism as a tree of elementary joints.
+
+Every transform whose displacement varies (with coordinates or time) is a joint of its own, with a link behind it;
+everything static between two joints is geometry of the link before. All recursions run over this tree; generalized
+forces come back to the coordinates by the chain rule (`coordinates.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from kinegraph.derive.tree.algebra import (
+    Matrix,
+    Vector,
+    apply,
+    identity,
+    plus,
+    product,
+    times,
+    transpose,
+    turn_vector,
+    unit_vector,
+    vector,
+    zero_vector,
+)
+from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.inertia import MassMoments, central_moments, no_mass
+from kinegraph.errors import DerivationError
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.expression import Name
+from kinegraph.model.mechanism import Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
+
+
+class JointKind(Enum):
+    """The elementary motions."""
+
+    REVOLUTE = "revolute"
+    PRISMATIC = "prismatic"
+    SPHERICAL = "spherical"
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One elementary motion: about or along `axis` by `displacement`, or a quaternion's rotation."""
+
+    kind: JointKind
+    axis: int
+    displacement: Scalar
+    quaternion: tuple[Scalar, Scalar, Scalar, Scalar] | None = None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a frame sits on a link: static rotation and position in the link's frame."""
+
+    link: int
+    rotation: Matrix
+    position: Vector
+
+
+@dataclass(frozen=True)
+class Link:
+    """What moves behind one joint; `origin` places the joint on the parent, moments are about the link's origin."""
+
+    parent: int
+    joint: Joint | None
+    origin: Placement | None
+    moments: MassMoments
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Links, parents first; link 0 is the fixed frame. `bodies` places every body's link frame."""
+
+    links: tuple[Link, ...]
+    bodies: dict[str, Placement]
+    gravity: Vector
+
+    @property
+    def children(self) -> list[list[int]]:
+        found: list[list[int]] = [[] for _ in self.links]
+        for index, link in enumerate(self.links):
+            if link.joint is not None:
+                found[link.parent].append(index)
+        return found
+
+    @property
+    def like(self) -> Scalar:
+        """Any scalar of the builder, to make numbers from."""
+        return self.gravity[0]
+
+
+def slides(tree: Tree, index: int) -> bool:
+    """Does a link slide on its parent?"""
+    joint = tree.links[index].joint
+    return joint is not None and joint.kind is JointKind.PRISMATIC
+
+
+def build_tree(mechanism: Mechanism, names: Names) -> Tree:
+    """Lower a mechanism to elementary joints."""
+    return _TreeBuilder(mechanism, names).tree()
+
+
+class _TreeBuilder:
+    def __init__(self, mechanism: Mechanism, names: Names) -> None:
+        self.mechanism = mechanism
+        self.names = names
+        self.like = names.number(0)
+        self.links = [Link(-1, None, None, no_mass(self.like))]
+        self.bodies: dict[str, Placement] = {}
+
+    def tree(self) -> Tree:
+        for body in bases_first(self.mechanism):
+            self._add(body)
+        gravity = vector([self.names.scalar(item) for item in self.mechanism.gravity])
+        return Tree(tuple(self.links), self.bodies, gravity)
+
+    def _add(self, body: Body) -> None:
+        place = self.bodies[body.base] if body.base is not None else self._fixed()
+        for transform in body.transforms:
+            place = self._moved(place, transform, body.name)
+        self.bodies[body.name] = place
+        self._add_moments(place, body.inertia, body.name)
+
+    def _fixed(self) -> Placement:
+        return Placement(0, identity(self.like), zero_vector(self.like))
+
+    def _add_moments(self, place: Placement, inertia: Inertia, name: str) -> None:
+        scalar = self.names.scalar
+        moments = central_moments(
+            scalar(inertia.mass),
+            (scalar(inertia.Jx), scalar(inertia.Jy), scalar(inertia.Jz)),
+            (scalar(inertia.Jyz), scalar(inertia.Jxz), scalar(inertia.Jxy)),
+        )
+        centre = place
+        for transform in inertia.central:
+            centre = self._moved(centre, transform, name)
+        if centre.link != place.link:
+            raise DerivationError(f"body {name!r}: the way from the link frame to the mass centre must not move")
+        link = self.links[place.link]
+        total = link.moments.plus(moments.turned(centre.rotation).shifted(centre.position))
+        self.links[place.link] = replace(link, moments=total)
+
+    def _moved(self, place: Placement, transform: Transform, name: str) -> Placement:
+        if isinstance(transform, Quaternion):
+            return self._turned_by_quaternion(place, transform, name)
+        axis = transform.axis.value
+        amount = self.names.scalar(transform.angle if isinstance(transform, Rotation) else transform.distance)
+        if not amount.static:
+            kind = JointKind.REVOLUTE if isinstance(transform, Rotation) else JointKind.PRISMATIC
+            return self._joint(place, Joint(kind, axis, amount))
+        if isinstance(transform, Shift):
+            step = times(amount, transpose(place.rotation)[axis])
+            return replace(place, position=plus(place.position, step))
+        return replace(place, rotation=product(place.rotation, rotation_matrix(axis, amount)))
+
+    def _turned_by_quaternion(self, place: Placement, transform: Quaternion, name: str) -> Placement:
+        parts = [self.names.scalar(item) for item in transform.components]
+        e0, e1, e2, e3 = parts
+        if all(part.static for part in parts):
+            inverse = (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3).reciprocal()
+            matrix = static_quaternion_matrix(e0, e1, e2, e3, inverse)
+            return replace(place, rotation=product(place.rotation, matrix))
+        texts = tuple(item.text for item in transform.components if isinstance(item, Name))
+        if not any(getattr(c, "names", None) == texts for c in self.mechanism.coordinates):
+            raise DerivationError(
+                f"body {name!r}: the components of a moving Q must be the four names of one quaternion statement; "
+                "write rotations with Rx, Ry, Rz for anything else"
+            )
+        joint = Joint(JointKind.SPHERICAL, 0, self.like, (e0, e1, e2, e3))
+        return self._joint(place, joint)
+
+    def _joint(self, place: Placement, joint: Joint) -> Placement:
+        self.links.append(Link(place.link, joint, place, no_mass(self.like)))
+        return Placement(len(self.links) - 1, identity(self.like), zero_vector(self.like))
+
+
+def bases_first(mechanism: Mechanism) -> list[Body]:
+    """Bodies in an order in which every base comes before what stands on it; otherwise as written."""
+    done: set[str] = set()
+    ordered: list[Body] = []
+    by_name = mechanism.body_by_name
+    for body in mechanism.bodies:
+        chain: list[Body] = []
+        current: Body | None = body
+        while current is not None and current.name not in done:
+            chain.append(current)
+            done.add(current.name)
+            current = by_name[current.base] if current.base is not None else None
+        ordered.extend(reversed(chain))
+    return ordered
+
+
+def rotation_matrix(axis: int, angle: Scalar) -> Matrix:
+    """R_axis(angle)."""
+    sine, cosine = angle.sin(), angle.cos()
+    columns = [turn_vector(axis, sine, cosine, unit_vector(angle, i)) for i in range(3)]
+    return transpose((columns[0], columns[1], columns[2]))
+
+
+def static_quaternion_matrix(e0: Scalar, e1: Scalar, e2: Scalar, e3: Scalar, inverse: Scalar) -> Matrix:
+    """The rotation of any quaternion that is not zero; `inverse` is one over its squared norm."""
+    two = 2 * inverse
+    one = e0.number(1)
+    return (
+        (one - two * (e2 * e2 + e3 * e3), two * (e1 * e2 - e0 * e3), two * (e1 * e3 + e0 * e2)),
+        (two * (e1 * e2 + e0 * e3), one - two * (e1 * e1 + e3 * e3), two * (e2 * e3 - e0 * e1)),
+        (two * (e1 * e3 - e0 * e2), two * (e2 * e3 + e0 * e1), one - two * (e1 * e1 + e2 * e2)),
+    )
+
+
+def unit_quaternion_matrix(e0: Scalar, e1: Scalar, e2: Scalar, e3: Scalar) -> Matrix:
+    """The rotation of a unit quaternion, with the products shared: 9 multiplications, 15 additions."""
+    x, y, z = 2 * e1, 2 * e2, 2 * e3
+    xx, yy, zz = x * e1, y * e2, z * e3
+    xy, xz, yz = x * e2, x * e3, y * e3
+    wx, wy, wz = x * e0, y * e0, z * e0
+    one = e0.number(1)
+    return (
+        (one - (yy + zz), xy - wz, xz + wy),
+        (xy + wz, one - (xx + zz), yz - wx),
+        (xz - wy, yz + wx, one - (xx + yy)),
+    )
+
+
+def position_in(place: Placement, point: Vector) -> Vector:
+    """A point of a placed frame in the link's frame."""
+    return plus(place.position, apply(place.rotation, point))

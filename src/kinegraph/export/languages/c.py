@@ -1,0 +1,230 @@
+"""C99: one header and one source, no allocation, no state; the mathematical library only where a function needs it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import isfinite
+
+from kinegraph.codegen.program.program import Op
+from kinegraph.export.languages.sincos import Words, sincos_body
+from kinegraph.export.languages.syntax import SinCos, Syntax, emit, indented, number_lines, number_text, numbered
+from kinegraph.export.options import Precision, Sines
+from kinegraph.export.text import folded, heading, routine_text, self_test_text
+from kinegraph.export.unit import Field, Routine, Unit
+
+_LIBRARY = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh")
+
+
+def c_files(unit: Unit) -> dict[str, str]:
+    """The header and the source."""
+    writer = _C(unit)
+    return {f"{unit.name}.h": writer.header(), f"{unit.name}.c": writer.source()}
+
+
+class _C:
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.single = unit.options.precision is Precision.FLOAT
+        self.type = "float" if self.single else "double"
+        self.number = partial(
+            number_text, infinity="INFINITY", nan="NAN", precision=unit.options.precision, suffix="f" * self.single
+        )
+        self.own_sines = unit.options.sines is Sines.OWN and bool({"sin", "cos"} & unit.functions)
+        self.syntax = self._syntax()
+
+    def _syntax(self) -> Syntax:
+        ending = "f" if self.single else ""
+        zero, one = self.number(0.0), self.number(1.0)
+        functions = {name: f"{name}{ending}({{0}})" for name in _LIBRARY} | {
+            "abs": f"fabs{ending}({{0}})",
+            "atan2": f"atan2{ending}({{0}}, {{1}})",
+            "sign": f"({{0}} > {zero} ? {one} : {{0}} < {zero} ? -{one} : {{0}})",
+            "select": f"({{0}} >= {zero} ? {{1}} : {{0}} < {zero} ? {{2}} : {{0}})",
+        }
+        sincos = f"{self.type} {{name}}[2]; {self.unit.stem}_sincos_({{value}}, {{name}});"
+        return Syntax(
+            define=f"const {self.type} {{name}} = {{value}};",
+            assign="{target} = {value};",
+            literal=self.number,
+            functions=functions,
+            input=numbered("{0}[{1}]"),
+            output=numbered("{0}[{1}]"),
+            scratch=numbered("{0}[{1}]"),
+            pair=SinCos(sincos, "{name}[0]", "{name}[1]") if self.own_sines else None,
+        )
+
+    # the header
+
+    def header(self) -> str:
+        unit = self.unit
+        guard = f"KINEGRAPH_{unit.stem}_INCLUDED_"
+        lines = [
+            *comment_block(heading(unit)), "", f"#ifndef {guard}", f"#define {guard}", "",
+            "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
+            *comment_block(self._rules()), "",
+        ]  # fmt: skip
+        for routine in unit.routines:
+            lines += [*comment_block(routine_text(routine, ", row after row")), f"{self.head(routine)};", ""]
+        if unit.parameter_values:
+            lines += [*comment_block(["The model's values of the parameters p."]), f"{self._parameters()};", ""]
+        if unit.options.self_test:
+            lines += [*comment_block([self_test_text(unit)]), f"int {unit.stem}_selftest(void);", ""]
+        lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
+        return "\n".join(lines)
+
+    def _rules(self) -> list[str]:
+        stack = max(routine.chunks.scratch_size for routine in self.unit.routines)
+        lines = ["Functions are reentrant and allocate nothing. Results must not overlap arguments."]
+        if stack:
+            lines.append(f"The longest function holds {stack} numbers on the stack between its parts.")
+        if self._needs_library():
+            lines.append("Link with the mathematical library (-lm).")
+        return lines
+
+    def head(self, routine: Routine) -> str:
+        """A function's declaration."""
+        return f"void {self.unit.stem}_{routine.name}({', '.join(self._declarations(routine))})"
+
+    def _declarations(self, routine: Routine) -> list[str]:
+        inputs = [f"const {self.type} {field.name}[{field.size}]" for field in routine.inputs]
+        return [*inputs, *(f"{self.type} {field.name}[{field.size}]" for field in routine.outputs)] or ["void"]
+
+    def _parameters(self) -> str:
+        return f"extern const {self.type} {self.unit.stem}_parameters[{len(self.unit.parameter_values)}]"
+
+    # the source
+
+    def source(self) -> str:
+        unit = self.unit
+        lines = [*comment_block(heading(unit)), "", f'#include "{unit.name}.h"', ""]
+        if self._needs_library():
+            lines += ["#include <math.h>", ""]
+        if self.own_sines:
+            lines += [*self._sincos(), ""]
+        if unit.parameter_values:
+            lines += [*self._table(self._parameters().removeprefix("extern "), unit.parameter_values), ""]
+        for routine in unit.routines:
+            lines += self._routine(routine)
+        if unit.options.self_test:
+            lines += self._self_test()
+        return "\n".join(lines)
+
+    def _needs_library(self) -> bool:
+        used = self.unit.functions - {"sign", "select"}
+        if self.own_sines:
+            used -= {"sin", "cos"}
+        return bool(used) or any(not isfinite(value) for value in _literals(self.unit))
+
+    def _sincos(self) -> list[str]:
+        words = Words(
+            constant=f"const {self.type}",
+            variable=self.type,
+            number=self.number,
+            rounded=f"{self.unit.stem}_round_({{}})",
+            quadrant="const unsigned long quadrant = (unsigned long)(long)low & 3u;",
+            finish=("y[0] = sine;", "y[1] = cosine;"),
+            not_a_number=("y[0] = (x - x)/(x - x);", "y[1] = y[0];", "return;"),
+        )
+        kind, half = self.type, self.number(0.5)
+        body = sincos_body(words, self.unit.options.precision)
+        return [
+            f"static {kind} {self.unit.stem}_round_({kind} x)", "{",
+            f"    return ({kind})(long)(x < {self.number(0.0)} ? x - {half} : x + {half});", "}", "",
+            *comment_block(["Sine y[0] and cosine y[1]; NaN beyond the angles where a sine still has a meaning."]),
+            f"static void {self.unit.stem}_sincos_({kind} x, {kind} *y)", "{", *indented(body), "}",
+        ]  # fmt: skip
+
+    def _routine(self, routine: Routine) -> Iterator[str]:
+        calls: list[str] = []
+        if not routine.split:
+            calls += _using(routine.fields, emit(routine, 0, self.syntax))
+        else:
+            size = max(routine.chunks.scratch_size, 1)
+            scratch = Field("s", (size,), "")
+            declared = ", ".join([*self._declarations(routine), f"{self.type} s[{size}]"])
+            names = ", ".join([field.name for field in routine.fields] + ["s"])
+            calls.append(f"{self.type} s[{size}];")
+            for number in range(len(routine.chunks.ranges)):
+                part = f"{self.unit.stem}_{routine.part_name(number)}"
+                body = _using((*routine.fields, scratch), emit(routine, number, self.syntax))
+                yield from (f"static void {part}({declared})", "{", *indented(body), "}", "")
+                calls.append(f"{part}({names});")
+        yield from (self.head(routine), "{", *indented(calls), "}", "")
+
+    # the self-test
+
+    def _self_test(self) -> Iterator[str]:
+        name, kind = self.unit.stem, self.type
+        yield from (
+            f"static int {name}_differ_(const {kind} *computed, const {kind} *expected, int size, {kind} tolerance)",
+            "{",
+            "    int i;",
+            "    for (i = 0; i < size; i++) {",
+            f"        const {kind} error = computed[i] - expected[i];",
+            "        if (!(error >= -tolerance && error <= tolerance)) {",
+            "            return 1;",
+            "        }",
+            "    }",
+            "    return 0;",
+            "}",
+            "",
+        )
+        for routine in self.unit.routines:
+            yield from self._routine_test(routine)
+        yield from (f"int {name}_selftest(void)", "{")
+        for number, routine in enumerate(self.unit.routines, start=1):
+            yield from indented([f"if ({name}_{_test_name(routine)}()) {{", f"    return {number};", "}"])
+        yield from ("    return 0;", "}", "", f"#ifdef {name.upper()}_MAIN", "int main(void)", "{")
+        yield from (f"    return {name}_selftest();", "}", "#endif", "")
+
+    def _routine_test(self, routine: Routine) -> Iterator[str]:
+        assert routine.test is not None
+        name, test = self.unit.stem, routine.test
+        body: list[str] = []
+        for field, values in zip(routine.inputs, test.inputs, strict=True):
+            body += self._table(f"static const {self.type} {field.name}[{field.size}]", values)
+        for field, values in zip(routine.outputs, test.expected, strict=True):
+            body += self._table(f"static const {self.type} {field.name}_expected_[{field.size}]", values)
+        body += [f"{self.type} {field.name}[{field.size}];" for field in routine.outputs]
+        body.append(f"{name}_{routine.name}({', '.join(field.name for field in routine.fields)});")
+        checks = [
+            f"{name}_differ_({field.name}, {field.name}_expected_, {field.size}, {self.number(tolerance)})"
+            for field, tolerance in zip(routine.outputs, test.tolerances, strict=True)
+        ]
+        body += [f"return {' || '.join(checks) or '0'};"]
+        yield from (f"static int {name}_{_test_name(routine)}(void)", "{", *indented(body), "}", "")
+
+    def _table(self, declaration: str, values: Sequence[float]) -> list[str]:
+        entries = number_lines(values, self.number)
+        return [f"{declaration} = {{", *indented(entries), "};"]
+
+
+def _test_name(routine: Routine) -> str:
+    return f"{routine.name.removesuffix('_')}_test_"
+
+
+def _using(fields: Sequence[Field], lines: list[str]) -> list[str]:
+    """The statements, with a word on every argument they do not need: compilers are asked to warn."""
+    used = mentioned(lines)
+    unused = [f"(void){field.name};" for field in fields if field.name not in used]
+    return [" ".join(unused), *lines] if unused else lines
+
+
+def mentioned(lines: Sequence[str]) -> set[str]:
+    """The arrays whose entries the statements mention."""
+    return set(re.findall(r"\w+(?=\[)", "\n".join(lines)))
+
+
+def comment_block(lines: Sequence[str]) -> list[str]:
+    """Lines as a comment of C."""
+    text = folded(lines)
+    return ["/*", *(f" * {line}".rstrip() for line in text), " */"]
+
+
+def _literals(unit: Unit) -> Iterator[float]:
+    for routine in unit.routines:
+        for one in routine.program.instructions:
+            if one.op is Op.LITERAL:
+                yield float(one.detail)

@@ -1,0 +1,96 @@
+r"""LaTeX: a document of its own, with what the symbols mean, the list of abbreviations, and the equations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kinegraph.compiler.compile import Quantities
+from kinegraph.export.identifiers import Scope, comment, prefix
+from kinegraph.export.options import ExportOptions, Layout
+from kinegraph.export.prepare import Bound, digest_of, prepare_graphs
+from kinegraph.export.text import MARK, kinegraph_version
+from kinegraph.graph.count import count
+from kinegraph.graph.node import Graph, Kind, Node, Output, Symbol
+from kinegraph.graph.text import dump
+from kinegraph.io.records.write import write
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.notation.latex import latex
+from kinegraph.notation.latex_names import LatexNames, needs_cyrillic
+from kinegraph.notation.naming import natural
+
+_KINDS = {
+    Kind.PARAMETER: "parameters",
+    Kind.COORDINATE: "coordinates",
+    Kind.VELOCITY: "velocities",
+    Kind.ACCELERATION: "accelerations",
+    Kind.INPUT: "generalized forces",
+    Kind.TIME: "time",
+}
+_BREAKABLE = str.maketrans({letter: rf"\{letter}" for letter in "$_%&#{}"} | {"^": r"\^{}", "~": r"\~{}"})
+
+
+def latex_files(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> dict[str, str]:
+    """One document for pdfLaTeX."""
+    options = replace(options, layout=Layout.COMBINED)
+    if options.symbolic_parameters is None:
+        options = replace(options, symbolic_parameters=True)
+    (bound,) = prepare_graphs(source, quantities, options)
+    title = source.name if isinstance(source, Mechanism) else (options.name or "model")
+    text = write(source) if isinstance(source, Mechanism) else dump(source)
+    digest = digest_of(text, [output.name for output in bound.binding.graph.outputs], options.values)
+    return {f"{prefix(options.name or title)}.tex": "\n".join(_document(bound, title, digest))}
+
+
+def _document(bound: Bound, title: str, digest: str) -> Iterator[str]:
+    graph = printable(bound.binding.graph)
+    cyrillic = needs_cyrillic(node.name for node in graph.nodes if isinstance(node, Symbol))
+    yield from (f"% {MARK} {kinegraph_version()}.", f"% SHA-256 of model and quantities: {digest}")
+    yield r"\documentclass[10pt,a4paper]{article}"
+    if cyrillic:
+        yield r"\usepackage[T2A]{fontenc}"
+    yield from (r"\usepackage[utf8]{inputenc}", r"\usepackage[margin=20mm]{geometry}", r"\usepackage{amsmath}")
+    yield from (r"\allowdisplaybreaks", r"\setlength{\parindent}{0pt}", r"\raggedright", "", r"\begin{document}", "")
+    yield from (rf"\section*{{{_plain(comment(title))}: {_plain(bound.title)}}}", "")
+    yield from (f"{count(graph)}.", "", *_symbols(graph), "", latex(graph, "").rstrip(), "")
+    yield from (
+        rf"{{\footnotesize {MARK} {kinegraph_version()}. SHA-256 of model and quantities:\\",
+        rf"\texttt{{{digest}}}}}",
+    )
+    yield from (r"\end{document}", "")
+
+
+def _symbols(graph: Graph) -> Iterator[str]:
+    names = LatexNames(graph.symbols())
+    for kind, word in _KINDS.items():
+        symbols = sorted(graph.symbols(kind), key=lambda symbol: natural(symbol.name))
+        if symbols:
+            listed = ", ".join(f"${names[symbol]}$" for symbol in symbols)
+            yield from (rf"{word.capitalize()}: {listed}.\\",)
+
+
+def _plain(text: str) -> str:
+    """Text that has been made safe for comments, made safe for TeX's paragraphs as well."""
+    return text.translate(_BREAKABLE)
+
+
+#: Letters, digits and signs that names of models and quantities are made of, in alphabets TeX's fonts have.
+_PRINTABLE = re.compile(r"[A-Za-z0-9Α-ωА-яёЁ_$:()/]{1,40}'*")
+
+
+def printable(graph: Graph) -> Graph:
+    """The graph with names that can be printed; all others are given by what can be read of them and a hash."""
+    taken = Scope()
+    names: dict[str, str] = {}
+
+    def shown(name: str) -> str:
+        if name not in names:
+            names[name] = name if _PRINTABLE.fullmatch(name) else taken.take(name)
+        return names[name]
+
+    def renamed(node: Node) -> Node:
+        return Symbol(node.kind, shown(node.name)) if isinstance(node, Symbol) else node
+
+    outputs = tuple(Output(shown(output.name), output.shape, output.nodes) for output in graph.outputs)
+    return Graph(tuple(map(renamed, graph.nodes)), outputs)

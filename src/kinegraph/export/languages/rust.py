@@ -1,0 +1,214 @@
+"""Rust: a crate without the standard library, without unsafe code and without dependencies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from kinegraph.export.languages.rust_math import math_functions
+from kinegraph.export.languages.sincos import Words, sincos_body
+from kinegraph.export.languages.syntax import (
+    Element,
+    SinCos,
+    Syntax,
+    emit,
+    indented,
+    number_lines,
+    number_text,
+    numbered,
+)
+from kinegraph.export.options import Precision, Sines
+from kinegraph.export.text import MARK, folded, heading, routine_text, self_test_text
+from kinegraph.export.unit import Field, Routine, Unit
+
+_MATH = ("sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh")
+_STD = {"log": "ln"}
+_ALLOW = (
+    "non_snake_case, unused_parens, unused_variables, clippy::all, clippy::excessive_precision, clippy::approx_constant"
+)
+
+
+def rust_files(unit: Unit) -> dict[str, str]:
+    """The manifest and the library of a crate."""
+    return {"Cargo.toml": "\n".join(_manifest(unit)), "src/lib.rs": "\n".join(_Rust(unit).lines())}
+
+
+def _manifest(unit: Unit) -> Iterator[str]:
+    yield from (f"# {MARK} {unit.version}.", "[package]", f'name = "{unit.name}"', 'version = "0.1.0"')
+    yield from ('edition = "2021"', "", "[lib]", 'path = "src/lib.rs"', "")
+
+
+def _nested(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    return name + ("".join(f"[{one}]" for one in index) or "[0]")
+
+
+class _Rust:
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.type = "f32" if unit.options.precision is Precision.FLOAT else "f64"
+        self.library = unit.options.sines is Sines.LIBRARY
+        self.number = partial(
+            number_text,
+            infinity=f"{self.type}::INFINITY",
+            nan=f"{self.type}::NAN",
+            precision=unit.options.precision,
+        )
+        self.syntax = self._syntax()
+
+    def _syntax(self) -> Syntax:
+        nested: Element = _nested
+        return Syntax(
+            define="let {name} = {value};",
+            assign="{target} = {value};",
+            literal=self._literal,
+            functions=self._functions(),
+            input=numbered("{0}[{1}]"),
+            output=nested,
+            scratch=numbered("{0}[{1}]"),
+            pair=SinCos("let {name} = sincos_({value});", "{name}.0", "{name}.1"),
+        )
+
+    def _literal(self, value: float) -> str:
+        # A number alone has no type yet, and methods and comparisons need one.
+        text = self.number(value)
+        return text if "::" in text else f"{text[:-1]}_{self.type})" if text.endswith(")") else f"{text}_{self.type}"
+
+    def _functions(self) -> dict[str, str]:
+        found = {
+            "abs": "(if {0} < 0.0 {{ -{0} }} else {{ {0} }})",
+            "sign": "(if {0} > 0.0 {{ 1.0 }} else if {0} < 0.0 {{ -1.0 }} else {{ {0} }})",
+            "select": "(if {0} >= 0.0 {{ {1} }} else if {0} < 0.0 {{ {2} }} else {{ {0} }})",
+        }
+        if self.library:
+            found |= {name: f"{{0}}.{_STD.get(name, name)}()" for name in _MATH}
+            return found | {"atan2": "{0}.atan2({1})"}
+        found |= {name: f"({name}_({{0}} as f64) as {self.type})" for name in _MATH}
+        return found | {"atan2": f"(atan2_({{0}} as f64, {{1}} as f64) as {self.type})"}
+
+    def lines(self) -> Iterator[str]:
+        unit = self.unit
+        yield from _comment(heading(unit), "//!")
+        if not self.library:
+            yield from ("#![no_std]",)
+        yield from ("#![forbid(unsafe_code)]", f"#![allow({_ALLOW})]", "")
+        yield from (f'pub const DIGEST: &str = "{unit.digest}";', "")
+        if unit.parameter_values:
+            size = len(unit.parameter_values)
+            yield from _comment(["The model's values of the parameters p."], "///")
+            yield from self._table(f"pub const PARAMETERS: [{self.type}; {size}]", unit.parameter_values)
+            yield ""
+        for routine in unit.routines:
+            yield from self._routine(routine)
+        if unit.options.self_test:
+            yield from self._self_test()
+        yield from self._helpers()
+
+    def _helpers(self) -> Iterator[str]:
+        if {"sin", "cos"} & self.unit.functions:
+            yield from self._sincos()
+        if not self.library:
+            yield from math_functions(self.unit.functions)
+
+    def _sincos(self) -> Iterator[str]:
+        kind = self.type
+        yield from (f"fn sincos_(x: {kind}) -> ({kind}, {kind}) {{",)
+        if self.library:
+            yield from ("    x.sin_cos()", "}", "")
+            return
+        words = Words(
+            constant="let",
+            variable="let mut",
+            number=self.number,
+            rounded="round_({})",
+            quadrant="let quadrant = (low as i32 as u32) & 3;",
+            finish=("(sine, cosine)",),
+            not_a_number=(f"return ({kind}::NAN, {kind}::NAN);",),
+        )
+        yield from (*indented(sincos_body(words, self.unit.options.precision)), "}", "")
+        yield from (f"fn round_(x: {kind}) -> {kind} {{",)
+        yield from (f"    (if x < 0.0 {{ x - 0.5 }} else {{ x + 0.5 }}) as i32 as {kind}", "}", "")
+
+    # functions
+
+    def _declarations(self, routine: Routine) -> list[str]:
+        inputs = [f"{field.name}: &[{self.type}; {field.size}]" for field in routine.inputs]
+        return [*inputs, *(f"{field.name}: &mut {self._array(field)}" for field in routine.outputs)]
+
+    def _array(self, field: Field) -> str:
+        kind = self.type
+        for size in reversed(field.shape or (1,)):
+            kind = f"[{kind}; {size}]"
+        return kind
+
+    def _routine(self, routine: Routine) -> Iterator[str]:
+        declared = self._declarations(routine)
+        calls: list[str] = []
+        if not routine.split:
+            calls = emit(routine, 0, self.syntax)
+        else:
+            size = max(routine.chunks.scratch_size, 1)
+            names = ", ".join([*(field.name for field in routine.fields), "&mut s"])
+            calls.append(f"let mut s = [0.0; {size}];")
+            for number in range(len(routine.chunks.ranges)):
+                part = routine.part_name(number)
+                head = f"fn {part}({', '.join([*declared, f's: &mut [{self.type}; {size}]'])}) {{"
+                yield from (head, *indented(emit(routine, number, self.syntax)), "}", "")
+                calls.append(f"{part}({names});")
+        yield from _comment(routine_text(routine), "///")
+        yield from (f"pub fn {routine.name}({', '.join(declared)}) {{", *indented(calls), "}", "")
+
+    # the self-test
+
+    def _self_test(self) -> Iterator[str]:
+        kind = self.type
+        yield from _comment([self_test_text(self.unit)], "///")
+        yield "pub fn selftest() -> i32 {"
+        for number, routine in enumerate(self.unit.routines, start=1):
+            yield from indented(["{", *indented(list(self._routine_test(routine, number))), "}"])
+        yield from ("    0", "}", "")
+        yield from (
+            f"fn differ_(found: {kind}, expected: {kind}, tolerance: {kind}) -> bool {{",
+            "    let error = found - expected;",
+            "    !(error >= -tolerance && error <= tolerance)",
+            "}",
+            "",
+        )
+
+    def _routine_test(self, routine: Routine, number: int) -> Iterator[str]:
+        test = routine.test
+        assert test is not None
+        for field, values in zip(routine.inputs, test.inputs, strict=True):
+            yield from self._table(f"let {field.name}: [{self.type}; {field.size}]", values)
+        for field, values in zip(routine.outputs, test.expected, strict=True):
+            yield f"let mut {field.name}: {self._array(field)} = {self._zeros(field)};"
+            yield from self._table(f"let {field.name}_expected_: [{self.type}; {field.size}]", values)
+        names = [f"&{field.name}" for field in routine.inputs] + [f"&mut {field.name}" for field in routine.outputs]
+        yield f"crate::{routine.name}({', '.join(names)});"
+        for field, tolerance in zip(routine.outputs, test.tolerances, strict=True):
+            yield from self._check(field, self.number(tolerance), number)
+
+    def _check(self, field: Field, tolerance: str, number: int) -> Iterator[str]:
+        """One loop for every index of the array."""
+        shape = field.shape or (1,)
+        entry = "".join(f"[i{level}]" for level in range(len(shape)))
+        position = "0"
+        for level, size in enumerate(shape):
+            yield f"{'    ' * level}for i{level} in 0..{size} {{"
+            position = f"i{level}" if level == 0 else f"({position})*{size} + i{level}"
+        inner = "    " * len(shape)
+        yield f"{inner}if differ_({field.name}{entry}, {field.name}_expected_[{position}], {tolerance}) {{"
+        yield from (f"{inner}    return {number};", f"{inner}}}")
+        yield from (f"{'    ' * level}}}" for level in reversed(range(len(shape))))
+
+    def _zeros(self, field: Field) -> str:
+        text = "0.0"
+        for size in reversed(field.shape or (1,)):
+            text = f"[{text}; {size}]"
+        return text
+
+    def _table(self, declaration: str, values: Sequence[float]) -> list[str]:
+        return [f"{declaration} = [", *indented(number_lines(values, self.number)), "];"]
+
+
+def _comment(lines: Sequence[str], sign: str) -> list[str]:
+    return [f"{sign} {line}".rstrip() for line in folded(lines)]

@@ -1,0 +1,1 @@
+"""Proof that two graphs are equal: random points of a prime field."""

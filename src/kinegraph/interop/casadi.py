@@ -1,0 +1,84 @@
+"""CasADi: quantities as `casadi.Function`s of SX symbols, for optimisation and optimal control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from kinegraph.compiler.compile import Quantities
+from kinegraph.errors import KernelError
+from kinegraph.export.options import ExportOptions
+from kinegraph.export.prepare import Bound, prepare_graphs
+from kinegraph.graph.angle import PI
+from kinegraph.graph.interpret import Evaluation
+from kinegraph.graph.node import Coefficient, Graph, Symbol
+from kinegraph.model.mechanism import Mechanism
+
+
+def to_casadi(
+    source: Mechanism | Graph, quantities: Quantities, options: ExportOptions | None = None
+) -> dict[str, Any]:
+    """A `casadi.Function` for every quantity (one for all with Layout.COMBINED), by its name in code.
+
+    Arguments are columns q, v, a, ...; CasADi knows matrices only, so of a result with three indices the last two are
+    one, row after row.
+    """
+    try:
+        casadi: Any = import_module("casadi")
+    except ImportError:
+        raise KernelError("CasADi is not installed: pip install casadi") from None
+    options = options or ExportOptions()
+    if options.symbolic_parameters is None:
+        options = replace(options, symbolic_parameters=False)
+    return {bound.name: _function(casadi, bound) for bound in prepare_graphs(source, quantities, options)}
+
+
+def _function(casadi: Any, bound: Bound) -> Any:
+    binding = bound.binding
+    inputs = [casadi.SX.sym(field.name, field.size) for field in bound.inputs]
+    entries = [vector[position] for vector in inputs for position in range(vector.numel())]
+    by_symbol = dict(zip((s for one in binding.arguments for s in one.symbols), entries, strict=True))
+    evaluation = Evaluation(binding.graph, _Doubles(casadi, by_symbol, dict(binding.parameters)))
+    results = []
+    for output in binding.graph.outputs:
+        columns = len(output.nodes) // output.shape[0] if len(output.shape) > 1 and output.shape[0] else 1
+        flat = casadi.vertcat(*(evaluation[node] for node in output.nodes))
+        results.append(casadi.reshape(flat, columns, -1).T if columns > 1 else flat)
+    names = [[field.name for field in fields] for fields in (bound.inputs, bound.outputs)]
+    return casadi.Function(bound.name, inputs, results, *names)
+
+
+class _Doubles:
+    """The arithmetic of CasADi's scalar expressions."""
+
+    def __init__(self, casadi: Any, by_symbol: dict[Symbol, Any], parameters: dict[str, Any]) -> None:
+        self.casadi = casadi
+        self.by_symbol = by_symbol
+        self.parameters = parameters
+        self._special: dict[str, Callable[..., Any]] = {
+            "reciprocal": lambda x: 1 / x,
+            "abs": casadi.fabs,
+            "select": lambda c, a, b: casadi.if_else(c >= 0, a, b),
+        }
+
+    def symbol(self, symbol: Symbol) -> Any:
+        if symbol == PI:
+            return self.casadi.SX(self.casadi.pi)
+        return self.by_symbol[symbol] if symbol in self.by_symbol else self.number(self.parameters[symbol.name])
+
+    def number(self, value: Coefficient) -> Any:
+        return self.casadi.SX(float(value))
+
+    def add(self, left: Any, right: Any) -> Any:
+        return left + right
+
+    def multiply(self, left: Any, right: Any) -> Any:
+        return left * right
+
+    def power(self, base: Any, exponent: int) -> Any:
+        return base**exponent
+
+    def function(self, name: str, arguments: Sequence[Any], angle: Callable[[], Any]) -> Any:
+        return (self._special.get(name) or getattr(self.casadi, name))(*arguments)

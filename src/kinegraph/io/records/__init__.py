@@ -1,0 +1,1 @@
+"""The model language: records and statements, read and written."""

@@ -1,0 +1,100 @@
+"""Expressions of the model language, from syntax tree to `Expression`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from lark import Token
+from lark.visitors import Transformer_NonRecursive
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.expression import Call, Expression, Name, Number, Operation
+from kinegraph.model.places import Places
+from kinegraph.model.validation.expressions import MAX_DIGITS
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number just read: `-2` and `1/3` become one number, but `-(2)` and `(1)/3` stay as they are written."""
+
+    value: Fraction
+    signed: bool = False
+
+
+class ExpressionReader(Transformer_NonRecursive[Token, Any]):
+    """The rules of the grammar that make expressions; without recursion, so that length and depth cost nothing."""
+
+    def __init__(self, source: str, places: Places) -> None:
+        super().__init__(visit_tokens=False)
+        self.source = source
+        self.places = places
+
+    def place(self, token: Token) -> Place:
+        """Where a token stands."""
+        return Place(token.line or 1, token.column or 1, self.source)
+
+    def literal(self, children: list[Any]) -> Literal:
+        token: Token = children[0]
+        mantissa, _, exponent = token.lower().partition("e")
+        if len(mantissa) > MAX_DIGITS or len(exponent) > 5 or abs(int(exponent or "0")) > MAX_DIGITS:
+            message = f"the number {token[:20]}... has more than {MAX_DIGITS} digits"
+            raise ModelError(message, self.place(token), "round it")
+        return Literal(Fraction(token))
+
+    def name(self, children: list[Any]) -> Name:
+        return self.places.mark(Name(str(children[0])), self.place(children[0]))
+
+    def rate(self, children: list[Any]) -> Name:
+        return self.places.mark(Name(f"{children[0]}'"), self.place(children[0]))
+
+    def component(self, children: list[Any]) -> Name:
+        point, axis, prime = children
+        return self.places.mark(Name(f"{point}.{axis}{prime or ''}"), self.place(point))
+
+    def call(self, children: list[Any]) -> Call:
+        token, arguments = children
+        return self.places.mark(Call(str(token), arguments), self.place(token))
+
+    def group(self, children: list[Any]) -> Expression:
+        return plain(children[0])
+
+    def keep(self, children: list[Any]) -> Expression:
+        return plain(children[0])
+
+    def negate(self, children: list[Any]) -> Expression | Literal:
+        operand = children[0]
+        if isinstance(operand, Literal) and not operand.signed:
+            return Literal(-operand.value, signed=True)
+        return Operation("neg", (plain(operand),))
+
+    def divide(self, children: list[Any]) -> Expression:
+        left, right = children
+        if isinstance(left, Literal) and isinstance(right, Literal) and not right.signed and right.value:
+            return Number(left.value / right.value)
+        return Operation("/", (plain(left), plain(right)))
+
+    def add(self, children: list[Any]) -> Expression:
+        return Operation("+", (plain(children[0]), plain(children[1])))
+
+    def subtract(self, children: list[Any]) -> Expression:
+        return Operation("-", (plain(children[0]), plain(children[1])))
+
+    def multiply(self, children: list[Any]) -> Expression:
+        return Operation("*", (plain(children[0]), plain(children[1])))
+
+    def raise_to(self, children: list[Any]) -> Expression:
+        base, _, exponent = children
+        return Operation("^", (plain(base), plain(exponent)))
+
+    def arguments(self, children: list[Any]) -> tuple[Expression, ...]:
+        return tuple(plain(child) for child in children)
+
+    def vector(self, children: list[Any]) -> tuple[Expression, ...]:
+        return tuple(plain(child) for child in children)
+
+
+def plain(read: Expression | Literal) -> Expression:
+    """The expression itself, once it is clear that a literal takes no sign or denominator."""
+    return Number(read.value) if isinstance(read, Literal) else read

@@ -1,0 +1,38 @@
+"""Single expressions from text, in the grammar of the model language."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput, VisitError
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.io.records.expression_reader import ExpressionReader, plain
+from kinegraph.model.expression import Expression
+from kinegraph.model.places import Places
+from kinegraph.model.validation.expressions import MAX_NESTING
+
+#: Longest expression, in characters.
+MAX_LENGTH = 10_000
+
+
+def read_expression(text: str, place: Place) -> Expression:
+    """The expression a text says; `place` is where it stands."""
+    shown = text if len(text) <= 60 else text[:57] + "..."
+    if len(text) > MAX_LENGTH or text.count("(") > MAX_NESTING:
+        raise ModelError(f"`{shown}` is too long for one expression", place, "name parts of it")
+    try:
+        return plain(ExpressionReader(place.source, Places()).transform(_grammar().parse(text)))
+    except UnexpectedInput:
+        remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
+        raise ModelError(f"`{shown}` is no expression", place, remedy) from None
+    except VisitError as error:  # how lark passes on what a rule raised
+        raise error.orig_exc from None
+
+
+@cache
+def _grammar() -> Lark:
+    text = files("kinegraph.io.records").joinpath("records.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=True, start="sum")

@@ -1,0 +1,98 @@
+"""Models written in the record language: text in, checked Mechanism out. Nothing in a model is ever executed."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, VisitError
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.io.records.reader import Reader
+from kinegraph.io.records.syntax_error import at_character, at_token
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import model_name_from
+from kinegraph.model.places import Places
+from kinegraph.model.validation.expressions import MAX_NESTING, MAX_SIZE
+from kinegraph.model.validation.mechanism import validate
+
+#: Longest model text, in characters (and bytes, for a file).
+MAX_LENGTH = 5_000_000
+
+_BREAKS = frozenset({"COMMA", "SEMICOLON", "VBAR"})  # tokens between which an expression stands
+
+
+def load(path: str | PathLike[str]) -> Mechanism:
+    """Read a model file (UTF-8). A model without a `model` statement is named after the file."""
+    file = Path(path)
+    try:
+        if file.stat().st_size > MAX_LENGTH:
+            raise _too_long(file.stat().st_size, "bytes", str(path))
+        text = file.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}", remedy="check the name of the model file") from None
+    except UnicodeDecodeError as error:
+        remedy = "save the file as UTF-8 text"
+        raise ModelError(f"{path} is not UTF-8 text (byte {error.start} cannot be read)", remedy=remedy) from None
+    return parse(text, str(path))
+
+
+def parse(text: str, source: str = "") -> Mechanism:
+    """Read a model from its text and validate it; `source` names the text in error messages."""
+    if len(text) > MAX_LENGTH:
+        raise _too_long(len(text), "characters", source)
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    places = Places()
+    reader = Reader(source, places)
+    tree = _tree(text, source)
+    try:
+        reader.transform(tree)
+    except VisitError as error:  # how lark passes on what a rule raised
+        raise error.orig_exc from None
+    mechanism = reader.mechanism(model_name_from(Path(source).stem) if source else "mechanism")
+    validate(mechanism, places)
+    return mechanism
+
+
+def _too_long(length: int, unit: str, source: str) -> ModelError:
+    named = f"{source}: " if source else ""
+    remedy = "a model of this size is better built in Python, with kinegraph.Builder"
+    return ModelError(f"{named}the model has {length} {unit}; the limit is {MAX_LENGTH}", remedy=remedy)
+
+
+@cache
+def _grammar() -> Lark:
+    text = files("kinegraph.io.records").joinpath("records.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=True)
+
+
+def _tree(text: str, source: str) -> Tree[Any]:
+    """The syntax tree, built token by token so that nesting can be limited and errors know what came before."""
+    parser = _grammar().parse_interactive(text)
+    last: Token | None = None
+    depth = length = 0
+    try:
+        for token in parser.iter_parse():
+            last = token
+            depth += (token.type == "LPAR") - (token.type == "RPAR")
+            if depth > MAX_NESTING + 1:  # one for the parenthesis of a transform around its expression
+                raise _over_limit(token, source, f"parentheses nest deeper than {MAX_NESTING}")
+            length = 0 if token.type in _BREAKS else length + 1
+            if length > 3 * MAX_SIZE:  # parentheses are no part of an expression's size
+                raise _over_limit(token, source, f"an expression has more than {MAX_SIZE} parts")
+        end = Token.new_borrow_pos("$END", "", last) if last else Token("$END", "", 0, 1, 1)
+        tree: Tree[Any] = parser.feed_token(end)
+        return tree
+    except UnexpectedCharacters as error:
+        raise at_character(text, error, source) from None
+    except UnexpectedInput as error:
+        raise at_token(text, error, last, source) from None
+
+
+def _over_limit(token: Token, source: str, message: str) -> ModelError:
+    place = Place(token.line or 1, token.column or 1, source)
+    return ModelError(message, place, "name the inner parts as parameters")

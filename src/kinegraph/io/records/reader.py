@@ -1,0 +1,217 @@
+"""From the syntax tree of the model language to a mechanism, remembering where everything was written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from lark import Token
+
+from kinegraph.errors import ModelError
+from kinegraph.io.records.element_items import Clause, read_element
+from kinegraph.io.records.expression_reader import ExpressionReader, plain
+from kinegraph.io.records.items import Item, read_inertia, read_transforms
+from kinegraph.io.records.shape_items import read_shape
+from kinegraph.model.elements import Element, Input, Potential
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
+from kinegraph.model.names import did_you_mean
+from kinegraph.model.places import Places
+from kinegraph.model.robot.data import Shape
+
+T = TypeVar("T")
+
+
+class Reader(ExpressionReader):
+    """Collects the statements of one model; `mechanism` puts them together once all are read."""
+
+    def __init__(self, source: str, places: Places) -> None:
+        super().__init__(source, places)
+        self._name: str | None = None
+        self._gravity: tuple[Expression, ...] | None = None
+        self._parameters: list[Parameter] = []
+        self._coordinates: list[Coordinate | QuaternionCoordinates] = []
+        self._positioned: set[str] = set()  # coordinates whose declaration gave a position
+        self._initial: dict[str, tuple[Expression, Token]] = {}
+        self._points: list[Point] = []
+        self._bodies: list[Body] = []
+        self._accepted: dict[str, Token] = {}
+        self._elements: list[Element] = []
+        self._inputs: list[Input] = []
+        self._shapes: list[Shape] = []
+
+    def mechanism(self, default_name: str) -> Mechanism:
+        """The mechanism as written, not yet validated."""
+        gravity = (ZERO, ZERO, ZERO)
+        if self._gravity is not None:
+            x, y, z = self._gravity
+            gravity = self.places.renew(self._gravity, (x, y, z))
+        coordinates = tuple(self._with_initial(coordinate) for coordinate in self._coordinates)
+        self._check_initial_used()
+        return Mechanism(
+            self._name or default_name,
+            self._with_acceptance(),
+            coordinates,
+            tuple(self._parameters),
+            gravity,
+            tuple(self._points),
+            tuple(self._shapes),
+            elements=tuple(self._elements),
+            inputs=tuple(self._inputs),
+        )
+
+    def model(self, children: list[Any]) -> None:
+        keyword, name = children
+        if self._name is not None:
+            raise ModelError("the model is named a second time", self.place(keyword), "keep one `model` statement")
+        self._name = str(name)
+
+    def definition(self, children: list[Any]) -> tuple[Token, Expression | None]:
+        name, value = children
+        return name, None if value is None else plain(value)
+
+    def parameters(self, children: list[Any]) -> None:
+        for name, value in children:
+            self._parameters.append(self.places.mark(Parameter(str(name), value), self.place(name)))
+
+    def coordinates(self, children: list[Any]) -> None:
+        for name, position in children:
+            if position is not None:
+                self._positioned.add(str(name))
+            coordinate = Coordinate(str(name), ZERO if position is None else position)
+            self._coordinates.append(self.places.mark(coordinate, self.place(name)))
+
+    def names(self, children: list[Any]) -> tuple[Token, ...]:
+        return tuple(children)
+
+    def quaternion(self, children: list[Any]) -> None:
+        keyword, own, velocities, position = children
+        e0, e1, e2, e3 = (str(name) for name in self._exactly(own, 4, "a quaternion", "names", keyword))
+        wx, wy, wz = (str(name) for name in self._exactly(velocities, 3, "its velocity", "names", keyword))
+        group = QuaternionCoordinates((e0, e1, e2, e3), (wx, wy, wz))
+        if position is not None:
+            p0, p1, p2, p3 = self._exactly(position, 4, "a quaternion", "components", keyword)
+            group = replace(group, position=(p0, p1, p2, p3))
+            self._positioned.update(group.names)
+        self.places.mark(group, self.place(keyword))
+        for name in (*own, *velocities):
+            self.places.mark(group, self.place(name), str(name))
+        self._coordinates.append(group)
+
+    def gravity(self, children: list[Any]) -> None:
+        keyword, components = children
+        if self._gravity is not None:
+            raise ModelError("gravity is stated a second time", self.place(keyword), "keep one `gravity` statement")
+        self._gravity = self._exactly(components, 3, "gravity", "components", keyword)
+        self.places.mark(self._gravity, self.place(keyword))
+
+    def setting(self, children: list[Any]) -> None:
+        name, prime, value = children
+        key = f"{name}'" if prime else str(name)
+        if key in self._initial:
+            raise ModelError(f"{key} gets a second initial value", self.place(name), "keep one of them")
+        self._initial[key] = plain(value), name
+
+    def output(self, children: list[Any]) -> None:
+        name, body, position = children
+        x, y, z = self._exactly(position, 3, f"the output {name}", "components", name)
+        point = Point(str(name), None if body is None else str(body), (x, y, z))
+        self.places.mark(point, self.place(name))
+        if body is not None:
+            self.places.mark(point, self.place(body), "body")
+        self._points.append(point)
+
+    def accept(self, children: list[Any]) -> None:
+        self._accepted.update((str(name), name) for name in children)
+
+    def inputs(self, children: list[Any]) -> None:
+        for name, value in children:
+            self._inputs.append(self.places.mark(Input(str(name), value), self.place(name)))
+
+    def clause(self, children: list[Any]) -> Clause:
+        word, *arguments = children
+        return Clause(str(word), tuple(a if isinstance(a, tuple) else plain(a) for a in arguments), self.place(word))
+
+    def clauses(self, children: list[Any]) -> list[Clause]:
+        return children
+
+    def element(self, children: list[Any]) -> None:
+        keyword, name, clauses = children
+        self._elements.append(read_element(str(keyword), str(name), clauses, self.place(name), self.places))
+
+    def potential(self, children: list[Any]) -> None:
+        name, energy = children
+        self._elements.append(self.places.mark(Potential(str(name), plain(energy)), self.place(name)))
+
+    def item(self, children: list[Any]) -> Item:
+        word, arguments = children
+        return Item(str(word), arguments, self.place(word))
+
+    def items(self, children: list[Any]) -> list[Item]:
+        return children
+
+    def body(self, children: list[Any]) -> None:
+        name, base, transforms, inertia = children
+        read, places_of_inertia = read_inertia(inertia or (), self.places)
+        body = Body(str(name), None if base is None else str(base), read_transforms(transforms, self.places), read)
+        self.places.mark(body, self.place(name))
+        if base is not None:
+            self.places.mark(body, self.place(base), "base")
+        for field, place in places_of_inertia.items():
+            self.places.mark(body, place, field)
+        self._bodies.append(body)
+
+    def shape(self, children: list[Any]) -> None:
+        keyword, body, transforms, items = children
+        place = self.place(keyword if body is None else body)
+        self._shapes.append(read_shape(None if body is None else str(body), transforms, items, place, self.places))
+
+    def _exactly(self, found: Sequence[T], count: int, what: str, unit: str, token: Token) -> tuple[T, ...]:
+        if len(found) != count:
+            message = f"{what} takes {count} {unit}, found {len(found)}"
+            raise ModelError(message, self.place(token), "write all of them, separated by commas")
+        return tuple(found)
+
+    def _with_initial(self, coordinate: Coordinate | QuaternionCoordinates) -> Coordinate | QuaternionCoordinates:
+        new: Coordinate | QuaternionCoordinates
+        if isinstance(coordinate, Coordinate):
+            position = self._take(coordinate.name, coordinate.position)
+            velocity = self._take(coordinate.name + "'", coordinate.velocity)
+            new = replace(coordinate, position=position, velocity=velocity)
+        else:
+            e = [self._take(n, given) for n, given in zip(coordinate.names, coordinate.position, strict=True)]
+            w = [self._take(n, given) for n, given in zip(coordinate.velocities, coordinate.velocity, strict=True)]
+            new = replace(coordinate, position=(e[0], e[1], e[2], e[3]), velocity=(w[0], w[1], w[2]))
+        return self.places.renew(coordinate, new)
+
+    def _take(self, key: str, given: Expression) -> Expression:
+        """The value an `initial` statement gives to a position or velocity, else what its declaration gave."""
+        if key not in self._initial:
+            return given
+        value, token = self._initial.pop(key)
+        if key in self._positioned:
+            message = f"{key} gets a second initial value; its declaration gave one"
+            raise ModelError(message, self.place(token), "keep one of them")
+        return value
+
+    def _check_initial_used(self) -> None:
+        if not self._initial:
+            return
+        key, (_, token) = next(iter(self._initial.items()))
+        known: list[str] = []
+        for coordinate in self._coordinates:
+            own = (coordinate.name, coordinate.name + "'") if isinstance(coordinate, Coordinate) else coordinate.names
+            known += own if isinstance(coordinate, Coordinate) else (*own, *coordinate.velocities)
+        remedy = did_you_mean(key, known) or "declare it as a coordinate"
+        raise ModelError(f"{key} is neither a coordinate nor a velocity", self.place(token), remedy)
+
+    def _with_acceptance(self) -> tuple[Body, ...]:
+        known = {body.name for body in self._bodies}
+        for name, token in self._accepted.items():
+            if name not in known:
+                raise ModelError(f"{name} is no body", self.place(token), did_you_mean(name, known))
+        return tuple(self._accepting(body) if body.name in self._accepted else body for body in self._bodies)
+
+    def _accepting(self, body: Body) -> Body:
+        return self.places.renew(body, replace(body, inertia=replace(body.inertia, accepted=True)))

@@ -1,0 +1,130 @@
+"""Mechanisms back into the model language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeGuard
+
+from kinegraph.io.records.write_elements import element_text, input_text
+from kinegraph.model.expression import Expression, expression, text
+from kinegraph.model.mechanism import (
+    ONE,
+    ZERO,
+    Body,
+    Coordinate,
+    Inertia,
+    Mechanism,
+    Parameter,
+    Point,
+    QuaternionCoordinates,
+    Rotation,
+    Shift,
+    Transform,
+)
+from kinegraph.model.robot.data import FORMS, Extra, Shape, ShapeRole, described
+
+_MOMENTS = (("m", "mass"), *((name, name) for name in ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")))
+
+
+def write(mechanism: Mechanism) -> str:
+    """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism without other extras.
+
+    Extras of robot files (limits, friction, meshes, shapes for contact alone) have no words in the language; they are
+    listed as comments.
+    """
+    return "\n".join(_lines(mechanism)) + "\n"
+
+
+def _lines(mechanism: Mechanism) -> Iterator[str]:
+    yield f"model {mechanism.name};"
+    if mechanism.parameters:
+        yield f"parameters {_indented(_parameter(parameter) for parameter in mechanism.parameters)};"
+    yield from (_coordinate(coordinate) for coordinate in mechanism.coordinates)
+    if mechanism.gravity != (ZERO, ZERO, ZERO):
+        yield f"gravity {_listed(mechanism.gravity)};"
+    velocities = list(_velocities(mechanism.coordinates))
+    if velocities:
+        yield f"initial {_indented(velocities)};"
+    yield from (_body(body) for body in mechanism.bodies)
+    yield from (f"accept inertia {body.name};" for body in mechanism.bodies if body.inertia.accepted)
+    yield from (_point(point) for point in mechanism.points)
+    if mechanism.inputs:
+        yield f"inputs {_indented(input_text(given) for given in mechanism.inputs)};"
+    yield from (element_text(element) for element in mechanism.elements)
+    yield from (_shape(extra) for extra in mechanism.extras if _has_words(extra))
+    wordless = [extra for extra in mechanism.extras if not _has_words(extra)]
+    if wordless:
+        yield "# The model language has no words for the following; reading this text again leaves it out."
+        yield from (f"# {described(extra)}" for extra in wordless)
+
+
+def _listed(expressions: Iterable[Expression]) -> str:
+    return ", ".join(text(expression) for expression in expressions)
+
+
+def _indented(entries: Iterable[str]) -> str:
+    return ",\n    ".join(entries)
+
+
+def _parameter(parameter: Parameter) -> str:
+    return parameter.name if parameter.value is None else f"{parameter.name} = {text(parameter.value)}"
+
+
+def _coordinate(coordinate: Coordinate | QuaternionCoordinates) -> str:
+    if isinstance(coordinate, Coordinate):
+        start = "" if coordinate.position == ZERO else f" = {text(coordinate.position)}"
+        return f"coordinates {coordinate.name}{start};"
+    head = f"quaternion ({', '.join(coordinate.names)}) velocity ({', '.join(coordinate.velocities)})"
+    unit = coordinate.position == (ONE, ZERO, ZERO, ZERO)
+    return f"{head};" if unit else f"{head} = ({_listed(coordinate.position)});"
+
+
+def _velocities(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> Iterator[str]:
+    for coordinate in coordinates:
+        if isinstance(coordinate, Coordinate):
+            pairs = [(coordinate.name + "'", coordinate.velocity)]
+        else:
+            pairs = list(zip(coordinate.velocities, coordinate.velocity, strict=True))
+        yield from (f"{name} = {text(velocity)}" for name, velocity in pairs if velocity != ZERO)
+
+
+def _body(body: Body) -> str:
+    name = body.name if body.base is None else f"{body.name}~{body.base}"
+    sections = [name, ", ".join(_transform(transform) for transform in body.transforms)]
+    if inertia := ", ".join(_inertia(body.inertia)):
+        sections.append(inertia)
+    return " | ".join(sections) + ";"
+
+
+def _transform(transform: Transform) -> str:
+    if isinstance(transform, Rotation):
+        return f"R{transform.axis.name.lower()}({text(transform.angle)})"
+    if isinstance(transform, Shift):
+        return f"S{transform.axis.name.lower()}({text(transform.distance)})"
+    return f"Q({_listed(transform.components)})"
+
+
+def _inertia(inertia: Inertia) -> Iterator[str]:
+    yield from (_transform(transform) for transform in inertia.central)
+    for word, field in _MOMENTS:
+        stated: Expression = getattr(inertia, field)
+        if stated != ZERO:
+            yield f"{word}({text(stated)})"
+
+
+def _point(point: Point) -> str:
+    return f"output {point.name} = {point.body + ' ' if point.body else ''}({_listed(point.position)});"
+
+
+def _has_words(extra: Extra) -> TypeGuard[Shape]:
+    return isinstance(extra, Shape) and extra.kind in FORMS and extra.role is ShapeRole.BOTH
+
+
+def _shape(shape: Shape) -> str:
+    form = [f"{shape.kind.value}({_listed(shape.sizes)})"]
+    if shape.colour is not None:
+        opaque = shape.colour[3] == 1
+        parts = shape.colour[:3] if opaque else shape.colour
+        form.append(f"colour({_listed(expression(part) for part in parts)})")
+    place = ", ".join(_transform(transform) for transform in shape.place)
+    return f"shape {shape.body + ' ' if shape.body else ''}| {place} | {', '.join(form)};"

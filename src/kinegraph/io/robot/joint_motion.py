@@ -1,0 +1,82 @@
+"""How joints of robot files move: transforms, the coordinates they need, and the displacements extras refer to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.placement import Direction, inverse, linear
+from kinegraph.model.expression import Expression, Name
+from kinegraph.model.mechanism import (
+    ONE,
+    ZERO,
+    Axis,
+    Coordinate,
+    Quaternion,
+    QuaternionCoordinates,
+    Rotation,
+    Shift,
+    Transform,
+)
+
+AnyCoordinate = Coordinate | QuaternionCoordinates
+Orientation = tuple[Expression, Expression, Expression, Expression]
+UNTURNED: Orientation = (ONE, ZERO, ZERO, ZERO)
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """The motion of one joint. Each displacement is one expression, or the four names of a quaternion."""
+
+    transforms: tuple[Transform, ...] = ()
+    coordinates: tuple[AnyCoordinate, ...] = ()
+    displacements: tuple[tuple[Expression, ...], ...] = ()
+
+
+def all_names(coordinate: AnyCoordinate) -> tuple[str, ...]:
+    """The position names of a coordinate, and the names of its quasi-velocities."""
+    return (coordinate.name,) if isinstance(coordinate, Coordinate) else (*coordinate.names, *coordinate.velocities)
+
+
+def ball(names: NameTable, prefix: str, start: Orientation = UNTURNED) -> Freedom:
+    """Turning freely about a point: a quaternion, its velocity in the turned axes."""
+    e0, e1, e2, e3 = (names.fresh(f"{prefix}_e{i}") for i in range(4))
+    wx, wy, wz = (names.fresh(f"{prefix}_w{axis}") for axis in "xyz")
+    group = QuaternionCoordinates((e0, e1, e2, e3), (wx, wy, wz), start)
+    components = (Name(e0), Name(e1), Name(e2), Name(e3))
+    return Freedom((Quaternion(components),), (group,), (components,))
+
+
+def free(
+    names: NameTable,
+    prefix: str,
+    start: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO),
+    orientation: Orientation = UNTURNED,
+) -> Freedom:
+    """Six degrees of freedom: shifts along the axes before the joint, then a quaternion."""
+    moved = [Coordinate(names.fresh(f"{prefix}_{axis.name.lower()}"), at) for axis, at in zip(Axis, start, strict=True)]
+    turned = ball(names, prefix, orientation)
+    slides = [Name(coordinate.name) for coordinate in moved]
+    return Freedom(
+        (*(Shift(axis, slide) for axis, slide in zip(Axis, slides, strict=True)), *turned.transforms),
+        (*moved, *turned.coordinates),
+        (*((slide,) for slide in slides), *turned.displacements),
+    )
+
+
+def planar(names: NameTable, prefix: str, normal: Direction) -> Freedom:
+    """Three degrees of freedom: shifts along two axes across the normal, then a turn about it.
+
+    The two axes follow the normal in the order x, y, z, x, so that the three are right-handed.
+    """
+    u, v, turn = (Coordinate(names.fresh(f"{prefix}_{word}")) for word in ("u", "v", "turn"))
+    first, second = Axis((normal.axis.value + 1) % 3), Axis((normal.axis.value + 2) % 3)
+    sign = Fraction(normal.sign)
+    moves = (
+        Shift(first, Name(u.name)),
+        Shift(second, linear(sign, Name(v.name))),
+        Rotation(normal.axis, linear(sign, Name(turn.name))),
+    )
+    own = (u, v, turn)
+    return Freedom((*normal.turns, *moves, *inverse(normal.turns)), own, tuple((Name(c.name),) for c in own))

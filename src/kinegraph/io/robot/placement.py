@@ -1,0 +1,210 @@
+"""Origins, axes and angles of robot files as elementary transforms, exact, with right angles recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.io.robot.attributes import Written
+from kinegraph.io.robot.report import FindingKind, Findings
+from kinegraph.io.robot.right_angles import Likeness, RightAngles, pi_multiple
+from kinegraph.io.robot.xml import Element
+from kinegraph.model.expression import Call, Expression, Number, Operation, text
+from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Shift, Transform
+
+Three = tuple[Fraction, Fraction, Fraction]
+
+
+def shifts(xyz: Sequence[Fraction]) -> tuple[Transform, ...]:
+    """Moves along x, y, z; those by zero are left out."""
+    return tuple(Shift(axis, Number(amount)) for axis, amount in zip(Axis, xyz, strict=True) if amount)
+
+
+def inverse(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
+    """The way back of static transforms."""
+    return tuple(_inverted(transform) for transform in reversed(tuple(transforms)))
+
+
+def _inverted(transform: Transform) -> Transform:
+    if isinstance(transform, Rotation):
+        return Rotation(transform.axis, negative(transform.angle))
+    if isinstance(transform, Shift):
+        return Shift(transform.axis, negative(transform.distance))
+    e0, *rest = transform.components
+    e1, e2, e3 = (negative(item) for item in rest)
+    return Quaternion((e0, e1, e2, e3))
+
+
+def negative(item: Expression) -> Expression:
+    """-item, numbers and signs folded."""
+    if isinstance(item, Number):
+        return Number(-item.value)
+    taken = _without_minus(item)
+    if taken is not None:
+        return taken
+    if isinstance(item, Operation) and item.operator in ("*", "/"):
+        return Operation(item.operator, (negative(item.operands[0]), *item.operands[1:]))
+    return Operation("neg", (item,))
+
+
+def linear(factor: Fraction, item: Expression, offset: Expression = ZERO) -> Expression:
+    """factor * item + offset, written as briefly as possible."""
+    if not factor:
+        return offset
+    if abs(factor) != 1:
+        item = Operation("*", (Number(factor), item))
+    elif factor < 0:
+        item = negative(item)
+    return plus(item, offset)
+
+
+def plus(item: Expression, offset: Expression) -> Expression:
+    """item + offset, with a minus where the offset begins with one."""
+    if ZERO in (item, offset):
+        return offset if item == ZERO else item
+    taken = _without_minus(offset)
+    return Operation("+", (item, offset)) if taken is None else Operation("-", (item, taken))
+
+
+def _without_minus(item: Expression) -> Expression | None:
+    """-item if item begins with a minus: -2, -x, -pi/2; None otherwise."""
+    if isinstance(item, Number):
+        return Number(-item.value) if item.value < 0 else None
+    if not isinstance(item, Operation) or item.operator not in ("neg", "*", "/"):
+        return None
+    if item.operator == "neg":
+        return item.operands[0]
+    first = _without_minus(item.operands[0])
+    return None if first is None else Operation(item.operator, (first, *item.operands[1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A direction as a coordinate axis with a sign, after turning by `turns` (none where it is one already)."""
+
+    axis: Axis
+    sign: int = 1
+    turns: tuple[Transform, ...] = ()
+
+    def rotation(self, angle: Expression) -> tuple[Transform, ...]:
+        """Turn about the direction; the frame is turned back afterwards."""
+        return (*self.turns, Rotation(self.axis, linear(Fraction(self.sign), angle)), *inverse(self.turns))
+
+    def slide(self, distance: Expression) -> tuple[Transform, ...]:
+        """Move along the direction."""
+        return (*self.turns, Shift(self.axis, linear(Fraction(self.sign), distance)), *inverse(self.turns))
+
+
+def direction(x: Fraction, y: Fraction, z: Fraction) -> Direction:
+    """The direction of a vector that is not zero, of any length; exact."""
+    along = [(axis, amount) for axis, amount in zip(Axis, (x, y, z), strict=True) if amount]
+    if len(along) == 1:
+        axis, amount = along[0]
+        return Direction(axis, 1 if amount > 0 else -1)
+    if not z:
+        return Direction(Axis.X, turns=(Rotation(Axis.Z, _atan2(y, x)),))
+    if not y:
+        return Direction(Axis.Z, turns=(Rotation(Axis.Y, _atan2(x, z)),))
+    if not x:
+        return Direction(Axis.Z, turns=(Rotation(Axis.X, _atan2(-y, z)),))
+    tilt = Call("atan2", (Call("sqrt", (Number(x * x + y * y),)), Number(z)))
+    return Direction(Axis.Z, turns=(Rotation(Axis.Z, _atan2(y, x)), Rotation(Axis.Y, tilt)))
+
+
+def _atan2(y: Fraction, x: Fraction) -> Expression:
+    return Call("atan2", (Number(y), Number(x)))
+
+
+class Placing:
+    """Reads angles and directions by one rule for right angles, and reports each that was recognised."""
+
+    def __init__(self, rule: RightAngles, findings: Findings) -> None:
+        self.rule = rule
+        self.findings = findings
+
+    def angle(self, written: Written, what: str, place: Place) -> Expression:
+        """An angle in radians; k right angles become k*pi/2."""
+        likeness, turns = self.rule.judge(written)
+        if likeness is Likeness.OTHER:
+            return Number(written.value)
+        shown = f"{float(written.value):.12g} of {what}"
+        exact = pi_multiple(Fraction(turns, 2))
+        if likeness is Likeness.SAME:
+            self.findings.add(FindingKind.RIGHT_ANGLE, f"{shown} is {text(exact)}", place)
+            return exact
+        remedy = "give a larger angle_tolerance to take it so"
+        self.findings.add(FindingKind.NEAR_RIGHT_ANGLE, f"{shown} is near {text(exact)}; {remedy}", place)
+        return Number(written.value)
+
+    def roll_pitch_yaw(self, rpy: Sequence[Written], what: str, place: Place) -> tuple[Transform, ...]:
+        """The fixed-axis angles of URDF: first about x, then y, then z of the parent."""
+        turned = zip((Axis.Z, Axis.Y, Axis.X), reversed(rpy), strict=True)
+        found = [(axis, self.angle(angle, what, place)) for axis, angle in turned]
+        return tuple(Rotation(axis, angle) for axis, angle in found if angle != ZERO)
+
+    def direction(self, xyz: Sequence[Written], element: Element, what: str) -> Direction:
+        """A direction; components that are noise beside the largest are zero."""
+        amounts = [item.value for item in xyz]
+        largest = max(abs(amount) for amount in amounts)
+        if not largest:
+            remedy = "write the direction the joint turns about or moves along, e.g. 0 0 1"
+            raise ModelError(f"the axis of {what} is zero", element.place, remedy)
+        if self.rule.active:
+            cleaned = [amount if abs(amount) > self.rule.noise * largest else Fraction(0) for amount in amounts]
+            if cleaned != amounts:
+                shown = " ".join(f"{float(amount):g}" for amount in amounts)
+                taken = " ".join(f"{float(amount):g}" for amount in cleaned)
+                message = f"the axis {shown} of {what} is taken as {taken}"
+                self.findings.add(FindingKind.RIGHT_ANGLE, message, element.place)
+            amounts = cleaned
+        x, y, z = amounts
+        return direction(x, y, z)
+
+    def quaternion(self, written: Sequence[Written], what: str, place: Place) -> tuple[Transform, ...]:
+        """A quaternion, scalar part first; turns by right angles become exact."""
+        parts = [item.value for item in written]
+        if not any(parts):
+            raise ModelError(f"the quaternion of {what} is zero", place, "write 1 0 0 0 for no rotation")
+        signs = _right_angle_signs(written, self.rule) if self.rule.active else _exact_signs(parts)
+        if signs is None:
+            e0, e1, e2, e3 = (Number(part) for part in parts)
+            return (Quaternion((e0, e1, e2, e3)),)
+        if len({abs(part) for part in parts if part}) > 1 or [bool(part) for part in parts] != [bool(s) for s in signs]:
+            shown = " ".join(f"{float(part):g}" for part in parts)
+            message = f"the quaternion {shown} of {what} is taken as a turn by right angles"
+            self.findings.add(FindingKind.RIGHT_ANGLE, message, place)
+        return _right_turn(signs)
+
+
+def _right_angle_signs(written: Sequence[Written], rule: RightAngles) -> list[int] | None:
+    """The signs of the components if all that are not zero are equal in size, nearly; None otherwise."""
+    sizes = [abs(item.value) for item in written]
+    largest = max(sizes)
+    slack = [max(rule.noise, min(rule.tolerance, Fraction(1, 10**item.decimals))) for item in written]
+    signs = []
+    for item, size, allowed in zip(written, sizes, slack, strict=True):
+        if size > rule.noise * largest and largest - size > allowed * largest:
+            return None
+        signs.append((1 if item.value > 0 else -1) if size > rule.noise * largest else 0)
+    return signs if sum(map(abs, signs)) in (1, 2, 4) else None
+
+
+def _exact_signs(parts: Sequence[Fraction]) -> list[int] | None:
+    sizes = {abs(part) for part in parts if part}
+    signs = [(part > 0) - (part < 0) for part in parts]
+    return signs if len(sizes) == 1 and sum(map(abs, signs)) in (1, 2, 4) else None
+
+
+def _right_turn(signs: Sequence[int]) -> tuple[Transform, ...]:
+    """The rotation of a quaternion whose components are equal in size or zero."""
+    scalar, *rest = signs
+    turned = [axis for axis, sign in zip(Axis, rest, strict=True) if sign]
+    if not turned:
+        return ()
+    if len(turned) == 1:
+        right_angles = rest[turned[0].value] * (scalar or 1) * (1 if scalar else 2)
+        return (Rotation(turned[0], pi_multiple(Fraction(right_angles, 2))),)
+    e0, e1, e2, e3 = (Number(Fraction(sign)) for sign in signs)
+    return (Quaternion((e0, e1, e2, e3)),)

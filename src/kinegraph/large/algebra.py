@@ -1,0 +1,144 @@
+"""Vectors and matrices as tuples: in compiled code they live in registers, and no array is made inside a loop."""
+
+from __future__ import annotations
+
+from kinegraph.large.jit import part
+from kinegraph.large.records import Floats, Matrix, Vector
+
+NO_VECTOR: Vector = (0.0, 0.0, 0.0)
+NO_MATRIX: Matrix = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@part
+def vector(rows: Floats, j: int, at: int) -> Vector:
+    return (rows[j, at], rows[j, at + 1], rows[j, at + 2])
+
+
+@part
+def matrix(rows: Floats, j: int, at: int) -> Matrix:
+    a, b, c = vector(rows, j, at), vector(rows, j, at + 3), vector(rows, j, at + 6)
+    return (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
+
+
+@part
+def symmetric(rows: Floats, j: int, at: int) -> Matrix:
+    """A symmetric matrix from its entries xx, yy, zz, xy, yz, xz."""
+    (x, y, z), (xy, yz, xz) = vector(rows, j, at), vector(rows, j, at + 3)
+    return (x, xy, xz, xy, y, yz, xz, yz, z)
+
+
+@part
+def put(rows: Floats, j: int, at: int, a: Vector) -> None:
+    rows[j, at], rows[j, at + 1], rows[j, at + 2] = a
+
+
+@part
+def add(rows: Floats, j: int, at: int, a: Vector) -> None:
+    put(rows, j, at, plus(vector(rows, j, at), a))
+
+
+@part
+def add_matrix(rows: Floats, j: int, at: int, m: Matrix) -> None:
+    add(rows, j, at, (m[0], m[1], m[2]))
+    add(rows, j, at + 3, (m[3], m[4], m[5]))
+    add(rows, j, at + 6, (m[6], m[7], m[8]))
+
+
+@part
+def plus(a: Vector, b: Vector) -> Vector:
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@part
+def scaled(c: float, a: Vector) -> Vector:
+    return (c * a[0], c * a[1], c * a[2])
+
+
+@part
+def dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@part
+def cross(a: Vector, b: Vector) -> Vector:
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@part
+def times(m: Matrix, a: Vector) -> Vector:
+    return (
+        m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
+        m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
+        m[6] * a[0] + m[7] * a[1] + m[8] * a[2],
+    )
+
+
+@part
+def transposed(m: Matrix) -> Matrix:
+    return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
+
+
+@part
+def back(m: Matrix, a: Vector) -> Vector:
+    return times(transposed(m), a)
+
+
+@part
+def product(a: Matrix, b: Matrix) -> Matrix:
+    x = times(a, (b[0], b[3], b[6]))
+    y = times(a, (b[1], b[4], b[7]))
+    z = times(a, (b[2], b[5], b[8]))
+    return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
+
+
+@part
+def combined(a: Matrix, b: Matrix, c: float) -> Matrix:
+    """a + c b."""
+    return (
+        a[0] + c * b[0], a[1] + c * b[1], a[2] + c * b[2],
+        a[3] + c * b[3], a[4] + c * b[4], a[5] + c * b[5],
+        a[6] + c * b[6], a[7] + c * b[7], a[8] + c * b[8],
+    )  # fmt: skip
+
+
+@part
+def skew(a: Vector) -> Matrix:
+    return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
+
+
+@part
+def outer(a: Vector, b: Vector) -> Matrix:
+    return (
+        a[0] * b[0], a[0] * b[1], a[0] * b[2],
+        a[1] * b[0], a[1] * b[1], a[1] * b[2],
+        a[2] * b[0], a[2] * b[1], a[2] * b[2],
+    )  # fmt: skip
+
+
+@part
+def along(axis: int, length: float) -> Vector:
+    if axis == 0:
+        return (length, 0.0, 0.0)
+    if axis == 1:
+        return (0.0, length, 0.0)
+    return (0.0, 0.0, length)
+
+
+@part
+def axis_turn(axis: int, c: float, s: float) -> Matrix:
+    if axis == 0:
+        return (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c)
+    if axis == 1:
+        return (c, 0.0, s, 0.0, 1.0, 0.0, -s, 0.0, c)
+    return (c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
+
+
+@part
+def quaternion_turn(w: float, x: float, y: float, z: float) -> Matrix:
+    """The rotation of a quaternion of any length but zero: the drift of an integrator must not shear bodies."""
+    k = 2.0 / (w * w + x * x + y * y + z * z)
+    return (
+        1.0 - k * (y * y + z * z), k * (x * y - w * z), k * (x * z + w * y),
+        k * (x * y + w * z), 1.0 - k * (x * x + z * z), k * (y * z - w * x),
+        k * (x * z - w * y), k * (y * z + w * x), 1.0 - k * (x * x + y * y),
+    )  # fmt: skip

@@ -1,0 +1,287 @@
+"""A mechanism with numbers for its parameters as flat arrays: the form the compiled loops run over.
+
+Constant transforms are multiplied out here, and bodies join the moving step they are fixed to, so that the loops see
+one step per moving elementary transform. Time and memory are linear in the size of the mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinegraph.errors import ModelError
+from kinegraph.large.affine import Affine, affine, constant
+from kinegraph.large.frames import Frame, Row, quaternion_matrix
+from kinegraph.large.kinematics import displacements
+from kinegraph.large.nonlinear import NonlinearDisplacements, depends_on
+from kinegraph.large.records import (
+    AXIS,
+    GROUND,
+    INERTIA,
+    KIND,
+    MASS,
+    MOMENT,
+    OFFSET,
+    PARENT,
+    PLACEMENT,
+    POSITION,
+    QUATERNION,
+    ROTATION,
+    SHIFT,
+    SLOT,
+    VELOCITY,
+    Displacement,
+    Floats,
+    Integers,
+    Linear,
+    Tree,
+    Vector,
+)
+from kinegraph.model.evaluate import Value, number, parameter_values
+from kinegraph.model.expression import TIME, Expression, Name, Scalar, names
+from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Transform
+
+
+@dataclass(frozen=True)
+class FlatMechanism:
+    """The arrays of the loops, and what must be asked for at every instant."""
+
+    tree: Tree
+    linear: Linear
+    body: Integers  #: the body each step belongs to, -1 for the ground
+    nonlinear: NonlinearDisplacements | None
+    nonlinear_steps: Integers  #: steps whose displacement the interpreter gives
+    nonlinear_entries: Integers  #: entries of dp/dq the interpreter gives
+    constant_gravity: Vector | None  #: None if gravity depends on time
+    gravity_at: Callable[[float], Vector]
+
+    def gravity(self, t: float) -> Vector:
+        """The acceleration of free fall, in the fixed frame."""
+        return self.gravity_at(t) if self.constant_gravity is None else self.constant_gravity
+
+    def displaced(self, q: Floats, v: Floats, a: Floats, t: float) -> Displacement:
+        """The displacements of all steps and their derivatives."""
+        moved = displacements(self.tree, self.linear, q, v, a, t)
+        if self.nonlinear is None:
+            return moved
+        value, rate, acceleration, slope = self.nonlinear(q, v, a, t)
+        moved.value[self.nonlinear_steps] = value
+        moved.rate[self.nonlinear_steps] = rate
+        moved.acceleration[self.nonlinear_steps] = acceleration
+        slopes = moved.slope.copy()
+        slopes[self.nonlinear_entries] = slope
+        return moved._replace(slope=slopes)
+
+
+@dataclass(slots=True)
+class _Step:
+    """A placement and the elementary transform that moves after it."""
+
+    place: Frame
+    kind: int
+    body: int
+    axis: int = 0
+    position: int = -1
+    velocity: int = -1
+    form: Affine = field(default_factory=lambda: Affine(0.0))
+    nonlinear: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _RigidBody:
+    """Mass and moments as the model states them, along the axes of a frame in the mass centre."""
+
+    frame: Frame
+    mass: float
+    moments: Row  #: Jx, Jy, Jz, Jxy, Jyz, Jxz
+
+
+def flatten(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None) -> FlatMechanism:
+    """The flat form of a mechanism; `overrides` give or replace values of parameters."""
+    if mechanism.elements:
+        message = f"{mechanism.name} has elements ({mechanism.elements[0].name}, ...), which loops over bodies ignore"
+        raise ModelError(message, remedy="compile it without loops (loops=False), or leave the elements out")
+    flattener = _Flattener(mechanism, parameter_values(mechanism, overrides))
+    for index, body in _outwards(mechanism):
+        flattener.add(index, body)
+    return flattener.finish()
+
+
+def _outwards(mechanism: Mechanism) -> Iterator[tuple[int, Body]]:
+    """Bodies with their indices, each after its base, chains in one run."""
+    standing: dict[str | None, list[int]] = {}
+    for index, body in enumerate(mechanism.bodies):
+        standing.setdefault(body.base, []).append(index)
+    waiting = standing.pop(None, [])[::-1]
+    while waiting:
+        index = waiting.pop()
+        yield index, mechanism.bodies[index]
+        waiting.extend(reversed(standing.pop(mechanism.bodies[index].name, [])))
+    if standing:
+        lost = mechanism.bodies[next(iter(standing.values()))[0]]
+        message = f"{lost.name} stands on {lost.base}, from which no way leads to the fixed frame"
+        raise ModelError(message, remedy="name a body that exists, and let no bases go in a circle")
+
+
+class _Flattener:
+    """Goes outwards through the bodies and collects steps and inertias."""
+
+    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Value]) -> None:
+        self.mechanism = mechanism
+        self.exact = parameters
+        self.parameters = {name: float(value) for name, value in parameters.items()}
+        self.positions, self.velocities = _places(mechanism)
+        self.moving = {c.name for c in mechanism.coordinates if isinstance(c, Coordinate)} | {TIME}
+        self.quaternions = {c.names: c for c in mechanism.coordinates if not isinstance(c, Coordinate)}
+        self.steps = [_Step(Frame(), GROUND, -1)]
+        self.rigid: list[_RigidBody] = []
+        self.frames: dict[str | None, Frame] = {None: Frame()}
+
+    def add(self, index: int, body: Body) -> None:
+        """Append the steps of one body and note its inertia."""
+        here = self.frames[body.base]
+        for transform in body.transforms:
+            here = self._transform(index, here, transform)
+        self.frames[body.name] = here
+        self._inertia(body.inertia, here)
+
+    def _transform(self, index: int, here: Frame, transform: Transform) -> Frame:
+        if isinstance(transform, Quaternion):
+            return self._quaternion(index, here, transform)
+        turning = isinstance(transform, Rotation)
+        expression = transform.angle if isinstance(transform, Rotation) else transform.distance
+        form = affine(expression, self.parameters, self.moving)
+        if form is not None and not form.slopes:
+            return here.moved(transform, form.constant)
+        step = _Step(here, ROTATION if turning else SHIFT, index, transform.axis.value)
+        if form is not None:
+            step.form = form
+        else:
+            step.nonlinear = expression
+            step.form = Affine(0.0, dict.fromkeys(depends_on(expression, self.velocities), 0.0))
+        return self._moving(step)
+
+    def _quaternion(self, index: int, here: Frame, transform: Quaternion) -> Frame:
+        group = tuple(c.text if isinstance(c, Name) else "" for c in transform.components)
+        if len(group) == 4 and group in self.quaternions:
+            own = self.quaternions[group]
+            position, velocity = self.positions[own.names[0]], self.velocities[own.names[0]]
+            return self._moving(_Step(here, QUATERNION, index, position=position, velocity=velocity))
+        w, x, y, z = (constant(component, self.parameters) for component in transform.components)
+        return here.turned(quaternion_matrix(w, x, y, z))
+
+    def _moving(self, step: _Step) -> Frame:
+        self.steps.append(step)
+        return Frame(len(self.steps) - 1)
+
+    def _inertia(self, inertia: Inertia, here: Frame) -> None:
+        for transform in inertia.central:
+            if isinstance(transform, Quaternion):
+                w, x, y, z = (constant(component, self.parameters) for component in transform.components)
+                here = here.turned(quaternion_matrix(w, x, y, z))
+            else:
+                expression = transform.angle if isinstance(transform, Rotation) else transform.distance
+                here = here.moved(transform, constant(expression, self.parameters))
+        stated = (inertia.Jx, inertia.Jy, inertia.Jz, inertia.Jxy, inertia.Jyz, inertia.Jxz)
+        moments = tuple(constant(moment, self.parameters) for moment in stated)
+        self.rigid.append(_RigidBody(here, constant(inertia.mass, self.parameters), moments))
+
+    def finish(self) -> FlatMechanism:
+        """All that was collected, as arrays."""
+        steps = self.steps
+        drift = np.array([step.form.slopes.pop(TIME, 0.0) for step in steps])
+        entries = [entry for step in steps for entry in step.form.slopes.items()]
+        counts = [len(step.form.slopes) for step in steps]
+        nonlinear = [j for j, step in enumerate(steps) if step.nonlinear is not None]
+        linear = Linear(
+            constant=np.array([step.form.constant for step in steps]),
+            drift=drift,
+            slope=np.array([slope for _, slope in entries], dtype=np.float64),
+            source=_integers(self.positions[name] for name, _ in entries),
+        )
+        row = np.concatenate(([0], np.cumsum(counts)), dtype=np.int64)
+        return FlatMechanism(
+            tree=self._tree(row, _integers(self.velocities[name] for name, _ in entries)),
+            linear=linear,
+            body=_integers(step.body for step in steps),
+            nonlinear=self._interpreted(),
+            nonlinear_steps=_integers(nonlinear),
+            nonlinear_entries=_integers(entry for j in nonlinear for entry in range(row[j], row[j + 1])),
+            constant_gravity=None if self._gravity_varies() else self._gravity(0.0),
+            gravity_at=self._gravity,
+        )
+
+    def _gravity_varies(self) -> bool:
+        return any(TIME in names(component) for component in self.mechanism.gravity)
+
+    def _gravity(self, t: float) -> Vector:
+        known = {**self.exact, TIME: float(t)}
+        x, y, z = (number(component, known) for component in self.mechanism.gravity)
+        return x, y, z
+
+    def _tree(self, row: Integers, column: Integers) -> Tree:
+        steps = self.steps
+        parent = _integers([step.place.step for step in steps])
+        slot, slots = _slots(parent)
+        link = np.empty((len(steps), 6), dtype=np.int64)
+        link[:, PARENT], link[:, SLOT] = parent, slot
+        link[:, KIND] = [step.kind for step in steps]
+        link[:, AXIS] = [step.axis for step in steps]
+        link[:, POSITION] = [step.position for step in steps]
+        link[:, VELOCITY] = [step.velocity for step in steps]
+        constant = np.empty((len(steps), 22))
+        constant[:, PLACEMENT:OFFSET] = [step.place.turn for step in steps]
+        constant[:, OFFSET:MOMENT] = [step.place.origin for step in steps]
+        constant[:, MOMENT:INERTIA], constant[:, INERTIA:MASS], constant[:, MASS] = _mass_properties(
+            self.rigid, len(steps)
+        )
+        return Tree(link, constant, row, column, slots)
+
+    def _interpreted(self) -> NonlinearDisplacements | None:
+        expressions = [step.nonlinear for step in self.steps if step.nonlinear is not None]
+        return NonlinearDisplacements(self.mechanism, expressions, self.exact) if expressions else None
+
+
+def _places(mechanism: Mechanism) -> tuple[dict[str, int], dict[str, int]]:
+    """Where each coordinate stands in q and in v, the first component for all of a quaternion."""
+    positions: dict[str, int] = {}
+    velocities: dict[str, int] = {}
+    position = velocity = 0
+    for coordinate in mechanism.coordinates:
+        own = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.names
+        for name in own:
+            positions[name], velocities[name] = position, velocity
+        position, velocity = position + len(own), velocity + (1 if len(own) == 1 else 3)
+    return positions, velocities
+
+
+def _mass_properties(rigid: Sequence[_RigidBody], steps: int) -> tuple[Floats, Floats, Floats]:
+    """First moment, inertia tensor and mass about the origin of every step, of all bodies fixed to it."""
+    mass, moment, inertia = np.zeros(steps), np.zeros((steps, 3)), np.zeros((steps, 3, 3))
+    step = _integers(body.frame.step for body in rigid)
+    m = np.array([body.mass for body in rigid])
+    turn = np.array([body.frame.turn for body in rigid]).reshape(-1, 3, 3)
+    centre = np.array([body.frame.origin for body in rigid]).reshape(-1, 3)
+    Jx, Jy, Jz, Jxy, Jyz, Jxz = np.array([body.moments for body in rigid]).reshape(-1, 6).T
+    central = np.array([[Jx, -Jxy, -Jxz], [-Jxy, Jy, -Jyz], [-Jxz, -Jyz, Jz]]).transpose(2, 0, 1)
+    square = np.einsum("bi,bi->b", centre, centre)[:, None, None] * np.eye(3)
+    steiner = m[:, None, None] * (square - centre[:, :, None] * centre[:, None, :])
+    np.add.at(mass, step, m)
+    np.add.at(moment, step, m[:, None] * centre)
+    np.add.at(inertia, step, turn @ central @ turn.transpose(0, 2, 1) + steiner)
+    return moment, inertia.reshape(steps, 9)[:, [0, 4, 8, 1, 5, 2]], mass
+
+
+def _slots(parent: Integers) -> tuple[Integers, int]:
+    """A number for each step that carries another step than the next one, -1 for all others, and how many there are."""
+    slot = np.full(parent.size, -1)
+    steps = np.arange(parent.size)
+    branching = np.unique(parent[(parent != steps - 1) & (steps > 0)])
+    slot[branching] = np.arange(branching.size)
+    return slot, branching.size
+
+
+def _integers(values: Iterator[int] | Sequence[int]) -> Integers:
+    return np.fromiter(values, dtype=np.int64)

@@ -1,0 +1,74 @@
+"""Looped dynamics behind the same call as a compiled kernel, for mechanisms too large for straight-line code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinegraph.errors import KernelError
+from kinegraph.large.system import LoopedSystem
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+
+#: What each quantity is computed from; time comes last where the mechanism depends on it.
+_ARGUMENTS = {"tau": ("q", "v", "a"), "qdd": ("q", "v", "tau"), "energy": ("q", "v")}
+
+QUANTITIES = frozenset(_ARGUMENTS)
+
+
+class LoopedKernel:
+    """`kernel(q, v, a)` like a compiled kernel's; `arguments` names what it takes, in order."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        quantities: Sequence[str],
+        arguments: Sequence[str],
+        parameters: Mapping[str, Scalar] | None = None,
+    ) -> None:
+        self.quantities = tuple(quantities)
+        self.arguments = tuple(arguments)
+        self.system = LoopedSystem(mechanism, parameters)
+
+    def __repr__(self) -> str:
+        size = len(self.system.velocity_names)
+        return f"<LoopedKernel ({', '.join(self.arguments)}) -> {', '.join(self.quantities)}: {size} velocities>"
+
+    @property
+    def address(self) -> int:
+        """There is none: compiled callers need straight-line code."""
+        raise KernelError("a looped kernel has no address: call it, or compile with loops=False")
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """The outputs for one state: an array, or a dict of arrays by name if there are several."""
+        given = self._named(values, named)
+        results = {name: self._quantity(name, given) for name in self.quantities}
+        return results if len(results) > 1 else next(iter(results.values()))
+
+    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
+        """The outputs for many states, one after the other; an argument of one state serves all."""
+        if out is not None:
+            raise KernelError("a looped kernel returns new arrays: leave `out` away, or compile with loops=False")
+        given = {name: np.asarray(value, dtype=float) for name, value in self._named(values, named).items()}
+        rows = max((len(value) for name, value in given.items() if value.ndim == (1 if name == "t" else 2)), default=1)
+        states = [{name: _row(name, value, row) for name, value in given.items()} for row in range(rows)]
+        results = {name: np.stack([self._quantity(name, state) for state in states]) for name in self.quantities}
+        return results if len(results) > 1 else next(iter(results.values()))
+
+    def _named(self, values: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        given = dict(zip(self.arguments, values, strict=False)) | dict(named)
+        if len(values) + len(named) != len(self.arguments) or set(given) != set(self.arguments):
+            raise KernelError(f"the kernel takes {', '.join(self.arguments)}; got {', '.join(given) or 'nothing'}")
+        return given
+
+    def _quantity(self, name: str, given: Mapping[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        compute: Callable[..., Any] = getattr(self.system, name)
+        arguments = [given[argument] for argument in _ARGUMENTS[name]]
+        return np.asarray(compute(*arguments, float(given.get("t", 0.0))))
+
+
+def _row(name: str, value: np.ndarray[Any, np.dtype[np.float64]], row: int) -> Any:
+    own = value.ndim == (1 if name == "t" else 2)
+    return value[row] if own else value

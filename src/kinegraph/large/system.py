@@ -1,0 +1,84 @@
+"""Dynamics of mechanisms of any size by compiled loops over their elementary transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinegraph.errors import KernelError
+from kinegraph.large import recursion
+from kinegraph.large.flatten import flatten
+from kinegraph.large.forward import ForwardMethod, choose, refuse_large
+from kinegraph.large.kinematics import motion
+from kinegraph.large.records import Floats, Motion
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+
+
+class LoopedSystem:
+    """A mechanism ready for numbers. Positions are ordered as `position_names`, all else as `velocity_names`.
+
+    Quasi-velocities of a quaternion are the angular velocity in the turned axes; the generalized forces that belong to
+    them are the moment in these axes. Quaternions in q need not have unit length. Nothing changes after construction,
+    so one object may serve many threads.
+    """
+
+    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
+        self.position_names = mechanism.position_names
+        self.velocity_names = mechanism.velocity_names
+        self._flat = flatten(mechanism, parameters)
+        self._forward = choose(self._flat, self.velocity_names)
+        self._rest = np.zeros(len(self.velocity_names))
+
+    @property
+    def method(self) -> ForwardMethod:
+        """How `qdd` works for this mechanism."""
+        return self._forward.method
+
+    def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
+        """Inverse dynamics: the generalized forces that give the accelerations `a`. O(n)."""
+        moving = self._moving(self._positions(q), self._velocities("v", v), self._velocities("a", a), t)
+        return recursion.inverse(self._flat.tree, moving, self._flat.gravity(t), len(self.velocity_names))
+
+    def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
+        """Forward dynamics: the accelerations under the generalized forces `tau`; `method` says what it costs."""
+        positions, velocities = self._positions(q), self._velocities("v", v)
+        forces = self._velocities("tau", tau)
+        moved = self._flat.displaced(positions, velocities, self._rest, float(t))
+        return self._forward.accelerations(moved, positions, velocities, forces, self._flat.gravity(t))
+
+    def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
+        """Kinetic and potential energy; the potential is minus the sum of m g.r over the mass centres. O(n)."""
+        moving = self._moving(self._positions(q), self._velocities("v", v), self._rest, t)
+        return recursion.energy(self._flat.tree, moving, self._flat.gravity(t))
+
+    def inertia(self, q: ArrayLike, t: float = 0.0) -> Floats:
+        """The inertia matrix H, dense: O(n^2)."""
+        refuse_large("the inertia matrix", len(self.velocity_names))
+        moving = self._moving(self._positions(q), self._rest, self._rest, t)
+        return recursion.inertia_matrix(self._flat.tree, moving, len(self.velocity_names))
+
+    def _moving(self, q: Floats, v: Floats, a: Floats, t: float) -> Motion:
+        return motion(self._flat.tree, self._flat.displaced(q, v, a, float(t)), q, v, a)
+
+    def _positions(self, q: ArrayLike) -> Floats:
+        return _checked("q", q, self.position_names, "positions")
+
+    def _velocities(self, label: str, values: ArrayLike) -> Floats:
+        return _checked(label, values, self.velocity_names, "velocities")
+
+
+def _checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -> Floats:
+    """The values as a contiguous array of doubles, one for each name of `expected`."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iuf":
+        raise KernelError(f"{label} holds {array.dtype}, not real numbers\n  give an array of floats")
+    if array.shape != (len(expected),):
+        shown = ", ".join(expected[:6]) + (", ..." if len(expected) > 6 else "")
+        raise KernelError(
+            f"{label} has shape {array.shape}, but the mechanism has {len(expected)} {kind}: {shown}\n"
+            f"  give an array of shape ({len(expected)},)"
+        )
+    return np.ascontiguousarray(array, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""What robot files say about joints beyond rigid bodies."""

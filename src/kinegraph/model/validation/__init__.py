@@ -1,0 +1,1 @@
+"""Whether a mechanism is well described: every complaint says where, what was found, and what to write instead."""

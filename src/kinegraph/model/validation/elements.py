@@ -1,0 +1,271 @@
+"""Whether the elements of a mechanism are well described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import inf
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.elements import (
+    RATE,
+    STRETCH,
+    Anchor,
+    Damper,
+    Element,
+    EnergyLaw,
+    Force,
+    ForceLaw,
+    Friction,
+    Limit,
+    Linear,
+    Moment,
+    PointForce,
+    Potential,
+    Span,
+    Spring,
+    Target,
+)
+from kinegraph.model.evaluate import Value, known_parameter_values, number
+from kinegraph.model.expression import PI, Compound, Expression, Name, Number, Operation, names, postorder
+from kinegraph.model.mechanism import ZERO, Mechanism
+from kinegraph.model.names import did_you_mean, name_fault
+from kinegraph.model.places import Places
+from kinegraph.model.validation.expressions import Scope, Site
+
+_PARAMETERS = frozenset({"parameter"})
+_GIVEN = _PARAMETERS | {"time", "prescribed input"}
+_STEERED = _GIVEN | {"input"}
+_POSITIONS = _GIVEN | {"coordinate", "quaternion coordinate", "point"}
+_RATES = _POSITIONS | {"velocity", "point velocity"}
+_ANYTHING = _RATES | {"input"}
+_MOVING = _RATES - _GIVEN
+_VELOCITIES = frozenset({"velocity", "point velocity"})
+
+_WORDS: dict[type, str] = {Spring: "spring", Damper: "damper", Friction: "friction", Force: "force",
+                           PointForce: "force", Moment: "moment", Potential: "potential", Limit: "limit"}  # fmt: skip
+
+_Part = tuple[str, Expression, frozenset[str], str]  # clause, expression, kinds it may use, local name
+
+
+def described(element: Element) -> str:
+    """An element in words: `the spring S`."""
+    return f"the {_WORDS[type(element)]} {element.name}"
+
+
+# Names
+
+
+def element_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
+    """Every expression of the elements, with the names it may use."""
+    for element in mechanism.elements:
+        what = described(element)
+        for clause, root, allowed, local in _parts(element):
+            yield Site(root, f"`{clause}` of {what}", allowed, places.of(element, clause), local)
+        for clause, anchor in _anchors(element):
+            for item in anchor.position:
+                yield Site(item, f"`{clause}` of {what}", _GIVEN, places.of(anchor) or places.of(element, clause))
+
+
+def _parts(element: Element) -> Iterator[_Part]:
+    match element:
+        case Spring(on=on, law=law, rest=rest):
+            yield from _target(on, _POSITIONS)
+            steering = _GIVEN if isinstance(law, EnergyLaw) else _STEERED  # energy must not change by itself
+            yield "rest", rest, steering, ""
+            yield _law(law, "stiffness", steering, STRETCH.text)
+        case Damper(on=on, law=law):
+            yield from _target(on, _RATES)
+            yield _law(law, "damping", _ANYTHING, RATE.text)
+        case Friction(on=on, coulomb=coulomb, viscous=viscous, width=width):
+            yield from _target(on, _RATES)
+            yield "coulomb", coulomb, _ANYTHING, ""
+            yield "viscous", viscous, _ANYTHING, ""
+            yield "width", width, _PARAMETERS, ""
+        case Force(value=value, on=on):
+            yield from _target(on, _RATES)
+            yield "value", value, _ANYTHING, ""
+        case PointForce(components=components, axes=axes) | Moment(components=components, axes=axes):
+            yield from ((axes.value, item, _ANYTHING, "") for item in components)
+        case Potential(energy=energy):
+            yield "potential", energy, _POSITIONS, ""
+        case Limit(on=on, lower=lower, upper=upper, stiffness=stiffness, damping=damping):
+            yield from _target(on, _POSITIONS)
+            bounds = (("lower", lower), ("upper", upper))
+            yield from ((clause, bound, _GIVEN, "") for clause, bound in bounds if bound is not None)
+            yield "stiffness", stiffness, _PARAMETERS, ""
+            yield "damping", damping, _PARAMETERS, ""
+
+
+def _target(target: Target, allowed: frozenset[str]) -> Iterator[_Part]:
+    if isinstance(target, Expression):
+        yield "on", target, allowed, ""
+
+
+def _law(law: Linear | ForceLaw | EnergyLaw, linear: str, allowed: frozenset[str], local: str) -> _Part:
+    if isinstance(law, Linear):
+        return linear, law.coefficient, allowed, ""
+    if isinstance(law, ForceLaw):
+        return "force", law.force, allowed, local
+    return "energy", law.energy, allowed, local
+
+
+def _anchors(element: Element) -> tuple[tuple[str, Anchor], ...]:
+    if isinstance(element, PointForce):
+        return (("at", element.at),)
+    target = getattr(element, "on", None)
+    return (("between", target.first), ("between", target.second)) if isinstance(target, Span) else ()
+
+
+# What they act on
+
+
+def check_elements(mechanism: Mechanism, scope: Scope, places: Places) -> None:
+    """Raise a ModelError unless every element has a name of its own and acts on something that moves."""
+    if not mechanism.elements:
+        return
+    seen: set[str] = set()
+    values = known_parameter_values(mechanism)
+    body_of = {point.name: point.body for point in mechanism.points} | {b.name: b.name for b in mechanism.bodies}
+    bodies = frozenset(body.name for body in mechanism.bodies)
+    for element in mechanism.elements:
+        _check_name(element, seen, places)
+        for clause, anchor in _anchors(element):
+            where = places.of(anchor) or places.of(element, clause)
+            _check_anchor(anchor, f"`{clause}` of {described(element)}", body_of, bodies, where)
+        _check_target(element, scope, body_of, places)
+        if isinstance(element, Moment):
+            _check_moment(element, body_of, places)
+        _check_numbers(element, values, places)
+
+
+def _check_name(element: Element, seen: set[str], places: Places) -> None:
+    if fault := name_fault(element.name):
+        raise ModelError(f"{described(element)} {fault}", places.of(element), "choose another name")
+    if element.name in seen:
+        message = f"there are two elements called {element.name}"
+        raise ModelError(message, places.of(element), "rename one of them: elements share one set of names")
+    seen.add(element.name)
+
+
+def _check_anchor(
+    anchor: Anchor, what: str, body_of: Mapping[str, str | None], bodies: frozenset[str], place: Place | None
+) -> None:
+    if anchor.of is None:
+        return
+    if anchor.of not in body_of:
+        message = f"{what}: there is no output or body called {anchor.of}"
+        raise ModelError(message, place, did_you_mean(anchor.of, body_of))
+    if anchor.of not in bodies and anchor.position != (ZERO, ZERO, ZERO):
+        message = f"{what}: {anchor.of} is an output, a point already"
+        remedy = f"write `{anchor.of}`, or a point of a body as `Body(x, y, z)`"
+        raise ModelError(message, place, remedy)
+
+
+def _check_target(element: Element, scope: Scope, body_of: Mapping[str, str | None], places: Places) -> None:
+    """Some end must move, and what is made of velocities must be linear in them."""
+    what = described(element)
+    for clause, ends in _ends(element):
+        if all(body_of.get(end) is None if end is not None else True for end in ends):
+            message = f"{what} acts on the fixed frame alone, so it moves nothing"
+            raise ModelError(message, places.of(element, clause), "choose a point of a body")
+    target = getattr(element, "on", None)
+    if not isinstance(target, Expression):
+        return
+    if not any(scope.kind(name) in _MOVING for name in names(target)):
+        message = f"{what} works on an expression in which nothing moves"
+        raise ModelError(message, places.of(element, "on"), "write an expression of coordinates or points in `on(...)`")
+    if _degree(target, scope) > 1:
+        message = f"{what} works on an expression that is not linear in the velocities"
+        remedy = "in `on(...)` write positions, or a sum of velocities with factors; other powers belong in the law"
+        raise ModelError(message, places.of(element, "on"), remedy)
+
+
+def _ends(element: Element) -> Iterable[tuple[str, tuple[str | None, ...]]]:
+    if isinstance(element, PointForce):
+        return (("at", (element.at.of,)),)
+    target = getattr(element, "on", None)
+    return (("between", (target.first.of, target.second.of)),) if isinstance(target, Span) else ()
+
+
+def _degree(root: Expression, scope: Scope) -> float:
+    """The degree of an expression in the velocities; infinite where it is no polynomial of them."""
+    results: list[float] = []
+    for here in postorder(root):
+        if isinstance(here, Compound):
+            count = len(here.parts)
+            parts = results[len(results) - count :]
+            del results[len(results) - count :]
+            results.append(_degree_of(here, parts))
+        else:
+            results.append(float(isinstance(here, Name) and scope.kind(here.text) in _VELOCITIES))
+    return results[0]
+
+
+def _degree_of(here: Compound, parts: list[float]) -> float:
+    if not any(parts):
+        return 0.0
+    if not isinstance(here, Operation):
+        return inf
+    match here.operator:
+        case "neg" | "+" | "-":
+            return max(parts)
+        case "*":
+            return sum(parts)
+        case "/":
+            return parts[0] if not parts[1] else inf
+    power = here.operands[1]
+    whole = isinstance(power, Number) and power.value.denominator == 1 and power.value >= 0
+    return parts[0] * float(power.value) if whole and isinstance(power, Number) else inf
+
+
+def _check_moment(element: Moment, body_of: Mapping[str, str | None], places: Places) -> None:
+    place = places.of(element, "at")
+    if element.on not in body_of:
+        message = f"{described(element)} acts on {element.on}, which is no body or output"
+        raise ModelError(message, place, did_you_mean(element.on, body_of))
+    if body_of[element.on] is None:
+        message = f"{described(element)} acts on {element.on}, a point of the fixed frame"
+        raise ModelError(message, place, "choose a body")
+
+
+# Numbers
+
+
+def _check_numbers(element: Element, values: Mapping[str, Value], places: Places) -> None:
+    """Negative stiffness and damping are taken as they stand, but not where the element would lose its meaning."""
+    if isinstance(element, Friction):
+        width = _known("width", element.width, element, values, places)
+        if width is not None and width <= 0:
+            message = f"the width of {described(element)} is {width:g}"
+            remedy = "write the positive rate over which dry friction changes its direction"
+            raise ModelError(message, places.of(element, "width"), remedy)
+    if isinstance(element, Limit):
+        _check_limit(element, values, places)
+
+
+def _check_limit(element: Limit, values: Mapping[str, Value], places: Places) -> None:
+    what = described(element)
+    if element.lower is None and element.upper is None:
+        raise ModelError(f"{what} has no bound", places.of(element), "write `lower(...)`, `upper(...)` or both")
+    for clause, root in (("stiffness", element.stiffness), ("damping", element.damping)):
+        found = _known(clause, root, element, values, places)
+        if found is not None and found < 0:
+            message = f"the {clause} of {what} is negative: {found:g}"
+            raise ModelError(message, places.of(element, clause), "a limit pushes back: write a positive number")
+    lower = _known("lower", element.lower, element, values, places)
+    upper = _known("upper", element.upper, element, values, places)
+    if lower is not None and upper is not None and lower > upper:
+        message = f"the lower bound of {what} is above the upper: {lower:g} > {upper:g}"
+        raise ModelError(message, places.of(element, "lower"), "exchange the two")
+
+
+def _known(
+    clause: str, root: Expression | None, element: Element, values: Mapping[str, Value], places: Places
+) -> float | None:
+    """The value of an expression, as far as parameters have values."""
+    if root is None or not names(root) <= values.keys() | {PI}:
+        return None
+    try:
+        return number(root, values)
+    except ModelError as error:
+        raise ModelError(f"{clause} of {described(element)}: {error}", places.of(element, clause)) from None

@@ -1,0 +1,268 @@
+"""Whether a mechanism is well described. Every complaint says where, what was found, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.evaluate import Value, known_parameter_values, number
+from kinegraph.model.expression import PI, TIME, Expression, Name, names, text
+from kinegraph.model.mechanism import (
+    ZERO,
+    Body,
+    Coordinate,
+    Mechanism,
+    Quaternion,
+    QuaternionCoordinates,
+    Rotation,
+    Shift,
+    Transform,
+)
+from kinegraph.model.names import STATEMENTS, did_you_mean, model_name_fault, name_fault
+from kinegraph.model.places import Places
+from kinegraph.model.validation.elements import check_elements, element_sites
+from kinegraph.model.validation.expressions import Scope, Site, check_expression
+from kinegraph.model.validation.inertia import MOMENTS, check_inertia
+from kinegraph.model.validation.shapes import check_shapes, shape_sites
+
+_NUMBERS_ONLY = frozenset({"parameter"})
+_AND_TIME = frozenset({"parameter", "time"})
+_AND_MOTION = frozenset({"parameter", "time", "coordinate"})
+_FOR_QUATERNION = frozenset({"parameter", "quaternion coordinate"})
+
+
+def validate(mechanism: Mechanism, places: Places | None = None) -> None:
+    """Raise a ModelError, with its place if `places` knows it, unless the mechanism is well described.
+
+    What needs numbers (signs of masses, inequalities of inertia, zero quaternions) is checked as far as the
+    parameters have values.
+    """
+    where = places or Places()
+    if fault := model_name_fault(mechanism.name):
+        raise ModelError(f"`{mechanism.name}` {fault}")
+    scope = _declare(mechanism, where)
+    _check_bodies(mechanism, where)
+    _check_points(mechanism, where)
+    for site in _sites(mechanism, where):
+        check_expression(site, scope, where)
+    _check_quaternions(mechanism, scope, where)
+    _check_coordinates_used(mechanism, where)
+    _check_numbers(mechanism, where)
+    check_elements(mechanism, scope, where)
+    check_shapes(mechanism, where)
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    name: str
+    kind: str
+    place: Place | None
+
+
+def _declarations(mechanism: Mechanism, places: Places) -> Iterator[_Declared]:
+    for parameter in mechanism.parameters:
+        yield _Declared(parameter.name, "parameter", places.of(parameter))
+    for coordinate in mechanism.coordinates:
+        if isinstance(coordinate, Coordinate):
+            yield _Declared(coordinate.name, "coordinate", places.of(coordinate))
+        else:
+            for name in coordinate.names:
+                yield _Declared(name, "quaternion coordinate", places.of(coordinate, name))
+            for name in coordinate.velocities:
+                yield _Declared(name, "velocity", places.of(coordinate, name))
+    for given in mechanism.inputs:
+        yield _Declared(given.name, "input" if given.value is None else "prescribed input", places.of(given))
+
+
+def _declare(mechanism: Mechanism, places: Places) -> Scope:
+    """The kind of every name, after checking that each is legal and declared once."""
+    kinds = {TIME: "time", PI: "constant"}
+    for declared in _declarations(mechanism, places):
+        _check_name(declared.name, f"the {declared.kind}", declared.place)
+        if declared.name in kinds:
+            message = f"{declared.name} is declared twice: as {kinds[declared.name]} and as {declared.kind}"
+            remedy = "parameters, coordinates, quasi-velocities and inputs share one set of names; rename or remove one"
+            raise ModelError(message, declared.place, remedy)
+        kinds[declared.name] = declared.kind
+    kinds |= dict.fromkeys(mechanism.velocity_names, "velocity")
+    points = {point.name for point in mechanism.points} | {body.name for body in mechanism.bodies}
+    return Scope(kinds, frozenset(points))
+
+
+def _check_name(name: str, what: str, place: Place | None) -> None:
+    if fault := name_fault(name):
+        shown = name if len(name) <= 60 else name[:57] + "..."
+        raise ModelError(f"{what} `{shown}` {fault}", place, "choose another name")
+
+
+def _check_bodies(mechanism: Mechanism, places: Places) -> None:
+    if not mechanism.bodies:
+        remedy = "write at least one record, e.g. `Arm | Ry(q) | Sz(-0.5), m(1);`"
+        raise ModelError("the mechanism has no bodies", remedy=remedy)
+    bodies: dict[str, Body] = {}
+    for body in mechanism.bodies:
+        _check_name(body.name, "the body", places.of(body))
+        if body.name in STATEMENTS:
+            message = f"a body cannot be called `{body.name}`, which begins a statement of its own"
+            raise ModelError(message, places.of(body), f"rename it, e.g. `{body.name}_1`")
+        if body.name in bodies:
+            message = f"there are two bodies called {body.name}"
+            raise ModelError(message, places.of(body), "give one of the records another name")
+        bodies[body.name] = body
+    for body in mechanism.bodies:
+        if body.base is not None and body.base not in bodies:
+            remedy = did_you_mean(body.base, bodies.keys() - {body.name})
+            raise ModelError(f"{body.name} stands on {body.base}, which is no body", places.of(body, "base"), remedy)
+    _check_no_circle(bodies, places)
+
+
+def _check_no_circle(bodies: dict[str, Body], places: Places) -> None:
+    grounded: set[str] = set()
+    for body in bodies.values():
+        path: dict[str, None] = {}
+        here: str | None = body.name
+        while here is not None and here not in grounded:
+            if here in path:
+                circle = [*list(path)[list(path).index(here) :], here]
+                shown = "~".join(circle[:8]) + ("~..." if len(circle) > 8 else "")
+                remedy = "give one of them the fixed frame as base: leave `~Base` out"
+                raise ModelError(f"the bases go in a circle: {shown}", places.of(bodies[here], "base"), remedy)
+            path[here] = None
+            here = bodies[here].base
+        grounded.update(path)
+
+
+def _check_points(mechanism: Mechanism, places: Places) -> None:
+    known = {body.name for body in mechanism.bodies}
+    seen: set[str] = set()
+    for point in mechanism.points:
+        _check_name(point.name, "the output", places.of(point))
+        if point.name in seen:
+            raise ModelError(f"there are two outputs called {point.name}", places.of(point), "rename one of them")
+        seen.add(point.name)
+        if point.body is not None and point.body not in known:
+            message = f"the output {point.name} belongs to {point.body}, which is no body"
+            raise ModelError(message, places.of(point, "body"), did_you_mean(point.body, known))
+
+
+def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
+    """Every expression of the mechanism."""
+    for parameter in mechanism.parameters:
+        if parameter.value is not None:
+            what = f"the value of the parameter {parameter.name}"
+            yield Site(parameter.value, what, _NUMBERS_ONLY, places.of(parameter))
+    for coordinate in mechanism.coordinates:
+        for name, initial in _initial_values(coordinate):
+            yield Site(initial, f"the initial value of {name}", _NUMBERS_ONLY, places.of(coordinate))
+    for component in mechanism.gravity:
+        yield Site(component, "gravity", _AND_TIME, places.of(mechanism.gravity))
+    for point in mechanism.points:
+        for component in point.position:
+            yield Site(component, f"the position of the output {point.name}", _NUMBERS_ONLY, places.of(point))
+    for body in mechanism.bodies:
+        yield from _body_sites(body, places)
+    for given in mechanism.inputs:
+        if given.value is not None:
+            yield Site(given.value, f"the input {given.name}", _AND_TIME, places.of(given))
+    yield from element_sites(mechanism, places)
+    yield from shape_sites(mechanism, places)
+
+
+def _initial_values(coordinate: Coordinate | QuaternionCoordinates) -> Iterable[tuple[str, Expression]]:
+    if isinstance(coordinate, Coordinate):
+        return (coordinate.name, coordinate.position), (coordinate.name + "'", coordinate.velocity)
+    own = (*coordinate.names, *coordinate.velocities)
+    return zip(own, (*coordinate.position, *coordinate.velocity), strict=True)
+
+
+def _body_sites(body: Body, places: Places) -> Iterator[Site]:
+    for transform in body.transforms:
+        allowed = _FOR_QUATERNION if isinstance(transform, Quaternion) else _AND_MOTION
+        for amount in _amounts(transform):
+            yield Site(amount, f"a transform of {body.name}", allowed, places.of(transform))
+    for transform in body.inertia.central:
+        for amount in _amounts(transform):
+            what = f"a transform to the central frame of {body.name}"
+            yield Site(amount, what, _NUMBERS_ONLY, places.of(transform))
+    for letter in ("mass", *MOMENTS):
+        stated: Expression = getattr(body.inertia, letter)
+        if stated is not ZERO:
+            yield Site(stated, f"{letter} of {body.name}", _NUMBERS_ONLY, places.of(body, letter))
+
+
+def _amounts(transform: Transform) -> tuple[Expression, ...]:
+    if isinstance(transform, Rotation):
+        return (transform.angle,)
+    return (transform.distance,) if isinstance(transform, Shift) else transform.components
+
+
+def _check_quaternions(mechanism: Mechanism, scope: Scope, places: Places) -> None:
+    groups = {c.names: c for c in mechanism.coordinates if isinstance(c, QuaternionCoordinates)}
+    user: dict[tuple[str, ...], str] = {}
+    for body in mechanism.bodies:
+        for quaternion in _quaternions(body.transforms):
+            own = tuple(c.text if isinstance(c, Name) else "" for c in quaternion.components)
+            if own not in groups:
+                _check_constant_quaternion(quaternion, body, scope, places)
+            elif own in user:
+                message = f"{body.name} turns by the quaternion ({', '.join(own)}), which {user[own]} uses already"
+                remedy = "declare a quaternion of its own for each body"
+                raise ModelError(message, places.of(quaternion), remedy)
+            else:
+                user[own] = body.name
+    for own, group in groups.items():
+        if own not in user:
+            remedy = f"write `Q({', '.join(own)})` in the record of the body it turns, or remove it"
+            raise ModelError(f"no body turns by the quaternion ({', '.join(own)})", places.of(group), remedy)
+
+
+def _quaternions(transforms: Iterable[Transform]) -> Iterator[Quaternion]:
+    return (transform for transform in transforms if isinstance(transform, Quaternion))
+
+
+def _check_constant_quaternion(quaternion: Quaternion, body: Body, scope: Scope, places: Places) -> None:
+    used = frozenset[str]().union(*(names(component) for component in quaternion.components))
+    moving = sorted(name for name in used if scope.kinds.get(name) == "quaternion coordinate")
+    if moving:
+        written = ", ".join(text(component) for component in quaternion.components)
+        message = f"Q({written}) of {body.name} uses {', '.join(moving)} but is not one declared quaternion"
+        remedy = "write the four names of one `quaternion (...)` in their order, or four constant expressions"
+        raise ModelError(message, places.of(quaternion), remedy)
+
+
+def _check_coordinates_used(mechanism: Mechanism, places: Places) -> None:
+    used: set[str] = set()
+    for body in mechanism.bodies:
+        for transform in body.transforms:
+            used.update(*(names(amount) for amount in _amounts(transform)))
+    for coordinate in mechanism.coordinates:
+        if isinstance(coordinate, Coordinate) and coordinate.name not in used:
+            message = f"nothing moves with the coordinate {coordinate.name}: no transform depends on it"
+            remedy = "use it in the transforms of a body, or declare it as a parameter"
+            raise ModelError(message, places.of(coordinate), remedy)
+
+
+def _check_numbers(mechanism: Mechanism, places: Places) -> None:
+    values = known_parameter_values(mechanism, places)
+    for coordinate in mechanism.coordinates:
+        if isinstance(coordinate, QuaternionCoordinates):
+            what = f"the initial quaternion ({', '.join(coordinate.names)})"
+            _check_not_zero(coordinate.position, values, what, places.of(coordinate))
+    for body in mechanism.bodies:
+        for quaternion in _quaternions((*body.transforms, *body.inertia.central)):
+            _check_not_zero(quaternion.components, values, f"a quaternion of {body.name}", places.of(quaternion))
+        check_inertia(body, values, places)
+
+
+def _check_not_zero(
+    components: tuple[Expression, ...], values: dict[str, Value], what: str, place: Place | None
+) -> None:
+    if not all(names(component) <= values.keys() | {PI} for component in components):
+        return
+    try:
+        zero = not any(number(component, values) for component in components)
+    except ModelError as error:
+        raise ModelError(f"{what} cannot be computed: {error}", place) from None
+    if zero:
+        raise ModelError(f"{what} is zero and gives no direction", place, "write e.g. (1, 0, 0, 0) for no rotation")

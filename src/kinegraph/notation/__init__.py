@@ -1,0 +1,1 @@
+"""Equations for people: text, LaTeX, MathML."""

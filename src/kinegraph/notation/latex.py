@@ -1,0 +1,151 @@
+"""Equations as a LaTeX fragment for amsmath: a list of abbreviations, then every output entry that is not zero."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from kinegraph.graph.node import Graph, Symbol
+from kinegraph.notation.latex_names import LatexNames, escaped, name_latex, needs_cyrillic
+from kinegraph.notation.naming import Label, Naming, Section
+from kinegraph.notation.writing import Equation, Piece, Writer, joined, plain_number
+
+#: A display of more lines than this is begun anew: TeX holds a whole display in memory.
+ROWS = 30
+
+_OUTPUTS = {"H": "H", "C": "C", "tau": r"\tau", "gravity": "h^{G}", "qdd": r"\ddot{q}"}
+_FUNCTIONS = {
+    "sin": r"\sin", "cos": r"\cos", "exp": r"\exp", "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos",
+    "atan": r"\arctan", "sinh": r"\sinh", "cosh": r"\cosh", "tanh": r"\tanh",
+}  # fmt: skip
+
+
+class Latex:
+    """Mathematics as amsmath sets it."""
+
+    bar = True
+
+    def __init__(self, symbols: Iterable[Symbol]) -> None:
+        self._names = LatexNames(symbols)
+
+    def symbol(self, symbol: Symbol) -> str:
+        return self._names[symbol]
+
+    def label(self, label: Label) -> str:
+        stem = label.stem if len(label.stem) == 1 else rf"\mathrm{{{label.stem}}}"
+        plain = re.fullmatch(r"[\d_]+|[A-Z]\d*", label.suffix)
+        index = label.suffix.replace("_", ",") if plain else name_latex(label.suffix)
+        return f"{stem}_{{{index}}}"
+
+    def entry(self, output: str, indices: tuple[int, ...]) -> str:
+        name = _OUTPUTS.get(output) or rf"\mathrm{{{escaped(output)}}}"
+        return f"{name}_{{{','.join(map(str, indices))}}}" if indices else name
+
+    def number(self, size: Fraction) -> str:
+        return plain_number(size, r" \cdot 10^{{{}}}")
+
+    def product(self, factors: Sequence[str]) -> str:
+        return r"\,".join(factors)
+
+    def quotient(self, above: str, below: Sequence[str]) -> str:
+        return rf"\frac{{{above}}}{{{self.product(below)}}}"
+
+    def power(self, base: str, exponent: int) -> str:
+        name = re.match(r"\\[a-z]+(?=[ (])", base)
+        return f"{self.group(base) if name else base}^{{{exponent}}}"
+
+    def group(self, text: str) -> str:
+        return rf"\bigl({text}\bigr)" if r"\frac" in text else f"({text})"
+
+    def function(self, name: str, arguments: Sequence[str]) -> str:
+        if name == "sqrt":
+            return rf"\sqrt{{{arguments[0]}}}"
+        if name == "abs":
+            return rf"\lvert {arguments[0]}\rvert "
+        command = _FUNCTIONS.get(name) or rf"\operatorname{{{name}}}"
+        if name in ("sin", "cos") and not re.search(r"[ +(]|\\,|\\frac", arguments[0]):
+            return f"{command} {arguments[0]}"
+        return f"{command}({', '.join(arguments)})"
+
+    def sum(self, pieces: Sequence[Piece]) -> str:
+        return joined(pieces)
+
+
+def latex(graph: Graph, title: str = "", width: int = 75) -> str:
+    """The graph as an aligned LaTeX fragment, lines broken at plus and minus to about `width` characters."""
+    naming = Naming(graph)
+    writer = Writer(naming, Latex(graph.symbols()))
+    parts = [*_head(graph, title)]
+    if naming.order:
+        parts.append("Abbreviations:")
+        parts += _displays(writer.abbreviations(), width)
+    for section in naming.sections:
+        parts += _displays(writer.entries(section.entries), width)
+        parts += _remarks(section)
+    return "\n".join(parts) + "\n"
+
+
+def _head(graph: Graph, title: str) -> Iterator[str]:
+    if title:
+        yield f"% {' '.join(title.split())}"
+    yield r"% Needs \usepackage{amsmath}; \allowdisplaybreaks lets long lists run over pages."
+    if needs_cyrillic(symbol.name for symbol in graph.symbols()):
+        yield r"% Cyrillic names: \usepackage[T2A]{fontenc}, or XeLaTeX or LuaLaTeX with a font that has them."
+
+
+def _displays(equations: Iterable[Equation], width: int) -> Iterator[str]:
+    """The equations in displays of at most about ROWS lines."""
+    rows: list[str] = []
+    for equation in equations:
+        if len(rows) > ROWS:
+            yield _display(rows)
+            rows = []
+        rows += _rows(equation, width)
+    if rows:
+        yield _display(rows)
+
+
+def _display(rows: Sequence[str]) -> str:
+    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+
+
+def _rows(equation: Equation, width: int) -> Iterator[str]:
+    """An equation in lines: sides that are equal to each other, then the terms."""
+    first, *others = equation.left
+    line = first + " &= "
+    length = visible(line)
+    for side in others:
+        if length + visible(side) > width:
+            yield line
+            line, length = "&= ", 2
+        line += side + " = "
+        length += visible(side) + 3
+    for position, piece in enumerate(equation.right):
+        text = joined((piece,)) if not position else f" {'-' if piece.negative else '+'} {piece.text}"
+        if position and length + visible(text) > width:
+            yield line
+            line, length = r"&\quad {}", 4
+        line += text
+        length += visible(text)
+    yield line
+
+
+def visible(text: str) -> int:
+    """About how many characters of a fragment are seen."""
+    commands = re.sub(r"\\(frac|mathit|mathrm|text|dot|ddot|bigl|bigr|quad)\b|\\[,;!]", "", text)
+    return len(re.sub(r"[{}_^&]", "", re.sub(r"\\[A-Za-z]+ ?", "x", commands)))
+
+
+def _remarks(section: Section) -> Iterator[str]:
+    """What is true of the entries that are not listed, as text between displays."""
+    output = section.output
+    name = Latex(()).entry(output.name, ())
+    if section.zeros == len(output.nodes):
+        yield f"${name} = 0$."
+        return
+    if section.symmetric:
+        yield f"${name}$ is symmetric" + (" in its last two indices." if len(output.shape) > 2 else ".")
+    if section.zeros:
+        verb = "is" if section.zeros == 1 else "are"
+        yield f"{section.zeros} of {len(output.nodes)} entries of ${name}$ {verb} zero."

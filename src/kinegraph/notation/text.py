@@ -1,0 +1,125 @@
+"""Equations as plain text: a list of abbreviations, then every output entry that is not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from kinegraph.graph.node import Graph, Symbol
+from kinegraph.notation.naming import Label, Naming, Section
+from kinegraph.notation.writing import Equation, Piece, Writer, joined, plain_number
+
+_INDENT = "    "
+
+
+class PlainText:
+    """Infix text as it is typed into a program."""
+
+    bar = False
+
+    def symbol(self, symbol: Symbol) -> str:
+        return symbol.name
+
+    def label(self, label: Label) -> str:
+        return str(label)
+
+    def entry(self, output: str, indices: tuple[int, ...]) -> str:
+        return f"{output}[{','.join(map(str, indices))}]" if indices else output
+
+    def number(self, size: Fraction) -> str:
+        return plain_number(size)
+
+    def product(self, factors: Sequence[str]) -> str:
+        return "*".join(factors)
+
+    def quotient(self, above: str, below: Sequence[str]) -> str:
+        return f"{above}/{below[0]}" if len(below) == 1 else f"{above}/({'*'.join(below)})"
+
+    def power(self, base: str, exponent: int) -> str:
+        return f"{base}^{exponent}"
+
+    def group(self, text: str) -> str:
+        return f"({text})"
+
+    def function(self, name: str, arguments: Sequence[str]) -> str:
+        if name == "reciprocal":
+            return f"1/({arguments[0]})"
+        return f"{name}({', '.join(arguments)})"
+
+    def sum(self, pieces: Sequence[Piece]) -> str:
+        return joined(pieces)
+
+
+def formula(graph: Graph, width: int = 110) -> str:
+    """The graph as equations, lines broken at plus and minus to about `width` characters."""
+    naming = Naming(graph)
+    writer = Writer(naming, PlainText())
+    blocks: list[list[str]] = []
+    if naming.order:
+        defined = list(writer.abbreviations())
+        functions = sum(naming.is_plain(index) for index in naming.order)
+        short = [" ".join(lines(equation, width)) for equation in defined[:functions]]
+        rest = [line for equation in defined[functions:] for line in lines(equation, width)]
+        blocks.append([*columns(short, width), *rest])
+    for section in naming.sections:
+        written = [line for equation in writer.entries(section.entries) for line in lines(equation, width)]
+        blocks.append([*written, *_remarks(section)])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def expressions(graph: Graph) -> list[str]:
+    """Every output entry written out on one line, without abbreviations; for small graphs."""
+    naming = Naming(graph, abbreviate=False)
+    writer = Writer(naming, PlainText())
+    return [joined(writer.written(index)) for output in graph.outputs for index in output.nodes]
+
+
+def columns(entries: Sequence[str], width: int) -> list[str]:
+    """Short equations side by side, a sine next to its cosine, four in a line where they fit."""
+    cell = max((len(entry) for entry in entries), default=0) + 4
+    count = 4 if 4 * cell <= width else 2 if 2 * cell <= width else 1
+    rows = [entries[start : start + count] for start in range(0, len(entries), count)]
+    return ["".join(entry.ljust(cell) for entry in row).rstrip() for row in rows]
+
+
+def lines(equation: Equation, width: int) -> Iterator[str]:
+    """An equation, broken where it is too long."""
+    *above, line = _left(equation.left, width)
+    yield from above
+    for position, piece in enumerate(equation.right):
+        text = joined((piece,)) if not position else _signed(piece)
+        if position and len(line) + len(text) > width:
+            yield line
+            line = _INDENT + text.lstrip()
+        else:
+            line += text
+    yield line
+
+
+def _left(sides: tuple[str, ...], width: int) -> list[str]:
+    """The left sides, equal to each other, in lines of at most half the width."""
+    found = [sides[0]]
+    for side in sides[1:]:
+        if len(found[-1]) + len(side) > width // 2:
+            found.append(_INDENT + "= " + side)
+        else:
+            found[-1] += " = " + side
+    found[-1] += " = "
+    return found
+
+
+def _signed(piece: Piece) -> str:
+    return f" {'-' if piece.negative else '+'} {piece.text}"
+
+
+def _remarks(section: Section) -> Iterator[str]:
+    """What is true of the entries that are not listed."""
+    output = section.output
+    if section.zeros == len(output.nodes):
+        yield f"{output.name} = 0"
+        return
+    if section.symmetric:
+        yield f"{output.name} is symmetric" + (" in its last two indices" if len(output.shape) > 2 else "")
+    if section.zeros:
+        what = "one entry is" if section.zeros == 1 else f"{section.zeros} entries are"
+        yield f"{output.name}: {what} zero"

@@ -1,0 +1,320 @@
+# ruff: noqa: F403, F405
+"""The annealing loop, compiled. See `native.engine` for the driver and `native.entrance` for the way in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinegraph.passes.compiled_search.compiled import Memory, Schedule, compiled
+from kinegraph.passes.compiled_search.factor import greedy, random_below, random_unit
+from kinegraph.passes.compiled_search.index import create, link, soil, undo, unlink
+from kinegraph.passes.compiled_search.inlining import forget_touched, inline_expression, inlined_size
+from kinegraph.passes.compiled_search.layout import *
+from kinegraph.passes.compiled_search.lookup import entry_row, literal_row, term_row
+
+
+@compiled
+def objective(m: Memory) -> int:
+    """Operations in parts, with a small price on every sine and cosine in use."""
+    total = m[COST] * PARTS
+    for i in range(m[LITERALS]):
+        row = literal_row(m, i)
+        if m[row + PRICED] and m[row + USE_COUNT] > 0:
+            total += m[FUNCTION_PARTS]
+    return total
+
+
+@compiled
+def keep_best(m: Memory) -> None:
+    """Copy the present state to the rows of the best one."""
+    n = 0
+    for literal in range(m[LITERALS]):
+        if m[literal_row(m, literal) + KIND] == 0:
+            continue
+        term = m[literal_row(m, literal) + FIRST]
+        while term >= 0:
+            row, target = term_row(m, term), m[BEST_ROWS] + n * BEST_WIDTH
+            m[target] = literal
+            m[target + 1] = m[row + COEFFICIENT]
+            m[target + 2] = m[row + COUNT]
+            for i in range(m[row + COUNT]):
+                m[target + 3 + i] = m[row + LITERALS_OF + i]
+            n += 1
+            term = m[row + NEXT]
+    m[BEST_TERMS] = n
+    m[BEST] = m[PRESENT]
+
+
+@compiled
+def forget_dirty(m: Memory) -> None:
+    for i in range(m[DIRTY]):
+        m[entry_row(m, m[m[DIRTY_LIST] + i]) + IS_DIRTY] = 0
+    m[DIRTY] = 0
+
+
+@compiled
+def restore_best(m: Memory) -> None:
+    """Return to the best state."""
+    for literal in range(m[LITERALS]):
+        row = literal_row(m, literal)
+        while m[row + FIRST] >= 0:
+            unlink(m, m[row + FIRST])
+            m[JOURNAL] = 0
+        if m[row + ROOT] == 0:
+            m[row + KIND] = 0
+    for i in range(m[BEST_TERMS]):
+        source = m[BEST_ROWS] + i * BEST_WIDTH
+        m[literal_row(m, m[source]) + KIND] = 1
+        link(m, m[source], source + 3, m[source + 2], m[source + 1])
+        m[JOURNAL] = 0
+    m[FREE_LITERALS] = 0
+    for literal in range(m[LITERALS] - 1, -1, -1):
+        row = literal_row(m, literal)
+        if m[row + FIRST] < 0 and m[row + ARGUMENT_WAY] >= 0:
+            m[row + KIND] = 0
+        if m[row + ROOT] == 0 and m[row + KIND] == 0:
+            m[m[FREE_LIST] + m[FREE_LITERALS]] = literal
+            m[FREE_LITERALS] += 1
+    forget_touched(m)
+    forget_dirty(m)
+    m[PRESENT] = m[BEST]
+
+
+# destroying
+
+
+@compiled
+def expressions_inside(m: Memory, literal: int, n: int) -> int:
+    """Add the expressions an expression uses to LIST_TWO, which holds n so far; those marked are left out."""
+    term = m[literal_row(m, literal) + FIRST]
+    while term >= 0:
+        row = term_row(m, term)
+        for i in range(m[row + COUNT]):
+            x = literal_row(m, m[row + LITERALS_OF + i])
+            if m[x + KIND] and m[x + MARK] != m[STAMP]:
+                m[x + MARK] = m[STAMP]
+                m[m[LIST_TWO] + n] = m[row + LITERALS_OF + i]
+                n += 1
+        term = m[row + NEXT]
+    return n
+
+
+@compiled
+def neighbours(m: Memory, literal: int) -> int:
+    """Expressions used beside, inside or around this one go to LIST_TWO; returns how many."""
+    m[STAMP] += 1
+    m[literal_row(m, literal) + MARK] = m[STAMP]
+    n = 0
+    use = m[literal_row(m, literal) + USES]
+    while use >= 0:
+        row = term_row(m, use // DEGREE)
+        user = m[row + EXPRESSION]
+        owner = literal_row(m, user)
+        if m[owner + MARK] != m[STAMP] and m[owner + USE_COUNT] > 0:
+            m[owner + MARK] = m[STAMP]
+            m[m[LIST_TWO] + n] = user
+            n += 1
+        n = expressions_inside(m, user, n)
+        use = m[row + USE_NEXT + use % DEGREE]
+    return expressions_inside(m, literal, n)
+
+
+@compiled
+def destroy(m: Memory) -> None:
+    """Write one to five related expressions out again."""
+    n = 0
+    for literal in range(m[LITERALS]):
+        row = literal_row(m, literal)
+        if m[row + KIND] and m[row + USE_COUNT] > 0:
+            m[m[LIST_ONE] + n] = literal
+            n += 1
+    if n == 0:
+        return
+    target = m[m[LIST_ONE] + random_below(m, n)]
+    draw = random_below(m, 7)
+    rounds = draw // 2 + 1 if draw < 4 else draw - 1
+    for _ in range(rounds):
+        if m[STATUS] != FINE:
+            return
+        if m[literal_row(m, target) + KIND] and inlined_size(m, target) <= m[LARGEST]:
+            n = neighbours(m, target)
+            inline_expression(m, target)
+            if n == 0:
+                return
+            target = m[m[LIST_TWO] + random_below(m, n)]
+
+
+# other ways to write roots
+
+
+@compiled
+def write_way(m: Memory, literal: int, way: int) -> None:
+    for i in range(m[m[WAY_START] + way], m[m[WAY_START] + way + 1]):
+        row = m[WAY_ROWS] + i * WAY_WIDTH
+        if m[STATUS] == FINE:
+            link(m, literal, row + 2, m[row + 1], m[row])
+
+
+@compiled
+def install(m: Memory, root: int, way: int) -> None:
+    """Write a root in one of its ways, and the angles it needs."""
+    owner = literal_row(m, root)
+    while m[owner + FIRST] >= 0 and m[STATUS] == FINE:
+        unlink(m, m[owner + FIRST])
+    write_way(m, root, way)
+    for i in range(m[m[WAY_START] + way], m[m[WAY_START] + way + 1]):
+        row = m[WAY_ROWS] + i * WAY_WIDTH
+        for j in range(m[row + 1]):
+            argument = m[literal_row(m, m[row + 2 + j]) + ARGUMENT]
+            if argument >= 0 and m[literal_row(m, argument) + KIND] == 0 and m[STATUS] == FINE:
+                create(m, argument)
+                write_way(m, argument, m[literal_row(m, argument) + ARGUMENT_WAY])
+
+
+@compiled
+def reaches(m: Memory, start: int, goal: int) -> bool:
+    """Does an expression depend on another?"""
+    m[STAMP] += 1
+    m[m[LIST_TWO]] = start
+    done, n = 0, 1
+    while done < n:
+        literal = m[m[LIST_TWO] + done]
+        if literal == goal:
+            return True
+        n = expressions_inside(m, literal, n)
+        done += 1
+    return False
+
+
+@compiled
+def allowed(m: Memory, root: int, way: int) -> bool:
+    """A way that uses other roots must not close a circle."""
+    for i in range(m[m[WAY_START] + way], m[m[WAY_START] + way + 1]):
+        row = m[WAY_ROWS] + i * WAY_WIDTH
+        for j in range(m[row + 1]):
+            x = m[row + 2 + j]
+            if m[literal_row(m, x) + KIND] and reaches(m, x, root):
+                return False
+    return True
+
+
+@compiled
+def switch(m: Memory) -> None:
+    """Rewrite one to three roots in other ways of theirs, likelier the cheaper ones."""
+    for _ in range(max(1, random_below(m, 4))):
+        position = random_below(m, m[SWITCHABLE])
+        first = m[m[WAY_FIRST] + position]
+        number = m[m[WAY_FIRST] + position + 1] - first
+        way = first + min(int(-2.0 * np.log(1.0 - random_unit(m))), number - 1)
+        root = m[m[WAY_ROOT] + position]
+        if m[STATUS] == FINE and allowed(m, root, way):
+            install(m, root, way)
+
+
+# the loop
+
+
+@compiled
+def take_back(m: Memory) -> None:
+    undo(m)
+    forget_touched(m)
+    forget_dirty(m)
+
+
+@compiled
+def step(m: Memory, schedule: Schedule) -> bool:
+    """One iteration; returns False if it could not be finished and was taken back."""
+    start, end, noise, switching = schedule[0], schedule[1], schedule[2], schedule[3]
+    phase = (m[ITERATION] % m[CYCLE]) / m[CYCLE]
+    temperature = start * (end / start) ** phase
+    m[WORK] += 1
+    seed = m[RANDOM]
+    if m[SWITCHABLE] > 0 and random_unit(m) < switching:
+        switch(m)
+    else:
+        destroy(m)
+    greedy(m, noise, False)
+    if m[STATUS] != FINE:
+        status = m[STATUS]
+        take_back(m)
+        m[STATUS] = status
+        m[RANDOM] = seed
+        return False
+    value = objective(m)
+    worse = (value - m[PRESENT]) / PARTS
+    if worse <= 0 or random_unit(m) < np.exp(-worse / temperature):
+        m[JOURNAL] = 0
+        m[PRESENT] = value
+        if value < m[BEST]:
+            keep_best(m)
+    else:
+        take_back(m)
+    m[ITERATION] += 1
+    return True
+
+
+@compiled
+def load(m: Memory, rows: Memory, number: int) -> bool:
+    """Enter the terms of a system: expression, coefficient, degree, literals; False if the driver must help."""
+    for i in range(number):
+        row = i * BEST_WIDTH
+        for j in range(DEGREE):
+            m[m[BUFFER] + j] = rows[row + 3 + j]
+        m[literal_row(m, rows[row]) + KIND] = 1
+        link(m, rows[row], m[BUFFER], rows[row + 2], rows[row + 1])
+        m[JOURNAL] = 0
+        if m[STATUS] == FULL:
+            return False
+    return bool(m[STATUS] == FINE)
+
+
+@compiled
+def touch_again(m: Memory, literal: int) -> None:
+    row = literal_row(m, literal)
+    if m[row + FLAG] == 0:
+        m[row + FLAG] = 1
+        m[m[TOUCHED_LIST] + m[TOUCHED]] = literal
+        m[TOUCHED] += 1
+
+
+@compiled
+def first_greedy(m: Memory) -> bool:
+    """The greedy factoring a search starts from; False if the driver must help, after which it goes on."""
+    for entry in range(m[ENTRIES]):
+        if m[entry_row(m, entry) + PLACE_COUNT] > 0:
+            soil(m, entry)
+    for literal in range(m[LITERALS]):
+        if m[literal_row(m, literal) + KIND]:
+            touch_again(m, literal)
+    greedy(m, 0.0, True)
+    if m[STATUS] != FINE:
+        status = m[STATUS]
+        undo(m)
+        m[STATUS] = status
+        return False
+    m[JOURNAL] = 0
+    m[PRESENT] = objective(m)
+    keep_best(m)
+    return True
+
+
+@compiled
+def settle_loaded(m: Memory) -> None:
+    """After loading a state that is factored already: it is the present and the best one."""
+    forget_touched(m)
+    forget_dirty(m)
+    m[PRESENT] = objective(m)
+    keep_best(m)
+
+
+@compiled
+def run(m: Memory, schedule: Schedule, iterations: int, work: int) -> bool:
+    """Iterate until a number of iterations or an amount of work is reached; False if the driver must help."""
+    for _ in range(iterations):
+        if m[WORK] >= work:
+            return True
+        if m[ITERATION] and m[ITERATION] % m[CYCLE] == 0 and m[PRESENT] > m[BEST]:
+            restore_best(m)
+        if not step(m, schedule):
+            return False
+    return True

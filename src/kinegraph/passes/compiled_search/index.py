@@ -1,0 +1,445 @@
+# ruff: noqa: F403, F405
+"""Terms, their uses and the candidates they make, linked and unlinked. See `system.system` for the plain version."""
+
+from __future__ import annotations
+
+from kinegraph.passes.compiled_search.compiled import Memory, compiled
+from kinegraph.passes.compiled_search.layout import *
+from kinegraph.passes.compiled_search.lookup import (
+    MINUS_ONE,
+    ONE,
+    entry_row,
+    literal_row,
+    looked_up,
+    negated,
+    place_row,
+    plus,
+    term_row,
+)
+
+# small helpers
+
+
+@compiled
+def term_cost(degree: int, coefficient: int) -> int:
+    if degree == 0:
+        return 0
+    return degree - 1 if coefficient in (ONE, MINUS_ONE) else degree
+
+
+@compiled
+def touch(m: Memory, literal: int) -> None:
+    row = literal_row(m, literal)
+    if m[row + FLAG] == 0:
+        m[row + FLAG] = 1
+        m[m[TOUCHED_LIST] + m[TOUCHED]] = literal
+        m[TOUCHED] += 1
+
+
+@compiled
+def soil(m: Memory, entry: int) -> None:
+    row = entry_row(m, entry)
+    m[row + VERSION] += 1
+    if m[row + IS_DIRTY] == 0:
+        m[row + IS_DIRTY] = 1
+        m[m[DIRTY_LIST] + m[DIRTY]] = entry
+        m[DIRTY] += 1
+
+
+@compiled
+def mixed(a: int, b: int, c: int, d: int) -> int:
+    h = a * -7046029254386353131
+    h = (h ^ (h >> 29)) + b * -4658895280553007687
+    h = (h ^ (h >> 32)) * -7723592293110705685 + c * -2962180450290303597
+    h = (h ^ (h >> 31)) * -7046029254386353131 + d * -3865264013463719593
+    return h ^ (h >> 30)
+
+
+# candidates
+
+
+@compiled
+def entry_of(m: Memory, key: int, sort: int, a: int, b: int, first: int, second: int) -> int:
+    """The candidate of this key, made if need be; -1 if there is no room."""
+    bucket = m[BUCKETS] + (key & m[BUCKET_MASK])
+    entry = m[bucket]
+    while entry >= 0:
+        row = entry_row(m, entry)
+        if m[row + KEY] == key:
+            return entry
+        entry = m[row + CHAIN]
+    entry = m[FREE_ENTRY]
+    if entry < 0:
+        m[STATUS] = FULL
+        return -1
+    row = entry_row(m, entry)
+    m[FREE_ENTRY] = m[row + CHAIN]
+    m[row + KEY] = key
+    m[row + SORT] = sort
+    m[row + A] = a
+    m[row + B] = b
+    m[row + DEGREE_A] = first
+    m[row + DEGREE_B] = second
+    m[row + PLACES] = -1
+    m[row + PLACE_COUNT] = 0
+    m[row + CHAIN] = m[bucket]
+    m[bucket] = entry
+    return entry
+
+
+@compiled
+def drop_entry(m: Memory, entry: int) -> None:
+    row = entry_row(m, entry)
+    bucket = m[BUCKETS] + (m[row + KEY] & m[BUCKET_MASK])
+    other = m[bucket]
+    if other == entry:
+        m[bucket] = m[row + CHAIN]
+    else:
+        while m[entry_row(m, other) + CHAIN] != entry:
+            other = m[entry_row(m, other) + CHAIN]
+        m[entry_row(m, other) + CHAIN] = m[row + CHAIN]
+    m[row + CHAIN] = m[FREE_ENTRY]
+    m[FREE_ENTRY] = entry
+
+
+@compiled
+def attach(m: Memory, here: int, half: int, term: int) -> None:
+    """Put a half edge at the head of its term's list; `here` is the place's row plus the side."""
+    row = term_row(m, term)
+    old = m[row + HALF]
+    m[here + HALF_NEXT] = old
+    m[here + HALF_PREVIOUS] = -1
+    if old >= 0:
+        m[place_row(m, old // 2) + old % 2 + HALF_PREVIOUS] = half
+    m[row + HALF] = half
+
+
+@compiled
+def enter(m: Memory, entry: int, left: int, right: int, outer: int) -> None:
+    """Note a place of a candidate; `right` is -1 for products."""
+    place = m[FREE_PLACE]
+    if entry < 0:
+        return
+    row = entry_row(m, entry)
+    if place < 0:
+        m[STATUS] = FULL
+        if m[row + PLACE_COUNT] == 0:
+            drop_entry(m, entry)
+        return
+    here = place_row(m, place)
+    m[FREE_PLACE] = m[here + PLACE_NEXT]
+    m[here + OF_ENTRY] = entry
+    m[here + OUTER] = outer
+    m[here + LEFT] = left
+    m[here + RIGHT] = right
+    old = m[row + PLACES]
+    m[here + PLACE_NEXT] = old
+    m[here + PLACE_PREVIOUS] = -1
+    if old >= 0:
+        m[place_row(m, old) + PLACE_PREVIOUS] = place
+    m[row + PLACES] = place
+    m[row + PLACE_COUNT] += 1
+    attach(m, here, 2 * place, left)
+    if right >= 0:
+        attach(m, here + 1, 2 * place + 1, right)
+    soil(m, entry)
+
+
+@compiled
+def detach(m: Memory, here: int, term: int) -> None:
+    after, before = m[here + HALF_NEXT], m[here + HALF_PREVIOUS]
+    if after >= 0:
+        m[place_row(m, after // 2) + after % 2 + HALF_PREVIOUS] = before
+    if before >= 0:
+        m[place_row(m, before // 2) + before % 2 + HALF_NEXT] = after
+    else:
+        m[term_row(m, term) + HALF] = after
+
+
+@compiled
+def leave(m: Memory, place: int) -> None:
+    """Forget a place of a candidate."""
+    here = place_row(m, place)
+    detach(m, here, m[here + LEFT])
+    if m[here + RIGHT] >= 0:
+        detach(m, here + 1, m[here + RIGHT])
+    entry = m[here + OF_ENTRY]
+    row = entry_row(m, entry)
+    after, before = m[here + PLACE_NEXT], m[here + PLACE_PREVIOUS]
+    if after >= 0:
+        m[place_row(m, after) + PLACE_PREVIOUS] = before
+    if before >= 0:
+        m[place_row(m, before) + PLACE_NEXT] = after
+    else:
+        m[row + PLACES] = after
+    m[row + PLACE_COUNT] -= 1
+    soil(m, entry)
+    if m[row + PLACE_COUNT] == 0:
+        drop_entry(m, entry)
+    m[here + PLACE_NEXT] = m[FREE_PLACE]
+    m[FREE_PLACE] = place
+
+
+@compiled
+def index_divisor(m: Memory, left: int, right: int) -> None:
+    """The two-term divisor of two terms of one expression."""
+    first, second = term_row(m, left), term_row(m, right)
+    i = j = degree = 0
+    total = 0
+    n, k = m[first + COUNT], m[second + COUNT]
+    while i < n and j < k:
+        x, y = m[first + LITERALS_OF + i], m[second + LITERALS_OF + j]
+        if x == y:
+            total += m[literal_row(m, x) + HASH]
+            degree += 1
+        i += x <= y
+        j += y <= x
+    if m[first + T_HASH] - total > m[second + T_HASH] - total:
+        left, right = right, left
+        first, second = second, first
+    row = looked_up(m, NORMAL, m[first + COEFFICIENT], m[second + COEFFICIENT])
+    if row < 0:
+        return
+    a, b, outer = m[row + 1], m[row + 2], m[row + 3]
+    key = mixed(m[first + T_HASH] - total, m[second + T_HASH] - total, a, b + (1 << 40))
+    entry = entry_of(m, key, DIVISOR, a, b, m[first + COUNT] - degree, m[second + COUNT] - degree)
+    enter(m, entry, left, right, outer)
+
+
+@compiled
+def index_products(m: Memory, term: int) -> None:
+    """The pairs of literals of a term, and its coefficient with each of them."""
+    row = term_row(m, term)
+    n = m[row + COUNT]
+    base = row + LITERALS_OF
+    for i in range(n):
+        x = m[base + i]
+        if i > 0 and m[base + i - 1] == x:
+            continue
+        for j in range(i + 1, n):
+            y = m[base + j]
+            if j == i + 1 or m[base + j - 1] != y:
+                enter(m, entry_of(m, mixed(x, y, 77, 5), PAIR, x, y, 1, 1), term, -1, ONE)
+    coefficient = m[row + COEFFICIENT]
+    if coefficient != ONE and coefficient != MINUS_ONE:
+        size = min(coefficient, negated(m, coefficient))
+        for i in range(n):
+            x = m[base + i]
+            if i == 0 or m[base + i - 1] != x:
+                enter(m, entry_of(m, mixed(size, x, 991, 6), SCALED, size, x, 1, 1), term, -1, ONE)
+
+
+# terms
+
+
+@compiled
+def no_room(m: Memory) -> bool:
+    """Is the journal full? Undoing needs no room of its own."""
+    return m[UNDOING] == 0 and m[JOURNAL] + 64 > m[JOURNAL_ROOM]
+
+
+@compiled
+def note(m: Memory, kind: int, literal: int) -> int:
+    """A new line of the journal."""
+    line = m[JOURNAL_ROWS] + m[JOURNAL] * JOURNAL_WIDTH
+    m[line + J_KIND] = kind
+    m[line + J_EXPRESSION] = literal
+    m[JOURNAL] += 1
+    return line
+
+
+@compiled
+def link_uses(m: Memory, term: int, row: int) -> None:
+    """Uses are numbered term * DEGREE + position of the literal's first copy."""
+    for i in range(m[row + COUNT]):
+        x = m[row + LITERALS_OF + i]
+        if i == 0 or m[row + LITERALS_OF + i - 1] != x:
+            place = literal_row(m, x)
+            old = m[place + USES]
+            m[row + USE_NEXT + i] = old
+            m[row + USE_PREVIOUS + i] = -1
+            if old >= 0:
+                m[term_row(m, old // DEGREE) + USE_PREVIOUS + old % DEGREE] = term * DEGREE + i
+            m[place + USES] = term * DEGREE + i
+            m[place + USE_COUNT] += 1
+
+
+@compiled
+def link(m: Memory, expression: int, literals: int, degree: int, coefficient: int) -> None:
+    """Put a new term into an expression; its literals are sorted and stand at `literals`."""
+    term = m[FREE_TERM]
+    if term < 0 or no_room(m):
+        m[STATUS] = FULL
+        return
+    row, owner = term_row(m, term), literal_row(m, expression)
+    m[FREE_TERM] = m[row + NEXT]
+    total = 0
+    for i in range(degree):
+        x = m[literals + i]
+        m[row + LITERALS_OF + i] = x
+        total += m[literal_row(m, x) + HASH]
+    m[row + EXPRESSION] = expression
+    m[row + COUNT] = degree
+    m[row + COEFFICIENT] = coefficient
+    m[row + T_HASH] = total
+    m[row + HALF] = -1
+    m[note(m, 0, expression) + J_HASH] = total
+    m[COST] += term_cost(degree, coefficient) + (m[owner + SIZE] > 0)
+    m[WORK] += 1 + m[owner + SIZE]
+    touch(m, expression)
+    link_uses(m, term, row)
+    other = m[owner + FIRST]
+    while other >= 0:
+        index_divisor(m, term, other)
+        other = m[term_row(m, other) + NEXT]
+    index_products(m, term)
+    old = m[owner + FIRST]
+    m[row + NEXT] = old
+    m[row + PREVIOUS] = -1
+    if old >= 0:
+        m[term_row(m, old) + PREVIOUS] = term
+    m[owner + FIRST] = term
+    m[owner + SIZE] += 1
+
+
+@compiled
+def unlink_uses(m: Memory, row: int) -> None:
+    for i in range(m[row + COUNT]):
+        x = m[row + LITERALS_OF + i]
+        if i == 0 or m[row + LITERALS_OF + i - 1] != x:
+            after, before = m[row + USE_NEXT + i], m[row + USE_PREVIOUS + i]
+            if after >= 0:
+                m[term_row(m, after // DEGREE) + USE_PREVIOUS + after % DEGREE] = before
+            if before >= 0:
+                m[term_row(m, before // DEGREE) + USE_NEXT + before % DEGREE] = after
+            else:
+                m[literal_row(m, x) + USES] = after
+            m[literal_row(m, x) + USE_COUNT] -= 1
+            touch(m, x)
+
+
+@compiled
+def unlink(m: Memory, term: int) -> None:
+    """Take a term out of its expression."""
+    if no_room(m):
+        m[STATUS] = FULL
+        return
+    row = term_row(m, term)
+    expression, degree, coefficient = m[row + EXPRESSION], m[row + COUNT], m[row + COEFFICIENT]
+    owner = literal_row(m, expression)
+    line = note(m, 1, expression)
+    m[line + J_COEFFICIENT] = coefficient
+    m[line + J_COUNT] = degree
+    for i in range(degree):
+        m[line + J_LITERALS + i] = m[row + LITERALS_OF + i]
+    while m[row + HALF] >= 0:
+        leave(m, m[row + HALF] // 2)
+    unlink_uses(m, row)
+    touch(m, expression)
+    after, before = m[row + NEXT], m[row + PREVIOUS]
+    if after >= 0:
+        m[term_row(m, after) + PREVIOUS] = before
+    if before >= 0:
+        m[term_row(m, before) + NEXT] = after
+    else:
+        m[owner + FIRST] = after
+    m[owner + SIZE] -= 1
+    m[COST] -= term_cost(degree, coefficient) + (m[owner + SIZE] > 0)
+    m[WORK] += 1 + m[owner + SIZE]
+    m[row + EXPRESSION] = -1
+    m[row + NEXT] = m[FREE_TERM]
+    m[FREE_TERM] = term
+
+
+@compiled
+def add_term(m: Memory, expression: int, literals: int, degree: int, coefficient: int) -> None:
+    """Add to a term of an expression; its literals are sorted and stand at `literals`."""
+    total = 0
+    for i in range(degree):
+        total += m[literal_row(m, m[literals + i]) + HASH]
+    term = m[literal_row(m, expression) + FIRST]
+    while term >= 0 and (m[term_row(m, term) + T_HASH] != total or m[term_row(m, term) + COUNT] != degree):
+        term = m[term_row(m, term) + NEXT]
+    if term >= 0:
+        coefficient = plus(m, m[term_row(m, term) + COEFFICIENT], coefficient)
+        if m[STATUS] != FINE:
+            return
+        unlink(m, term)
+    if coefficient != 0:
+        link(m, expression, literals, degree, coefficient)
+
+
+# expressions
+
+
+@compiled
+def create(m: Memory, literal: int) -> int:
+    """A new expression; a free literal is taken if -1 is given. Returns -1 if there is none."""
+    if literal < 0:
+        if m[FREE_LITERALS] == 0 or no_room(m):
+            m[STATUS] = FULL
+            return -1
+        m[FREE_LITERALS] -= 1
+        literal = m[m[FREE_LIST] + m[FREE_LITERALS]]
+    m[literal_row(m, literal) + KIND] = 1
+    note(m, 2, literal)
+    return literal
+
+
+@compiled
+def release(m: Memory, literal: int) -> None:
+    """A literal is no expression any more; it may be used again unless it is a root."""
+    row = literal_row(m, literal)
+    m[row + KIND] = 0
+    if m[row + ROOT] == 0:
+        m[m[FREE_LIST] + m[FREE_LITERALS]] = literal
+        m[FREE_LITERALS] += 1
+
+
+@compiled
+def delete(m: Memory, literal: int) -> None:
+    """Remove an expression and its terms."""
+    row = literal_row(m, literal)
+    while m[row + FIRST] >= 0 and m[STATUS] == FINE:
+        unlink(m, m[row + FIRST])
+    if m[STATUS] == FINE:
+        release(m, literal)
+        note(m, 3, literal)
+
+
+@compiled
+def take_literal(m: Memory, literal: int) -> None:
+    """Remove a literal from the free ones: undoing a deletion."""
+    base = m[FREE_LIST]
+    for i in range(m[FREE_LITERALS] - 1, -1, -1):
+        if m[base + i] == literal:
+            m[FREE_LITERALS] -= 1
+            m[base + i] = m[base + m[FREE_LITERALS]]
+            return
+
+
+@compiled
+def undo(m: Memory) -> None:
+    """Take back everything since the journal was last cleared."""
+    m[STATUS] = FINE
+    m[UNDOING] = 1
+    while m[JOURNAL] > 0:
+        position = m[JOURNAL] - 1
+        line = m[JOURNAL_ROWS] + position * JOURNAL_WIDTH
+        kind, literal = m[line + J_KIND], m[line + J_EXPRESSION]
+        row = literal_row(m, literal)
+        if kind == 0:
+            term = m[row + FIRST]
+            while m[term_row(m, term) + T_HASH] != m[line + J_HASH]:
+                term = m[term_row(m, term) + NEXT]
+            unlink(m, term)
+        elif kind == 1:
+            link(m, literal, line + J_LITERALS, m[line + J_COUNT], m[line + J_COEFFICIENT])
+        elif kind == 2:
+            release(m, literal)
+        else:
+            m[row + KIND] = 1
+            if m[row + ROOT] == 0:
+                take_literal(m, literal)
+        m[JOURNAL] = position
+    m[UNDOING] = 0

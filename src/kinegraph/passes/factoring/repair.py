@@ -1,0 +1,159 @@
+"""Destroy and repair: write a few shared expressions out again, factor anew with a little chance, keep what is better.
+
+Simulated annealing over factorings. Everything random comes from one seed, and one iteration depends on nothing but
+the state and the seed, so that the same number of iterations gives the same result on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kinegraph.passes.factoring.extract import greedy
+from kinegraph.passes.factoring.system import System
+from kinegraph.passes.factoring.tidy import inline, inlined_size
+
+#: Replaces one root by another way to write it; None if the choice leaves everything as it is.
+Switch = Callable[[random.Random], bool]
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """The schedule: temperatures in operations, iterations of one cooling, after which it starts anew from the best."""
+
+    start: float = 0.5
+    end: float = 0.2
+    cycle: int = 10000
+    noise: float = 1.5
+    largest: int = 120
+    switch: float = 0.25
+    function_weight: float = 0.25
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a search goes on: work counts changed terms with their neighbours, the same on every machine."""
+
+    work: int | None = None
+    seconds: float | None = None
+    compiled: bool = False
+
+
+class Repair:
+    """A search over one system; `best` is the cheapest state met so far."""
+
+    def __init__(
+        self, system: System, seed: int, annealing: Annealing | None = None, switch: Switch | None = None
+    ) -> None:
+        self.system, self.annealing, self.switch = system, annealing or Annealing(), switch
+        self.chance = random.Random(seed)
+        system.build_index()
+        greedy(system)
+        system.journal.clear()
+        self.present = self.objective()
+        self.best_value = self.present
+        self.best = self._snapshot()
+        self.iteration = 0
+        self.interrupted = False
+
+    def objective(self) -> float:
+        """Operations, with a small price on every sine and cosine."""
+        system = self.system
+        return system.cost + self.annealing.function_weight * sum(map(system.used, system.priced))
+
+    def _snapshot(self) -> dict[int, dict[int, int]]:
+        return {literal: dict(terms) for literal, terms in self.system.expressions.items()}
+
+    def restore(self) -> None:
+        """Return to the best state."""
+        system = self.system
+        for literal in [x for x in system.expressions if x not in self.best]:
+            system.delete(literal)
+        for literal, terms in self.best.items():
+            if literal not in system.expressions:
+                system.create(literal)
+            for monomial in [m for m in system.expressions[literal] if m not in terms]:
+                system.set_term(literal, monomial, 0)
+            for monomial, coefficient in terms.items():
+                system.set_term(literal, monomial, coefficient)
+        system.journal.clear()
+        system.touched.clear()
+        self.present = self.best_value
+
+    def settle(self) -> None:
+        """Leave the system in its best state for reading only; works even if a step was interrupted half way."""
+        self.system.expressions = self.best
+
+    def run(self, budget: Budget) -> None:
+        """Iterate until the budget is used up or the user interrupts; then settle."""
+        started, first = time.monotonic(), self.system.work
+        try:
+            while (budget.work is None or self.system.work - first < budget.work) and (
+                budget.seconds is None or time.monotonic() - started < budget.seconds
+            ):
+                self.step()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        self.settle()
+
+    def temperature(self) -> float:
+        a = self.annealing
+        phase = (self.iteration % a.cycle) / a.cycle
+        return float(a.start * (a.end / a.start) ** phase)
+
+    def step(self) -> None:
+        """One iteration."""
+        a = self.annealing
+        if self.iteration and self.iteration % a.cycle == 0:
+            self.restore()
+        temperature = self.temperature()
+        self.iteration += 1
+        self.system.work += 1
+        system, chance = self.system, self.chance
+        switched = self.switch is not None and chance.random() < a.switch and self.switch(chance)
+        if not switched:
+            self._destroy(chance)
+        greedy(system, chance, a.noise)
+        value = self.objective()
+        worse = value - self.present
+        if worse <= 0 or chance.random() < math.exp(-worse / temperature):
+            system.journal.clear()
+            self.present = value
+            if value < self.best_value:
+                self.best_value = value
+                self.best = self._snapshot()
+        else:
+            system.undo(0)
+            system.touched.clear()
+            system.dirty.clear()
+
+    def _destroy(self, chance: random.Random) -> None:
+        system = self.system
+        candidates = [x for x in system.expressions if system.uses.get(x)]
+        if not candidates:
+            return
+        target = chance.choice(candidates)
+        for _ in range(chance.choice((1, 1, 2, 2, 3, 4, 5))):
+            if target in system.expressions and inlined_size(system, target) <= self.annealing.largest:
+                neighbours = self._neighbours(target)
+                inline(system, target)
+                if not neighbours:
+                    return
+                target = chance.choice(neighbours)
+
+    def _neighbours(self, literal: int) -> list[int]:
+        """Expressions used beside, inside or around this one."""
+        system = self.system
+        found: dict[int, None] = {}
+        users = [*(user for user, _ in system.uses.get(literal, ())), literal]
+        for user in users:
+            if user != literal and system.uses.get(user):
+                found[user] = None
+            for monomial in system.expressions[user]:
+                for factor in system.monomials.literals[monomial]:
+                    if factor != literal and factor in system.expressions:
+                        found[factor] = None
+        return sorted(found)

@@ -1,0 +1,48 @@
+"""Which search a system gets: the plain one where it is small, the compiled one otherwise."""
+
+from __future__ import annotations
+
+import logging
+
+from kinegraph.passes.factoring.repair import Annealing, Budget, Repair, Switch
+from kinegraph.passes.factoring.system import System
+from kinegraph.passes.factoring.ways import Ways
+
+_log = logging.getLogger("kinegraph")
+
+#: Work one unit of which takes the plain search as long as the compiled one takes for this many.
+COMPILED_GAIN = 20
+
+#: Systems of fewer operations are searched in plain Python: compiling would take longer than the search.
+SMALL = 60
+
+
+def search(
+    system: System, budget: Budget, seed: int, annealing: Annealing, ways: Ways | None = None,
+    switch: Switch | None = None,
+) -> None:  # fmt: skip
+    """Search and leave the best state in the system, for reading only; an interrupt ends it early."""
+    try:
+        if budget.compiled and system.cost > SMALL:
+            if _fits(system, ways):
+                # Imported here: it takes a second, and compiling on first use half a minute.
+                from kinegraph.passes.compiled_search.engine import Engine
+
+                Engine(system, seed, annealing, ways).run(budget)
+                return
+            _log.warning("terms of a very high degree: searching in plain Python, which finds less in the same time")
+        plain = Budget(None if budget.work is None else budget.work // COMPILED_GAIN, budget.seconds)
+        Repair(system, seed, annealing, switch).run(plain if budget.compiled else budget)
+    except KeyboardInterrupt:
+        # Before the first iteration: the system is as it came, and whole.
+        return
+
+
+def _fits(system: System, ways: Ways | None) -> bool:
+    """Does compiled code know monomials of such a degree?"""
+    from kinegraph.passes.compiled_search.layout import DEGREE
+
+    found = [m for terms in system.expressions.values() for m in terms]
+    if ways is not None:
+        found += [m for choices in ways.roots.values() for terms in choices for m in terms]
+    return all(system.monomials.degree[m] <= DEGREE for m in found)

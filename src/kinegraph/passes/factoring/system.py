@@ -1,0 +1,285 @@
+"""The state of a factoring: expressions over literals, their cost, and every candidate for sharing, kept up to date.
+
+A literal is an integer: a leaf of the graph (a symbol or a function's value) or an expression. A monomial is an
+interned sorted tuple of literals, repeated for powers. All changes go through `set_term`, `create` and `delete`, are
+written to a journal and can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from kinegraph.passes.factoring.coefficients import MINUS_ONE, ONE, ZERO, CoefficientTable
+
+Key = tuple[int, ...]
+#: One place a candidate occurs at: (expression, monomial) or (expression, monomial, monomial).
+Place = tuple[int, ...]
+
+
+class Monomials:
+    """Interned monomials; id 0 is the empty one."""
+
+    def __init__(self) -> None:
+        self.literals: list[tuple[int, ...]] = []
+        self.degree: list[int] = []
+        self._ids: dict[tuple[int, ...], int] = {}
+        self._splits: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self._pairs: dict[int, tuple[Key, ...]] = {}
+        self.intern(())
+
+    def intern(self, literals: tuple[int, ...]) -> int:
+        """The id of a sorted tuple of literals."""
+        known = self._ids.get(literals)
+        if known is None:
+            known = self._ids[literals] = len(self.literals)
+            self.literals.append(literals)
+            self.degree.append(len(literals))
+        return known
+
+    def times(self, monomial: int, literals: Iterable[int]) -> int:
+        """The product with further literals."""
+        return self.intern(tuple(sorted((*self.literals[monomial], *literals))))
+
+    def without(self, monomial: int, literals: Iterable[int]) -> int:
+        """The quotient by literals the monomial holds."""
+        rest = list(self.literals[monomial])
+        for literal in literals:
+            rest.remove(literal)
+        return self.intern(tuple(rest))
+
+    def split(self, first: int, second: int) -> tuple[int, int, int]:
+        """(common, first / common, second / common)."""
+        key = (first, second)
+        known = self._splits.get(key)
+        if known is None:
+            known = self._splits[key] = self._split(first, second)
+        return known
+
+    def _split(self, first: int, second: int) -> tuple[int, int, int]:
+        left, right = list(self.literals[first]), list(self.literals[second])
+        common = []
+        for literal in self.literals[first]:
+            if literal in right:
+                right.remove(literal)
+                left.remove(literal)
+                common.append(literal)
+        return self.intern(tuple(common)), self.intern(tuple(left)), self.intern(tuple(right))
+
+    def pairs(self, monomial: int) -> tuple[Key, ...]:
+        """The distinct pairs of literals a monomial holds, a square as (x, x)."""
+        known = self._pairs.get(monomial)
+        if known is None:
+            factors = self.literals[monomial]
+            found = dict.fromkeys((x, y) for place, x in enumerate(factors) for y in factors[place + 1 :])
+            known = self._pairs[monomial] = tuple(found)
+        return known
+
+
+class System:
+    """Expressions {monomial: coefficient} by literal, with their cost in multiplications and additions."""
+
+    def __init__(self) -> None:
+        self.coefficients = CoefficientTable()
+        self.monomials = Monomials()
+        self.expressions: dict[int, dict[int, int]] = {}
+        self.roots: dict[int, int] = {}
+        self.uses: dict[int, set[Place]] = {}
+        self.cost = 0
+        self.places: dict[Key, dict[Place, None]] = {}
+        self.dirty: dict[Key, None] = {}
+        self.touched: dict[int, None] = {}
+        self.journal: list[tuple[int, int, int]] = []
+        self.indexed = False
+        self._only: set[int] | None = None
+        self.work = 0
+        self.arguments: dict[int, int] = {}
+        self.dependants: dict[int, list[int]] = {}
+        self.priced: dict[int, None] = {}
+        self._next = 0
+        self._free: list[int] = []
+
+    # literals and expressions
+
+    def leaf(self) -> int:
+        """A new literal that is no expression."""
+        self._next += 1
+        return self._next - 1
+
+    def size(self) -> int:
+        """All literals are below this number."""
+        return self._next
+
+    def _unused(self) -> int:
+        """A literal for a new expression; old ones are used again so that interned monomials stay few."""
+        while self._free:
+            literal = self._free.pop()
+            if literal not in self.expressions:
+                return literal
+        return self.leaf()
+
+    def create(self, literal: int | None = None) -> int:
+        """A new expression without terms."""
+        if literal is None:
+            literal = self._unused()
+        self.expressions[literal] = {}
+        if self._only is not None:
+            self._only.add(literal)
+        self.journal.append((literal, -1, 0))
+        return literal
+
+    def delete(self, literal: int) -> None:
+        """Remove an expression; its terms first."""
+        for monomial in list(self.expressions[literal]):
+            self.set_term(literal, monomial, ZERO)
+        del self.expressions[literal]
+        if literal not in self.roots:
+            self._free.append(literal)
+        self.journal.append((literal, -2, 0))
+
+    def set_term(self, literal: int, monomial: int, coefficient: int) -> None:
+        """Give a term of an expression its coefficient; ZERO removes it."""
+        terms = self.expressions[literal]
+        old = terms.get(monomial, ZERO)
+        if old == coefficient:
+            return
+        self.work += 1 + len(terms)
+        self.journal.append((literal, monomial, old))
+        self.touched[literal] = None
+        if old:
+            del terms[monomial]
+            self.cost += not terms
+            self._unlink(literal, monomial, old, terms)
+        if coefficient:
+            self.cost -= not terms
+            self._link(literal, monomial, coefficient, terms)
+            terms[monomial] = coefficient
+
+    def add_term(self, literal: int, monomial: int, coefficient: int) -> None:
+        """Add to a term of an expression."""
+        old = self.expressions[literal].get(monomial, ZERO)
+        self.set_term(literal, monomial, self.coefficients.add(old, coefficient))
+
+    def mark(self) -> int:
+        """A point of the journal to return to."""
+        return len(self.journal)
+
+    def undo(self, mark: int) -> None:
+        """Take back everything done since the mark."""
+        journal = self.journal
+        while len(journal) > mark:
+            literal, monomial, old = journal.pop()
+            if monomial == -1:
+                del self.expressions[literal]
+                if literal not in self.roots:
+                    self._free.append(literal)
+            elif monomial == -2:
+                self.expressions[literal] = {}
+            else:
+                self.set_term(literal, monomial, old)
+                journal.pop()
+
+    def depend(self, leaf: int, argument: int) -> None:
+        """Say that a leaf is a function of an expression, which may go when the leaf is used no more."""
+        self.arguments[leaf] = argument
+        self.dependants.setdefault(argument, []).append(leaf)
+
+    def used(self, literal: int) -> bool:
+        return bool(self.uses.get(literal))
+
+    # cost
+
+    def term_cost(self, monomial: int, coefficient: int) -> int:
+        """Multiplications of one term."""
+        degree = self.monomials.degree[monomial]
+        if not degree:
+            return 0
+        return degree - 1 if coefficient in (ONE, MINUS_ONE) else degree
+
+    # the index of candidates
+
+    def build_index(self, only: set[int] | None = None) -> None:
+        """Start keeping candidates, of some expressions and those made later only; before this it is only a store."""
+        if self.indexed:
+            return
+        self.indexed = True
+        self._only = only
+        for literal, terms in self.expressions.items():
+            if only is not None and literal not in only:
+                continue
+            seen: dict[int, int] = {}
+            for monomial, coefficient in terms.items():
+                self._index(literal, monomial, coefficient, seen, True)
+                seen[monomial] = coefficient
+
+    def _link(self, literal: int, monomial: int, coefficient: int, others: dict[int, int]) -> None:
+        self.cost += self.term_cost(monomial, coefficient) + 1
+        place = (literal, monomial)
+        for factor in self.monomials.literals[monomial]:
+            found = self.uses.get(factor)
+            if found is None:
+                self.uses[factor] = {place}
+            else:
+                found.add(place)
+        if self.indexed and (self._only is None or literal in self._only):
+            self._index(literal, monomial, coefficient, others, True)
+
+    def _unlink(self, literal: int, monomial: int, coefficient: int, others: dict[int, int]) -> None:
+        self.cost -= self.term_cost(monomial, coefficient) + 1
+        place = (literal, monomial)
+        for factor in self.monomials.literals[monomial]:
+            self.uses[factor].discard(place)
+            self.touched[factor] = None
+        if self.indexed and (self._only is None or literal in self._only):
+            self._index(literal, monomial, coefficient, others, False)
+
+    def _index(self, literal: int, monomial: int, coefficient: int, others: dict[int, int], present: bool) -> None:
+        change = self._enter if present else self._leave
+        split, normal = self.monomials.split, self.coefficients.normal
+        for other, c in others.items():
+            if monomial < other:
+                _, first, second = split(monomial, other)
+                if first > second:
+                    a, b, _ = normal(c, coefficient)
+                    change((second, first, a, b), (literal, other, monomial))
+                else:
+                    a, b, _ = normal(coefficient, c)
+                    change((first, second, a, b), (literal, monomial, other))
+            else:
+                _, first, second = split(other, monomial)
+                if first > second:
+                    a, b, _ = normal(coefficient, c)
+                    change((second, first, a, b), (literal, monomial, other))
+                else:
+                    a, b, _ = normal(c, coefficient)
+                    change((first, second, a, b), (literal, other, monomial))
+        self._index_products(literal, monomial, coefficient, change)
+
+    def _index_products(
+        self, literal: int, monomial: int, coefficient: int, change: Callable[[Key, Place], None]
+    ) -> None:
+        factors = self.monomials.literals[monomial]
+        place = (literal, monomial)
+        if len(factors) > 1:
+            for key in self.monomials.pairs(monomial):
+                change(key, place)
+        if coefficient != ONE and coefficient != MINUS_ONE and factors:
+            size = self.coefficients.size(coefficient)
+            for factor in dict.fromkeys(factors):
+                change((size, factor, -1), place)
+
+    def _enter(self, key: Key, place: Place) -> None:
+        found = self.places.get(key)
+        if found is None:
+            self.places[key] = {place: None}
+        else:
+            found[place] = None
+        self.dirty[key] = None
+
+    def _leave(self, key: Key, place: Place) -> None:
+        found = self.places[key]
+        del found[place]
+        if found:
+            self.dirty[key] = None
+        else:
+            del self.places[key]
+            self.dirty.pop(key, None)

@@ -1,0 +1,185 @@
+"""Many trajectories of one right-hand side: initial states and parameters by row, on all cores."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.errors import SolveError
+from kinegraph.jit.parallel import cores, for_blocks
+from kinegraph.solve.loops import sweep as sweep_loop
+from kinegraph.solve.loops.sweep import Cases, Lanes
+from kinegraph.solve.methods.method import SILENT
+from kinegraph.solve.methods.runge_kutta import RungeKutta, loop_control, loop_method, loop_system, loop_work
+from kinegraph.solve.methods.step_control import Control, FixedStep
+from kinegraph.solve.methods.tableau import Tableau
+from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem.progress import Progress, Silent
+from kinegraph.solve.problem.slices import status_of
+from kinegraph.solve.results.recording import Grid
+from kinegraph.solve.results.status import Status
+
+_VECTOR = 512  # about how many doubles a sum over stages runs over: long enough for vectors, short enough for the cache
+_BLOCKS_PER_THREAD = 16
+
+
+@dataclass(frozen=True)
+class Many:
+    """The results: `states[i, k]` is trajectory i at times[k]; where it ended early, entries after that are NaN.
+
+    `loading` of the seconds went by while compiled loops were made or loaded.
+    """
+
+    times: Floats
+    states: Floats
+    statuses: tuple[Status, ...]
+    steps: NDArray[np.int64]
+    seconds: float
+    loading: float = 0.0
+
+
+def integrate_many(
+    solver: RungeKutta,
+    problem: CauchyProblem,
+    states: Floats,
+    parameters: Floats,
+    control: Control,
+    grid: Grid | None = None,
+    progress: Progress = SILENT,
+    threads: int | None = None,
+) -> Many:
+    """Run the problem from every row of `states` with the same row of `parameters`; without a grid, only to the end.
+
+    The loops are compiled; `integrate_each` does the same with loops as they stand.
+    """
+    from kinegraph.solve.loops.machine_code import compiled
+
+    if problem.rhs.inputs:
+        raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
+    if grid is not None:
+        grid.check(problem)
+    begun = perf_counter()
+    run_block = compiled(sweep_loop.run_block)
+    cases = _cases(problem, states, parameters, control, grid)
+    system, method = loop_system(problem), loop_method(solver.tableau)
+    chosen = loop_control(solver.tableau, control, problem)
+    workers = threads or cores()
+    rows = len(states)
+    count = _lane_count(problem.rhs.size, rows, workers)
+    run_block(
+        system, method, chosen, cases, _lanes(problem, solver.tableau, count), loop_work(problem, solver.tableau),
+        np.zeros(count, dtype=np.int64), 0, 0,
+    )  # fmt: skip
+    loading = perf_counter() - begun  # the call with nothing to do has compiled it, or loaded it
+    done, lock = [0], Lock()
+
+    def work(first: int, last: int) -> None:
+        lanes, verdicts = _lanes(problem, solver.tableau, count), np.zeros(count, dtype=np.int64)
+        run_block(system, method, chosen, cases, lanes, loop_work(problem, solver.tableau), verdicts, first, last)
+        with lock:
+            done[0] += last - first
+            progress.reached(done[0])
+
+    with progress, suppress(KeyboardInterrupt):  # rows that were not run say so
+        for_blocks(work, rows, _block(rows, count, workers), workers)
+    times = grid.times if grid is not None else np.array([problem.end])
+    statuses = tuple(_status(int(code)) for code in cases.codes)
+    return Many(times, cases.saved, statuses, cases.steps, perf_counter() - begun, loading)
+
+
+def integrate_each(
+    solver: RungeKutta,
+    problem: CauchyProblem,
+    states: Floats,
+    parameters: Floats,
+    control: Control,
+    grid: Grid | None = None,
+    progress: Progress = SILENT,
+) -> Many:
+    """One run after the other, for problems that are interpreted."""
+    begun = perf_counter()
+    save = grid or Grid(np.array([problem.end]))
+    saved = np.full((len(states), len(save.times), problem.rhs.size), np.nan)
+    statuses = [Status.INTERRUPTED] * len(states)
+    steps = np.zeros(len(states), dtype=np.int64)
+    with progress:
+        for row, (state, values) in enumerate(zip(states, parameters, strict=True)):
+            one = replace(problem, state=state, parameters=values)
+            run = solver.integrate(one, control, save, progress=_OneOfMany(progress, row, one))
+            statuses[row], steps[row] = run.ending.status, run.statistics.steps
+            if run.ending.status is Status.INTERRUPTED:
+                break
+            on_grid = np.isin(run.times, save.times)  # a run that ended early has its last state, too
+            saved[row, np.searchsorted(save.times, run.times[on_grid])] = run.states[on_grid]
+    return Many(save.times, saved, tuple(statuses), steps, perf_counter() - begun)
+
+
+class _OneOfMany(Silent):
+    """The progress of one run as a part of the progress of all."""
+
+    def __init__(self, all_runs: Progress, row: int, problem: CauchyProblem) -> None:
+        self._all, self._row, self._problem = all_runs, row, problem
+
+    def reached(self, amount: float) -> None:
+        start, end = self._problem.start, self._problem.end
+        self._all.reached(self._row + (amount - start) / (end - start))
+
+
+def _lane_count(size: int, rows: int, threads: int) -> int:
+    wanted = max(4, _VECTOR // max(size, 1))
+    return max(4, min(wanted, -(-rows // threads)) // 4 * 4)
+
+
+def _block(rows: int, lanes: int, threads: int) -> int:
+    """Trajectories of one block: many more than lanes, so that few stand idle at its end; and several per thread."""
+    return max(min(8 * lanes, -(-rows // threads)), rows // (_BLOCKS_PER_THREAD * threads), 1)
+
+
+def _status(code: int) -> Status:
+    return Status.INTERRUPTED if code < 0 else status_of(code)
+
+
+def _cases(problem: CauchyProblem, states: Floats, parameters: Floats, control: Control, grid: Grid | None) -> Cases:
+    rows, size = states.shape
+    times = grid.times if grid is not None else np.zeros(0)
+    step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
+    return Cases(
+        states=np.ascontiguousarray(states),
+        parameters=np.ascontiguousarray(parameters),
+        grid=times,
+        start=problem.start,
+        end=problem.end,
+        step=step,
+        saved=np.full((rows, max(len(times), 1), size), np.nan),
+        codes=np.full(rows, -1, dtype=np.int64),
+        steps=np.zeros(rows, dtype=np.int64),
+        times=np.zeros(rows),
+    )
+
+
+def _lanes(problem: CauchyProblem, tableau: Tableau, count: int) -> Lanes:
+    size = problem.rhs.size
+    total = count * size
+    # Idle lanes compute, too: they stand at the initial state of the problem, which is a good one.
+    y, p = np.tile(problem.state, (count, 1)), np.tile(problem.parameters, (count, 1))
+
+    def zeros(*shape: int) -> Any:
+        return np.zeros(shape)
+
+    def integers(value: int) -> Any:
+        return np.full(count, value, dtype=np.int64)
+
+    return Lanes(
+        batch=problem.rhs.batch, x=y.copy(), y=y, end=y.copy(), p=p,
+        slopes=zeros(tableau.all_stages, total), errors=zeros(max(len(tableau.error), 1), total),
+        dense=zeros(3 + len(tableau.dense), total), zero=zeros(total),
+        stage_t=zeros(count), t=zeros(count), h=zeros(count), each_h=zeros(total),
+        next_h=zeros(count), last_error=zeros(count),
+        case=integers(-1), count=integers(0), place=integers(0), rejected=integers(0),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The loops of the integrators: interpreted as they stand, or compiled."""

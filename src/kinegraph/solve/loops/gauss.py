@@ -1,0 +1,204 @@
+"""The compiled loop of Gauss methods: implicit, symplectic, of order twice the number of stages.
+
+The equations of a step are solved by fixed-point iteration down to rounding, and what rounding drops from the state is
+carried along (Hairer-Lubich-Wanner, VIII): otherwise errors of the iteration would make the energy drift.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any, NamedTuple
+
+from kinegraph.solve.loops.marks import loop, part
+from kinegraph.solve.loops.record import (
+    COMPONENT,
+    DONE,
+    END,
+    EVALUATIONS,
+    EVENT_TOTAL,
+    NEXT_GRID,
+    NO_CONVERGENCE,
+    NO_ROOM,
+    NOT_A_NUMBER,
+    RUNNING,
+    SINCE_START,
+    STEPS,
+    TIME,
+    TOO_MANY_EVENTS,
+    Saving,
+    Watch,
+    begin_record,
+    cut_step,
+    fixed_step,
+    has_grid_until,
+    room,
+    save_step,
+    watch_step,
+)
+from kinegraph.solve.loops.step import System, Work, evaluate
+
+Array = Any
+
+_MOST_ITERATIONS = 60
+
+
+class Gauss(NamedTuple):
+    """A Gauss method for compiled code; `ahead` carries the slopes of one step on to the next as a first guess."""
+
+    a: Array
+    b: Array
+    c: Array
+    ahead: Array
+    guess: Array
+    carry: Array
+
+
+@loop
+def begin(
+    system: System, gauss: Gauss, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array
+) -> None:
+    """The first slope, saved state and values of events."""
+    first_guess(system, gauss, work, clock[TIME])
+    begin_record(work, clock[TIME], watch, saving, counters)
+
+
+@part
+def first_guess(system: System, gauss: Gauss, work: Work, t: float) -> None:
+    """All slopes as at the beginning of the step."""
+    size = len(work.y)
+    for d in range(size):
+        work.x[d] = work.y[d]
+        gauss.carry[d] = 0.0
+    for stage in range(len(gauss.b)):
+        evaluate(system, work.x, size, t, work.slopes, stage)
+
+
+@part
+def next_guess(gauss: Gauss, slopes: Array) -> None:
+    """Slopes of the next step from the polynomial through those of the last."""
+    stages = len(gauss.b)
+    for d in range(slopes.shape[1]):
+        for i in range(stages):
+            total = 0.0
+            for j in range(stages):
+                total += gauss.ahead[i, j] * slopes[j, d]
+            gauss.guess[i] = total
+        for i in range(stages):
+            slopes[i, d] = gauss.guess[i]
+
+
+@part
+def iterate(system: System, gauss: Gauss, work: Work, t: float, h: float) -> float:
+    """One fixed-point iteration; returns the largest change of h times a slope, relative to the state."""
+    size = len(work.y)
+    change = 0.0
+    for stage in range(len(gauss.b)):
+        for d in range(size):
+            total = 0.0
+            for j in range(len(gauss.b)):
+                total += gauss.a[stage, j] * work.slopes[j, d]
+            work.x[d] = work.y[d] + h * total
+        evaluate(system, work.x, size, t + gauss.c[stage] * h, work.errors, 0)
+        for d in range(size):
+            moved = abs(h * (work.errors[0, d] - work.slopes[stage, d])) / (1.0 + abs(work.y[d]))
+            if not moved <= change:  # not a number counts as a change, too
+                change = moved
+            work.slopes[stage, d] = work.errors[0, d]
+    return change
+
+
+@part
+def solve_stages(system: System, gauss: Gauss, work: Work, t: float, h: float, counters: Array) -> bool:
+    """Iterate until rounding is all that changes; False if that is not reached."""
+    last = 1e300
+    for _ in range(_MOST_ITERATIONS):
+        change = iterate(system, gauss, work, t, h)
+        counters[EVALUATIONS] += len(gauss.b)
+        if change == 0.0 or (change < 1e-14 and change >= last):
+            return True
+        if not isfinite(change):
+            return False
+        last = change
+    return last < 1e-13
+
+
+@part
+def end_of_step(gauss: Gauss, work: Work, h: float) -> int:
+    """y at the end, by compensated summation; returns the first component that is not finite, or -1."""
+    bad = -1
+    for d in range(len(work.y)):
+        total = 0.0
+        for j in range(len(gauss.b)):
+            total += gauss.b[j] * work.slopes[j, d]
+        increment = h * total + gauss.carry[d]
+        end = work.y[d] + increment
+        gauss.carry[d] = increment - (end - work.y[d])
+        work.end[d] = end
+        if bad < 0 and not isfinite(end):
+            bad = d
+    return bad
+
+
+@part
+def prepare_cubic(system: System, work: Work, t: float, h: float) -> None:
+    """Terms of the cubic of Hermite over the step, as dense output."""
+    size = len(work.y)
+    for d in range(size):
+        work.x[d] = work.y[d]
+    evaluate(system, work.x, size, t, work.errors, 0)
+    for d in range(size):
+        work.dense[0, d] = work.end[d] - work.y[d]
+        work.dense[1, d] = h * work.errors[0, d] - work.dense[0, d]
+        work.x[d] = work.end[d]
+    evaluate(system, work.x, size, t + h, work.errors, 0)
+    for d in range(size):
+        work.dense[2, d] = work.dense[0, d] - h * work.errors[0, d] - work.dense[1, d]
+
+
+@part
+def needs_dense(watch: Watch, saving: Saving, counters: Array, t_new: float) -> bool:
+    """Whether anything inside the step is asked for."""
+    if len(watch.before):
+        return True
+    return bool(has_grid_until(saving, counters, t_new) and saving.grid[counters[NEXT_GRID]] < t_new)
+
+
+@loop
+def advance(
+    system: System, gauss: Gauss, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array,
+    slice_steps: int,
+) -> int:  # fmt: skip
+    """Go on for up to `slice_steps` steps, or until there is something for Python to do."""
+    for _ in range(slice_steps):
+        if clock[TIME] >= clock[END]:
+            return DONE
+        if not room(saving, watch, counters):
+            return NO_ROOM
+        t, h = clock[TIME], fixed_step(clock, counters)
+        converged = solve_stages(system, gauss, work, t, h, counters)
+        bad = end_of_step(gauss, work, h)
+        if bad >= 0 or not converged:
+            counters[COMPONENT] = max(bad, 0)
+            return NO_CONVERGENCE if bad < 0 else NOT_A_NUMBER
+        counters[STEPS] += 1
+        counters[SINCE_START] += 1
+        t_new = clock[END] if h == clock[END] - t else t + h
+        if needs_dense(watch, saving, counters, t_new):
+            prepare_cubic(system, work, t, h)
+        if len(watch.before):
+            event, u = watch_step(watch, counters, work, t, h)
+            if event >= 0:
+                code = cut_step(system, work, watch, saving, counters, clock, event, u, h)
+                if code != RUNNING:
+                    return code
+                first_guess(system, gauss, work, clock[TIME])
+            if counters[EVENT_TOTAL] >= watch.limit:
+                return TOO_MANY_EVENTS
+            if event >= 0:
+                continue
+        save_step(saving, counters, work, t, h, t_new)
+        clock[TIME] = t_new
+        for d in range(len(work.y)):
+            work.y[d] = work.end[d]
+        next_guess(gauss, work.slopes)
+    return DONE if clock[TIME] >= clock[END] else RUNNING

@@ -1,0 +1,176 @@
+"""Compiled parts of an explicit Runge-Kutta step: slopes, error estimate, dense output."""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+from typing import Any, NamedTuple
+
+from kinegraph.solve.loops.marks import call, inlined, part
+from kinegraph.solve.loops.weights import Method, weighted
+
+Array = Any  # an array inside compiled code
+
+
+class System(NamedTuple):
+    """A right-hand side for compiled code."""
+
+    code: Any
+    knots: Array
+    coefficients: Array
+    quaternions: Array
+
+
+class Work(NamedTuple):
+    """Memory of one trajectory: x of the kernel, y at both ends of the step, slopes, errors, terms of dense output."""
+
+    x: Array
+    y: Array
+    end: Array
+    slopes: Array
+    errors: Array
+    dense: Array
+    zero: Array
+
+
+@part
+def set_inputs(knots: Array, coefficients: Array, t: float, x: Array, first: int) -> None:
+    """Write the values of the signals at t to x[first:]."""
+    count = coefficients.shape[1]
+    if count == 0:
+        return
+    low, high = 0, len(knots) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if knots[middle] <= t:
+            low = middle
+        else:
+            high = middle
+    s = min(max(t, knots[0]), knots[-1]) - knots[low]
+    for k in range(count):
+        c = coefficients[low, k]
+        x[first + k] = c[0] + s * (c[1] + s * (c[2] + s * c[3]))
+
+
+@inlined
+def evaluate(system: System, x: Array, size: int, t: float, slopes: Array, row: int) -> None:
+    """Write f(x[:size], t) to a row of slopes."""
+    x[size] = t
+    set_inputs(system.knots, system.coefficients, t, x, size + 1)
+    call(system.code, x, slopes, row * size)
+
+
+@inlined
+def normalise(quaternions: Array, y: Array) -> None:
+    """Bring quaternions back to unit length, which rounding and truncation leave."""
+    for start in quaternions:
+        length = sqrt(y[start] ** 2 + y[start + 1] ** 2 + y[start + 2] ** 2 + y[start + 3] ** 2)
+        for k in range(start, start + 4):
+            y[k] /= length
+
+
+@inlined
+def combine(method: Method, work: Work, row: int, h: float) -> None:
+    """x[:n] = y + h sum_j a_row,j K_j."""
+    weighted(method, row, h, work.y, work.slopes, len(work.y), work.x, 0)
+
+
+@part
+def take_step(system: System, method: Method, work: Work, t: float, h: float) -> None:
+    """All slopes of the step from y at t (whose slope is row 0), and y at its end."""
+    size = len(work.y)
+    for stage in range(1, method.stages):
+        combine(method, work, stage, h)
+        evaluate(system, work.x, size, t + method.nodes[stage] * h, work.slopes, stage)
+    combine(method, work, method.stages, h)
+    normalise(system.quaternions, work.x)
+    for d in range(size):
+        work.end[d] = work.x[d]
+    evaluate(system, work.x, size, t + h, work.slopes, method.stages)
+
+
+@part
+def estimate_errors(method: Method, work: Work) -> None:
+    """The estimated errors of all components per unit of h, one row for each estimate."""
+    size = len(work.y)
+    for row in range(method.errors):
+        weighted(method, len(method.nodes) + row, 1.0, work.zero, work.slopes, size, work.errors, row * size)
+
+
+@part
+def error_norm(method: Method, work: Work, h: float, rtol: float, atol: Array) -> float:
+    """The error of the step in units of the tolerance; with two estimates as in Hairer's DOP853."""
+    size = len(work.y)
+    estimate_errors(method, work)
+    first = second = 0.0
+    for d in range(size):
+        scale = 1.0 / (atol[d] + rtol * max(abs(work.y[d]), abs(work.end[d])))
+        first += (scale * work.errors[0, d]) ** 2
+        second += (scale * work.errors[method.errors - 1, d]) ** 2
+    if method.errors == 1:
+        return h * sqrt(first / size)
+    return 0.0 if first == 0.0 else h * first / sqrt((first + 0.01 * second) * size)
+
+
+@part
+def worst_component(method: Method, work: Work, rtol: float, atol: Array) -> int:
+    """Which component's slope is the first that is not finite; else which has the largest error."""
+    for stage in range(method.stages + 1):
+        for d in range(len(work.y)):
+            if not isfinite(work.slopes[stage, d]):
+                return d
+    worst, most = 0, -1.0
+    estimate_errors(method, work)
+    for d in range(len(work.y)):
+        error = abs(work.errors[0, d]) / (atol[d] + rtol * max(abs(work.y[d]), abs(work.end[d])))
+        if error > most:
+            worst, most = d, error
+    return worst
+
+
+@part
+def prepare_dense(system: System, method: Method, work: Work, t: float, h: float) -> None:
+    """The terms of dense output over the step just taken."""
+    size = len(work.y)
+    count = len(method.nodes)
+    for stage in range(method.stages + 1, count):
+        combine(method, work, stage, h)
+        evaluate(system, work.x, size, t + method.nodes[stage] * h, work.slopes, stage)
+    for row in range(method.terms):
+        weighted(method, count + method.errors + row, h, work.zero, work.slopes, size, work.dense, row * size)
+
+
+@part
+def interpolate(work: Work, u: float, target: Array) -> None:
+    """The state at t + u h into target[:n]."""
+    rows = len(work.dense)
+    for d in range(len(work.y)):
+        total = 0.0
+        for row in range(rows - 1, -1, -1):
+            total = (total + work.dense[row, d]) * (u if row % 2 == 0 else 1.0 - u)
+        target[d] = work.y[d] + total
+
+
+@part
+def initial_step(system: System, method: Method, work: Work, t: float, rtol: float, atol: Array, order: int) -> float:
+    """A first step by the size of the slope and its change (Hairer-Norsett-Wanner, II.4). Needs slope row 0."""
+    size = len(work.y)
+    level = slope = 0.0
+    for d in range(size):
+        scale = atol[d] + rtol * abs(work.y[d])
+        level += (work.y[d] / scale) ** 2
+        slope += (work.slopes[0, d] / scale) ** 2
+    level, slope = sqrt(level / size), sqrt(slope / size)
+    trial = 1e-6 if level < 1e-5 or slope < 1e-5 else 0.01 * level / slope
+    for d in range(size):
+        work.x[d] = work.y[d] + trial * work.slopes[0, d]
+    evaluate(system, work.x, size, t + trial, work.slopes, 1)
+    change = 0.0
+    for d in range(size):
+        scale = atol[d] + rtol * abs(work.y[d])
+        change += ((work.slopes[1, d] - work.slopes[0, d]) / scale) ** 2
+    change = sqrt(change / size) / trial
+    most = max(slope, change)
+    if most <= 1e-15:
+        return max(1e-6, trial * 1e-3)
+    step = min(100 * trial, (0.01 / most) ** (1.0 / (order + 1)))
+    return float(step if step > 0.0 else 1e-6)  # a slope that is not a number says nothing

@@ -1,0 +1,70 @@
+"""Weighted sums of slopes, which steps of all tableaux are made of. (`weights_code` writes their machine code.)"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinegraph.solve.loops.marks import intrinsic
+from kinegraph.solve.methods.order_conditions import Floats
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Tableau
+
+
+class MethodRK4(NamedTuple):
+    """A tableau for compiled code, which is compiled anew for each type. `size` of the state, c of all slopes, ..."""
+
+    nodes: Any
+    stages: int
+    errors: int
+    terms: int
+
+
+class MethodDP5(NamedTuple):
+    """As `MethodRK4`, for Dormand-Prince 5(4)."""
+
+    nodes: Any
+    stages: int
+    errors: int
+    terms: int
+
+
+class MethodDP8(NamedTuple):
+    """As `MethodRK4`, for Dormand-Prince 8(5,3)."""
+
+    nodes: Any
+    stages: int
+    errors: int
+    terms: int
+
+
+Method = MethodRK4 | MethodDP5 | MethodDP8
+
+#: The compiled form of each tableau.
+METHODS: dict[Tableau, type[Any]] = {RK4: MethodRK4, DORMAND_PRINCE_5: MethodDP5, DORMAND_PRINCE_8: MethodDP8}
+TABLEAUX = {method: tableau for tableau, method in METHODS.items()}
+
+
+def rows_of(tableau: Tableau) -> Floats:
+    """All weights: rows of a (stages, end, dense stages), then error estimates, then terms of dense output."""
+    size = tableau.all_stages
+    errors = np.zeros((len(tableau.error), size))
+    errors[:, : tableau.stages + 1] = tableau.error_weights()
+    return np.vstack([tableau.matrix(), errors, tableau.dense_weights()])
+
+
+@intrinsic
+def weighted(method: Method, row: int, h: Any, base: Any, slopes: Any, size: int, target: Any, start: int) -> None:
+    """target[start + d] = base[d] + h sum_j weights[row, j] slopes[j, d] for d < size.
+
+    h is a number, or an array with one entry for each d.
+    """
+    weights = _prefixes(TABLEAUX[type(method)])[row]
+    target.reshape(-1)[start : start + size] = base[:size] + h * (weights @ slopes[: len(weights), :size])
+
+
+@cache
+def _prefixes(tableau: Tableau) -> list[Floats]:
+    """The rows without the zeros at their ends: slopes that belong there may not be known yet."""
+    return [np.trim_zeros(row, "b") for row in rows_of(tableau)]

@@ -1,0 +1,65 @@
+"""Events: something passes zero, and the run records it, stops, or goes on from another state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kinegraph.errors import SolveError
+from kinegraph.model.expression import Scalar
+from kinegraph.solve.problem.problem import Code
+
+
+class Direction(Enum):
+    """Which passages through zero count."""
+
+    BOTH = 0
+    RISING = 1
+    FALLING = -1
+
+
+class Action(Enum):
+    """What an event does."""
+
+    RECORD = 0
+    STOP = 1
+    RESET = 2
+
+
+@dataclass(frozen=True)
+class Event:
+    """Happens when `condition` passes zero.
+
+    condition: an expression in coordinates, velocities (`q1'`), output points (`tip.z`), parameters and t.
+    reset: new values of coordinates and velocities by name, expressions of the state just before; makes it a reset.
+    """
+
+    name: str
+    condition: Scalar
+    direction: Direction = Direction.BOTH
+    action: Action = Action.RECORD
+    reset: Mapping[str, Scalar] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.reset and self.action is Action.RECORD:
+            object.__setattr__(self, "action", Action.RESET)
+        if bool(self.reset) != (self.action is Action.RESET):
+            raise SolveError(f"event {self.name}: action RESET and `reset={{name: value}}` belong together")
+
+
+@dataclass(frozen=True)
+class EventSet:
+    """Events as kernels x -> values and (0: none) x -> new states, one row for each event.
+
+    samples: at how many points of a step the signs are compared. limit: how many events may happen in all.
+    """
+
+    names: tuple[str, ...] = ()
+    directions: tuple[Direction, ...] = ()
+    actions: tuple[Action, ...] = ()
+    code: Code = 0
+    reset: Code = 0
+    samples: int = 4
+    limit: int = 1_000_000
+    keep: tuple[object, ...] = field(default=(), repr=False)

@@ -1,0 +1,165 @@
+"""The Cauchy problem: y' = f(y, t, u(t), p), y(start) given. The right-hand side is machine code, or interpreted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TypeAlias, TypeVar, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinegraph.errors import SolveError
+
+Floats = NDArray[np.float64]
+
+#: A kernel: the address of a C function `void f(const double *x, double *y)`, or a Python function x -> y in its place.
+Code: TypeAlias = int | Callable[[Floats], Sequence[float]]
+
+L = TypeVar("L", bound=Callable[..., object])
+
+
+@dataclass(frozen=True)
+class RightHandSide:
+    """y' as a kernel x -> rate with x = [y, t, u, p].
+
+    code: of that kernel; loops can be compiled only if all code is.
+    names: of the entries of y.
+    inputs, parameters: how many entries u and p have.
+    quaternions: where in y the four components of each unit quaternion begin.
+    jacobian: code of a kernel x -> df/dy, row by row; 0 if there is none.
+    batch: address of batch code (y, t, p) -> rate for many rows at once (see `native.call_batch`); 0 if there is none.
+    keep: whatever must live as long as the addresses are used.
+    """
+
+    code: Code
+    names: tuple[str, ...]
+    inputs: int = 0
+    parameters: int = 0
+    quaternions: tuple[int, ...] = ()
+    jacobian: Code = 0
+    batch: int = 0
+    keep: tuple[object, ...] = field(default=(), repr=False)
+
+    @property
+    def size(self) -> int:
+        """Entries of y."""
+        return len(self.names)
+
+    @property
+    def input_size(self) -> int:
+        """Entries of x."""
+        return self.size + 1 + self.inputs + self.parameters
+
+
+@dataclass(frozen=True)
+class Signals:
+    """Functions of time in pieces of cubic polynomials: coefficients[piece, signal, power] of (t - knots[piece]).
+
+    Before the first and after the last knot a signal keeps its value there.
+    """
+
+    knots: Floats
+    coefficients: Floats
+
+    @classmethod
+    def none(cls) -> Signals:
+        return cls(np.zeros(2), np.zeros((1, 0, 4)))
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A signal given by samples: straight lines between them, or a smooth (twice differentiable) spline."""
+
+    times: ArrayLike
+    values: ArrayLike
+    smooth: bool = False
+
+    def arrays(self) -> tuple[Floats, Floats]:
+        """Times and values, checked."""
+        times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
+        if times.ndim != 1 or times.shape != values.shape or len(times) < 2:
+            message = f"samples have times of shape {times.shape} and values of shape {values.shape}"
+            raise SolveError(f"{message}: give two arrays of the same length, at least 2")
+        if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values)) and np.all(np.diff(times) > 0)):
+            raise SolveError("times of samples must increase, and no sample may be infinite or not a number")
+        return times, values
+
+
+def signals(samples: Sequence[Sampled]) -> Signals:
+    """Signals from samples, each with times of its own."""
+    if not samples:
+        return Signals.none()
+    arrays = [sampled.arrays() for sampled in samples]
+    knots = np.unique(np.concatenate([times for times, _ in arrays]))
+    coefficients = np.zeros((len(knots) - 1, len(samples), 4))
+    for index, (sampled, (times, values)) in enumerate(zip(samples, arrays, strict=True)):
+        coefficients[:, index, :] = _pieces(times, values, sampled.smooth, knots)
+    return Signals(knots, coefficients)
+
+
+def _pieces(times: Floats, values: Floats, smooth: bool, knots: Floats) -> Floats:
+    """Taylor coefficients of one signal at the left end of every piece; held constant outside its samples."""
+    from scipy.interpolate import CubicSpline, PPoly
+
+    if smooth:
+        spline = CubicSpline(times, values, bc_type="natural" if len(times) < 4 else "not-a-knot")
+    else:
+        spline = PPoly(np.array([np.diff(values) / np.diff(times), values[:-1]]), times)
+    left = knots[:-1]
+    inside = (left >= times[0]) & (left < times[-1])
+    pieces = np.zeros((len(left), 4))
+    for power, factorial in enumerate((1, 1, 2, 6)):
+        pieces[inside, power] = spline(left[inside], power) / factorial
+    pieces[left < times[0], 0] = values[0]
+    pieces[left >= times[-1], 0] = values[-1]
+    return pieces
+
+
+def require_span(start: float, end: float) -> None:
+    """SolveError unless time goes on."""
+    if not (isfinite(start) and isfinite(end) and end > start):
+        raise SolveError(f"the run goes from t = {start} to {end}: the end must come after the start")
+
+
+@dataclass(frozen=True)
+class CauchyProblem:
+    """A right-hand side from a state at `start` to the time `end`; `native` says that loops around it are compiled."""
+
+    rhs: RightHandSide
+    state: Floats
+    start: float
+    end: float
+    parameters: Floats = field(default_factory=lambda: np.zeros(0))
+    inputs: Signals = field(default_factory=Signals.none)
+    native: bool = True
+
+    def __post_init__(self) -> None:
+        require_span(self.start, self.end)
+        if self.state.shape != (self.rhs.size,):
+            raise SolveError(f"the state has shape {self.state.shape}, the right-hand side takes ({self.rhs.size},)")
+        for name, value in zip(self.rhs.names, self.state, strict=True):
+            if not isfinite(value):
+                raise SolveError(f"the initial value of {name} is {value}: give a finite number")
+        if self.parameters.shape != (self.rhs.parameters,):
+            raise SolveError(f"{self.parameters.size} parameters were given, {self.rhs.parameters} are needed")
+        if self.inputs.coefficients.shape[1] != self.rhs.inputs:
+            message = f"{self.inputs.coefficients.shape[1]} input signals were given, {self.rhs.inputs} are needed"
+            raise SolveError(message)
+
+    def runnable(self, loop: L) -> L:
+        """A loop as this problem runs it: compiled, or as it stands."""
+        if not self.native:
+            return loop
+        from kinegraph.solve.loops.machine_code import compiled
+
+        return cast(L, compiled(loop))
+
+    def argument(self) -> Floats:
+        """x with the parameters in place; state, time and inputs are filled in by the solver."""
+        x = np.zeros(self.rhs.input_size)
+        x[: self.rhs.size] = self.state
+        x[self.rhs.size] = self.start
+        x[self.rhs.size + 1 + self.rhs.inputs :] = self.parameters
+        return x

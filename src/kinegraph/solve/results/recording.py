@@ -1,0 +1,157 @@
+"""What a run keeps: which states are saved, what events are recorded, and the record itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.errors import SolveError
+from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENTS, REJECTED, SAVED, STEPS, Saving, Watch
+from kinegraph.solve.problem.events import EventSet
+from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.results.status import Ending, Status
+
+_ROWS = 4096
+_EVENT_ROWS = 256
+
+
+@dataclass(frozen=True)
+class OwnSteps:
+    """Save every n-th step of the integrator, and the ends."""
+
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        if self.every < 1:
+            raise SolveError(f"every is {self.every!r}: give at least 1")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Save at these times."""
+
+    times: Floats
+
+    def __post_init__(self) -> None:
+        times = np.asarray(self.times, dtype=float)
+        if times.ndim != 1 or len(times) < 1 or not np.all(np.isfinite(times)) or not np.all(np.diff(times) > 0):
+            raise SolveError("the grid must be a list of increasing times")
+        object.__setattr__(self, "times", times)
+
+    def check(self, problem: CauchyProblem) -> None:
+        if self.times[0] < problem.start or self.times[-1] > problem.end:
+            wrong = f"the grid goes from {self.times[0]} to {self.times[-1]}"
+            raise SolveError(f"{wrong}, but the run from {problem.start} to {problem.end}: cut the grid")
+
+
+Save = OwnSteps | Grid
+
+
+@dataclass(frozen=True)
+class Happening:
+    """An event that happened, with the state just before it acted."""
+
+    name: str
+    time: float
+    state: Floats
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a run cost; `loading` of the seconds went by while compiled loops were made or loaded."""
+
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    jacobians: int = 0
+    seconds: float = 0.0
+    loading: float = 0.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """What an integrator returns: states by row at times, events, how it ended, what it cost."""
+
+    times: Floats
+    states: Floats
+    ending: Ending
+    happenings: tuple[Happening, ...] = ()
+    statistics: Statistics = field(default_factory=Statistics)
+
+
+class Recorder:
+    """Memory that loops write to, emptied between slices."""
+
+    def __init__(self, problem: CauchyProblem, save: Save, events: EventSet) -> None:
+        size = problem.rhs.size
+        grid = save.times if isinstance(save, Grid) else np.zeros(0)
+        if isinstance(save, Grid):
+            save.check(problem)
+        rows = len(grid) if len(grid) else _ROWS
+        every = save.every if isinstance(save, OwnSteps) else 1
+        self.events = events
+        self.counters: NDArray[np.int64] = np.zeros(COUNTERS, dtype=np.int64)
+        self.saving: Saving = Saving(grid, every, np.empty(rows), np.empty((rows, size)))
+        self.watch: Watch = _watch(problem, events, size)
+        self._times: list[Floats] = []
+        self._states: list[Floats] = []
+        self._happenings: list[Happening] = []
+
+    def drain(self) -> None:
+        """Take what the loop has written, so that it has room again."""
+        saved, events = int(self.counters[SAVED]), int(self.counters[EVENTS])
+        if not len(self.saving.grid):
+            self._times.append(self.saving.times[:saved].copy())
+            self._states.append(self.saving.states[:saved].copy())
+            self.counters[SAVED] = 0
+        for place in range(events):
+            name = self.events.names[self.watch.which[place]]
+            state = self.watch.states[place].copy()
+            self._happenings.append(Happening(name, float(self.watch.times[place]), state))
+        self.counters[EVENTS] = 0
+
+    @property
+    def last_event(self) -> str:
+        """The name of the last event that happened."""
+        return self._happenings[-1].name if self._happenings else ""
+
+    def run(self, ending: Ending, last: tuple[float, Floats], seconds: float, loading: float) -> Run:
+        """The record. A run saved at its own steps, or ended early, ends with the last state in any case."""
+        self.drain()
+        if len(self.saving.grid):
+            saved = int(self.counters[SAVED])
+            times, states = self.saving.times[:saved], self.saving.states[:saved]
+        else:
+            times, states = np.concatenate(self._times), np.concatenate(self._states)
+        if (ending.status is not Status.FINISHED or not len(self.saving.grid)) and _missing(times, last[0]):
+            times, states = np.append(times, last[0]), np.vstack([states, last[1]])
+        steps, rejected, evaluations = (int(self.counters[place]) for place in (STEPS, REJECTED, EVALUATIONS))
+        cost = Statistics(steps, rejected, evaluations, 0, seconds, loading)
+        return Run(times, states, ending, tuple(self._happenings), cost)
+
+
+def _missing(times: Floats, last: float) -> bool:
+    return not len(times) or bool(times[-1] < last)
+
+
+def _watch(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
+    count = len(events.names)
+    rows = max(_EVENT_ROWS, 4 * events.samples * count)
+    return Watch(
+        code=events.code,
+        directions=np.array([direction.value for direction in events.directions], dtype=np.int64),
+        actions=np.array([action.value for action in events.actions], dtype=np.int64),
+        before=np.zeros(count),
+        values=np.zeros(count),
+        samples=events.samples,
+        reset=events.reset,
+        fresh=np.zeros(count * max(size, 1)),
+        times=np.empty(rows),
+        which=np.empty(rows, dtype=np.int64),
+        states=np.empty((rows, size)),
+        limit=events.limit,
+        knots=problem.inputs.knots,
+        coefficients=problem.inputs.coefficients,
+    )

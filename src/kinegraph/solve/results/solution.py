@@ -1,0 +1,202 @@
+"""What a simulation gives: named columns over time, events, checks, and how the run ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinegraph.display import Shown
+from kinegraph.errors import SolveError
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.solve.problem.execution import Decision, Execution
+from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.results.recording import Happening, Statistics
+from kinegraph.solve.results.status import Ending, Status
+
+if TYPE_CHECKING:
+    import pyarrow
+
+TIME = "t"
+_METADATA = b"kinegraph"
+_WORTH_SAYING = 0.1  # seconds
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that must stay as it was: by how much it did not, and what would be acceptable (None: not known)."""
+
+    name: str
+    error: float
+    limit: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.limit is None or self.error <= self.limit
+
+    def __str__(self) -> str:
+        verdict = "" if self.limit is None else (" ok" if self.passed else f" ABOVE {self.limit:.1e}")
+        return f"{self.name}: {self.error:.2e}{verdict}"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one."""
+
+    mechanism: Mechanism
+    parameters: Mapping[str, Expression]
+    rtol: float | None = None
+
+
+@dataclass(frozen=True)
+class Solution(Shown, Mapping[str, Floats]):
+    """Columns by name: `t`, positions, velocities, energies, output points. Behaves like a mapping.
+
+    model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
+    subject: the mechanism with its numbers; None if the solution was read from a file.
+    decision: whether it was interpreted or compiled, and why.
+    """
+
+    model: str
+    method: str
+    columns: Mapping[str, Floats]
+    positions: tuple[str, ...]
+    velocities: tuple[str, ...]
+    ending: Ending
+    happenings: tuple[Happening, ...] = ()
+    checks: tuple[Check, ...] = ()
+    statistics: Statistics = field(default_factory=Statistics)
+    subject: Subject | None = None
+    decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
+
+    # as a mapping
+
+    def __getitem__(self, name: str) -> Floats:
+        if name not in self.columns:
+            raise SolveError(f"the solution has no column {name!r}; there are {', '.join(self.columns)}")
+        return self.columns[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A column, or the default if there is none of this name."""
+        return self.columns.get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def t(self) -> Floats:
+        """The times of the rows."""
+        return self.columns[TIME]
+
+    @property
+    def status(self) -> Status:
+        return self.ending.status
+
+    @property
+    def final(self) -> dict[str, float]:
+        """The last row."""
+        return {name: float(column[-1]) for name, column in self.columns.items()}
+
+    def array(self, *names: str) -> Floats:
+        """Columns side by side: rows are times. Without names: all positions and velocities."""
+        chosen = names or (*self.positions, *self.velocities)
+        return np.column_stack([self[name] for name in chosen])
+
+    # files
+
+    def table(self) -> pyarrow.Table:
+        """An Arrow table; what is not a column stands in its metadata."""
+        import pyarrow
+
+        table = pyarrow.table(dict(self.columns))
+        return table.replace_schema_metadata({_METADATA: json.dumps(self._facts()).encode()})
+
+    def save(self, path: str | Path) -> Path:
+        """Write to a file: .parquet (with metadata), .csv, or .npz for NumPy."""
+        path = Path(path)
+        match path.suffix.lower():
+            case ".parquet":
+                from pyarrow import parquet
+
+                parquet.write_table(self.table(), path)
+            case ".csv":
+                from pyarrow import csv
+
+                csv.write_csv(self.table(), path)
+            case ".npz":
+                np.savez_compressed(path, allow_pickle=False, **_for_numpy(self.columns))
+            case other:
+                raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> Solution:
+        """Read a solution written to a Parquet file."""
+        from pyarrow import parquet
+
+        table = parquet.read_table(path)
+        written = (table.schema.metadata or {}).get(_METADATA)
+        if written is None:
+            raise SolveError(f"{path} holds no solution: it has no metadata of Kinegraph")
+        facts = json.loads(written)
+        ending = facts["ending"]
+        return cls(
+            model=facts["model"],
+            method=facts["method"],
+            columns={name: table.column(name).to_numpy() for name in table.column_names},
+            positions=tuple(facts["positions"]),
+            velocities=tuple(facts["velocities"]),
+            ending=Ending(Status[ending["status"]], ending["time"], ending["component"], ending["detail"]),
+            happenings=tuple(Happening(one["name"], one["time"], np.array(one["state"])) for one in facts["events"]),
+            checks=tuple(Check(**one) for one in facts["checks"]),
+            statistics=Statistics(**facts["statistics"]),
+            decision=Decision.of_facts(facts["decision"]),
+        )
+
+    def _facts(self) -> dict[str, Any]:
+        ending = self.ending
+        return {
+            "model": self.model,
+            "method": self.method,
+            "positions": self.positions,
+            "velocities": self.velocities,
+            "ending": {
+                "status": ending.status.name, "time": ending.time,
+                "component": ending.component, "detail": ending.detail,
+            },
+            "events": [{"name": h.name, "time": h.time, "state": h.state.tolist()} for h in self.happenings],
+            "checks": [{"name": c.name, "error": c.error, "limit": c.limit} for c in self.checks],
+            "statistics": vars(self.statistics),
+            "decision": self.decision.facts(),
+        }  # fmt: skip
+
+    # to look at
+
+    def __str__(self) -> str:
+        cost = self.statistics
+        steps = f"{cost.steps} steps ({cost.rejected} rejected), {cost.evaluations} evaluations"
+        time = f"{cost.seconds - cost.loading:.3g} s"
+        if cost.loading > _WORTH_SAYING:
+            time += f", {cost.loading:.2g} s to make its loops ready"
+        lines = [f"{self.model}: {self.ending}", f"  {self.method}, {steps}, {time}"]
+        lines.append(f"  {self.decision}")
+        lines += [f"  {check}" for check in self.checks]
+        if self.happenings:
+            lines.append(f"  {len(self.happenings)} events, the last: {self.happenings[-1].name}")
+        return "\n".join(lines)
+
+
+def _for_numpy(columns: Mapping[str, Floats]) -> dict[str, Any]:
+    """Names as they are: an archive of arrays takes any name but these two."""
+    return {name if name not in ("file", "allow_pickle") else f"{name}_": column for name, column in columns.items()}

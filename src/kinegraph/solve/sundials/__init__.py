@@ -1,0 +1,1 @@
+"""CVODE of SUNDIALS: its C interface and what it calls back."""

@@ -1,0 +1,116 @@
+"""Ready questions about stored graphs: functions of an open store that only read, and answer with a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import func, select, union_all
+
+from kinegraph.errors import StoreError
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.node import Graph, Output
+from kinegraph.model.names import did_you_mean
+from kinegraph.store.query.sql import Answer
+from kinegraph.store.read.cone import needed, walk_up
+from kinegraph.store.read.expression import Form, form_expressions
+from kinegraph.store.read.find import entry_codes, graph_row
+from kinegraph.store.read.load import read_graph, read_nodes
+from kinegraph.store.read.text import definition
+from kinegraph.store.schema import tables as schema
+from kinegraph.store.schema.open import Store
+
+#: Above this, entries are not compared one by one.
+_MOST_STEPS = 20_000_000
+
+
+def depends(store: Store, reference: str | int, wanted: str) -> Answer:
+    """Which parameters, coordinates and other symbols does an output or an entry depend on?"""
+    v = schema.variable
+    with store.reading() as connection:
+        graph = graph_row(connection, reference)
+        codes = entry_codes(connection, graph, wanted)
+        with needed(connection, graph.id, set(codes.values())) as only:
+            rows = select(v.c.kind, v.c.name, v.c.value).join(only, only.c.code == v.c.code)
+            symbols = rows.where(v.c.graph == graph.id, v.c.kind.not_in(("sum", "function")))
+            return _answer(("kind", "name", "value"), connection.execute(symbols.order_by(v.c.code)))
+
+
+def affects(store: Store, reference: str | int, symbol: str) -> Answer:
+    """Which output entries depend on a symbol?"""
+    v, e = schema.variable, schema.entry
+    with store.reading() as connection:
+        graph = graph_row(connection, reference)
+        named = (v.c.graph == graph.id) & v.c.kind.not_in(("sum", "function"))
+        known = connection.execute(select(v.c.name).where(named)).scalars().all()
+        if symbol not in known:
+            raise StoreError(f"{graph} has no symbol {symbol!r}; {did_you_mean(symbol, known)}")
+        walk = walk_up(select(v.c.code).where(named, v.c.name == symbol), graph.id)
+        rows = select(e.c.label).join(walk, walk.c.code == e.c.variable).where(e.c.graph == graph.id)
+        return _answer(("entry",), connection.execute(rows.order_by(e.c.output, e.c.position)))
+
+
+def terms(store: Store, reference: str | int, wanted: str, containing: Sequence[str], form: Form) -> Answer:
+    """The terms of complete expressions that contain all the given names (q5 is contained in sin(q5), too)."""
+    rows: list[tuple[object, ...]] = []
+    for expression in form_expressions(store, reference, wanted, form):
+        for monomial in expression.terms:
+            if expression.symbols(monomial).issuperset(containing):
+                rows.append((expression.label, expression.term(monomial)))
+    return Answer(("entry", "term"), tuple(rows))
+
+
+def shared(store: Store, reference: str | int, limit: int = 20) -> Answer:
+    """The subexpressions used most often, and what they are."""
+    v, f, a, e = schema.variable, schema.factor, schema.argument, schema.entry
+    with store.reading() as connection:
+        graph = graph_row(connection, reference).id
+        uses = union_all(
+            select(f.c.factor.label("code")).where(f.c.graph == graph),
+            select(a.c.argument.label("code")).where(a.c.graph == graph),
+            select(e.c.variable.label("code")).where(e.c.graph == graph),
+        ).subquery()
+        rows = (
+            select(v.c.code, v.c.level, func.count().label("uses"))
+            .join(uses, uses.c.code == v.c.code)
+            .where(v.c.graph == graph, v.c.kind.in_(("sum", "function")), v.c.level > 0)
+            .group_by(v.c.code, v.c.level)
+            .order_by(func.count().desc(), v.c.code)
+            .limit(limit)
+        )
+        found = connection.execute(rows).all()
+        with needed(connection, graph, {row.code for row in found}) as only:
+            nodes = read_nodes(connection, graph, only=only)
+    listed = ((f"%{row.code}", row.level, row.uses, definition(row.code, nodes)) for row in found)
+    return _answer(("variable", "level", "uses", "is"), listed)
+
+
+def costliest(store: Store, reference: str | int, limit: int = 20) -> Answer:
+    """Operations of each output by itself, and of the entries that cost most."""
+    with store.reading() as connection:
+        row = graph_row(connection, reference)
+        graph = read_graph(connection, row.id)
+        e = schema.entry
+        named = select(e.c.variable, func.min(e.c.label).label("label")).where(e.c.graph == row.id)
+        labels = {one.variable: one.label for one in connection.execute(named.group_by(e.c.variable))}
+    whole = [(output.name, count(Graph(graph.nodes, (output,)))) for output in graph.outputs]
+    entries: list[tuple[str, Operations]] = []
+    if len(labels) * len(graph) <= _MOST_STEPS:
+        entries = [(label, count(Graph(graph.nodes, (Output("", (), (code,)),)))) for code, label in labels.items()]
+    whole.sort(key=lambda one: -one[1].total)
+    entries.sort(key=lambda one: -one[1].total)
+    columns = ("output", "mul", "add", "div", "sqrt", "sin", "cos")
+    listed = [*whole, *entries[:limit]]
+    return _answer(columns, ((name, o.mul, o.add, o.div, o.sqrt, o.sin, o.cos) for name, o in listed))
+
+
+def levels(store: Store, reference: str | int) -> Answer:
+    """How many variables each level has: how much can be computed side by side."""
+    v = schema.variable
+    with store.reading() as connection:
+        graph = graph_row(connection, reference).id
+        rows = select(v.c.level, func.count()).where(v.c.graph == graph).group_by(v.c.level).order_by(v.c.level)
+        return _answer(("level", "variables"), connection.execute(rows))
+
+
+def _answer(columns: tuple[str, ...], rows: Iterable[Iterable[object]]) -> Answer:
+    return Answer(columns, tuple(tuple(row) for row in rows))

@@ -1,0 +1,71 @@
+"""Questions as words: what `kinegraph store query` and the studio hand over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kinegraph.errors import StoreError
+from kinegraph.model.names import did_you_mean
+from kinegraph.store.query import questions
+from kinegraph.store.query.sql import Answer, query
+from kinegraph.store.read.expression import Form
+from kinegraph.store.schema.open import Store
+from kinegraph.store.write.history import diff
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, what it is about, and how much of an answer is wanted."""
+
+    question: str
+    words: tuple[str, ...] = ()
+    limit: int = 1000
+    seconds: float = 60.0
+    numeric: bool = False
+    sums: bool = False
+
+
+def ask(store: Store, asked: Asked) -> Answer:
+    """The answer to a question by its word; StoreError if the word or the number of its arguments is wrong."""
+    if asked.question not in _QUESTIONS:
+        raise StoreError(f"there is no question {asked.question!r}; {did_you_mean(asked.question, _QUESTIONS)}")
+    usage, least, most, answer = _QUESTIONS[asked.question]
+    if not least <= len(asked.words) <= most:
+        raise StoreError(f"write `{asked.question} {usage}`; {len(asked.words)} words were given")
+    found = answer(store, asked)
+    return Answer(found.columns, found.rows[: asked.limit], found.more or len(found.rows) > asked.limit)
+
+
+def _terms(store: Store, asked: Asked) -> Answer:
+    model, output, names = asked.words
+    containing = [name.strip() for name in names.split(",")]
+    return questions.terms(store, model, output, containing, Form(asked.numeric, asked.sums))
+
+
+def _changed(store: Store, asked: Asked) -> Answer:
+    name, *versions = asked.words
+    try:
+        found = diff(store, name, *(int(version) for version in versions))
+    except ValueError:
+        raise StoreError("versions are whole numbers: changed NAME OLD NEW") from None
+    rows = [("removed", line, "") for line in found.removed] + [("added", line, "") for line in found.added]
+    rows += [(f"count {c.stage}", str(c.before or "none"), str(c.after or "none")) for c in found.counts]
+    return Answer(("what", "before", "after"), tuple(rows))
+
+
+_QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Asked], Answer]]] = {
+    "depends": ("MODEL OUTPUT", 2, 2, lambda store, asked: questions.depends(store, *asked.words)),
+    "affects": ("MODEL SYMBOL", 2, 2, lambda store, asked: questions.affects(store, *asked.words)),
+    "terms": ("MODEL OUTPUT NAME,...", 3, 3, _terms),
+    "shared": ("MODEL", 1, 1, lambda store, asked: questions.shared(store, asked.words[0])),
+    "costliest": ("MODEL", 1, 1, lambda store, asked: questions.costliest(store, asked.words[0])),
+    "levels": ("MODEL", 1, 1, lambda store, asked: questions.levels(store, asked.words[0])),
+    "changed": ("NAME [OLD NEW]", 1, 3, _changed),
+    "sql": (
+        "STATEMENT",
+        1,
+        1,
+        lambda store, asked: query(store, asked.words[0], limit=asked.limit, seconds=asked.seconds),
+    ),
+}

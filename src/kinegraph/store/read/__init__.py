@@ -1,0 +1,1 @@
+"""Reading models, values and expressions back."""

@@ -1,0 +1,141 @@
+"""Reading graphs back: whole, by level, or only what chosen outputs need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, Table, select
+
+from kinegraph.errors import StoreError
+from kinegraph.graph.node import Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
+from kinegraph.model.names import did_you_mean
+from kinegraph.store.read.cone import needed
+from kinegraph.store.read.find import graph_row
+from kinegraph.store.schema import tables as schema
+from kinegraph.store.schema.bulk import without_collector
+from kinegraph.store.schema.exact import from_columns
+from kinegraph.store.schema.open import Store
+
+
+def load(store: Store, reference: str | int) -> Graph:
+    """The graph of a reference (`NAME@VERSION:STAGE` or an id), equal to the one that was saved."""
+    with store.reading() as connection:
+        return read_graph(connection, graph_row(connection, reference).id)
+
+
+def load_part(store: Store, reference: str | int, names: Sequence[str]) -> Graph:
+    """Only some outputs and what they are computed from; the rest of the graph is not read."""
+    with store.reading() as connection:
+        return read_part(connection, graph_row(connection, reference).id, names)
+
+
+def read_graph(connection: Connection, graph: int) -> Graph:
+    """The whole graph of an id."""
+    return Graph(tuple(read_nodes(connection, graph).values()), tuple(read_outputs(connection, graph)))
+
+
+def read_part(connection: Connection, graph: int, names: Sequence[str]) -> Graph:
+    """The named outputs of a graph, in the order asked for, over the nodes they need."""
+    known = {output.name: output for output in read_outputs(connection, graph)}
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise StoreError(f"the graph has no output {missing[0]!r}; {did_you_mean(missing[0], known)}")
+    outputs = [known[name] for name in names]
+    with needed(connection, graph, {code for output in outputs for code in output.nodes}) as only:
+        nodes = read_nodes(connection, graph, only=only)
+    return compact(nodes, outputs)
+
+
+def compact(nodes: dict[int, Node], outputs: Sequence[Output]) -> Graph:
+    """A graph over some nodes of another, in the same order with new codes."""
+    place = {code: index for index, code in enumerate(nodes)}
+    moved = tuple(output._replace(nodes=tuple(place[code] for code in output.nodes)) for output in outputs)
+    return Graph(tuple(_moved(node, place) for node in nodes.values()), moved)
+
+
+def _moved(node: Node, place: dict[int, int]) -> Node:
+    if isinstance(node, Function):
+        return Function(node.name, tuple(place[child] for child in node.arguments))
+    if isinstance(node, Polynomial):
+        terms = ((c, tuple((place[child], e) for child, e in factors)) for c, factors in node.terms)
+        return Polynomial(tuple(terms))
+    return node
+
+
+def read_outputs(connection: Connection, graph: int) -> list[Output]:
+    """The outputs of a graph as they were saved; the nodes are the codes of their variables."""
+    o, e = schema.output, schema.entry
+    entries: dict[int, list[int]] = {}
+    for ordinal, code in connection.execute(
+        select(e.c.output, e.c.variable).where(e.c.graph == graph).order_by(e.c.output, e.c.position)
+    ):
+        entries.setdefault(ordinal, []).append(code)
+    rows = connection.execute(select(o.c.ordinal, o.c.name, o.c.shape).where(o.c.graph == graph).order_by(o.c.ordinal))
+    return [
+        Output(name, tuple(int(size) for size in shape.split(",") if size), tuple(entries.get(ordinal, ())))
+        for ordinal, name, shape in rows
+    ]
+
+
+def read_nodes(
+    connection: Connection, graph: int, level: int | None = None, only: Table | None = None
+) -> dict[int, Node]:
+    """Variables with their codes in rising order: all, those of a table (see `cone`), or of one level of that table."""
+    v = schema.variable
+    wanted = _restricted(select(v.c.code, v.c.kind, v.c.name).where(v.c.graph == graph), v.c.code, level, only)
+    with without_collector():
+        kinds = connection.execute(wanted).all()
+        terms = _terms(connection, graph, level, only)
+        arguments = _arguments(connection, graph, level, only)
+        return {code: _node(kind, name, terms.get(code, ()), arguments.get(code, ())) for code, kind, name in kinds}
+
+
+def _node(kind: str, name: str, terms: Sequence[Term], arguments: Sequence[int]) -> Node:
+    if kind == "sum":
+        return Polynomial(tuple(terms))
+    if kind == "function":
+        return Function(name, tuple(arguments))
+    return Symbol(Kind(kind), name)
+
+
+def _restricted(wanted: Select[Any], code: Any, level: int | None, only: Table | None) -> Select[Any]:
+    """Ordered by code. Naming the table's own code there is what makes SQLite walk the table, not the whole graph."""
+    if only is None:
+        return wanted.order_by(code)
+    wanted = wanted.join(only, only.c.code == code).order_by(only.c.code)
+    return wanted if level is None else wanted.where(only.c.level == level)
+
+
+def _terms(connection: Connection, graph: int, level: int | None, only: Table | None) -> dict[int, list[Term]]:
+    t = schema.term
+    rows = select(t.c.variable, t.c.ordinal, t.c.coefficient, t.c.exact).where(t.c.graph == graph)
+    wanted = _restricted(rows, t.c.variable, level, only).order_by(t.c.ordinal)
+    factors = _factors(connection, graph, level, only)
+    terms: dict[int, list[Term]] = {}
+    for variable, ordinal, coefficient, exact in connection.execute(wanted).all():
+        term = (from_columns(coefficient, exact), tuple(factors.get((variable, ordinal), ())))
+        terms.setdefault(variable, []).append(term)
+    return terms
+
+
+def _factors(
+    connection: Connection, graph: int, level: int | None, only: Table | None
+) -> dict[tuple[int, int], list[Factor]]:
+    f = schema.factor
+    rows = select(f.c.variable, f.c.term, f.c.factor, f.c.exponent).where(f.c.graph == graph)
+    wanted = _restricted(rows, f.c.variable, level, only).order_by(f.c.term, f.c.factor)
+    factors: dict[tuple[int, int], list[Factor]] = {}
+    for variable, term, child, exponent in connection.execute(wanted).all():
+        factors.setdefault((variable, term), []).append((child, exponent))
+    return factors
+
+
+def _arguments(connection: Connection, graph: int, level: int | None, only: Table | None) -> dict[int, list[int]]:
+    a = schema.argument
+    rows = select(a.c.variable, a.c.argument).where(a.c.graph == graph)
+    wanted = _restricted(rows, a.c.variable, level, only).order_by(a.c.position)
+    arguments: dict[int, list[int]] = {}
+    for variable, child in connection.execute(wanted):
+        arguments.setdefault(variable, []).append(child)
+    return arguments

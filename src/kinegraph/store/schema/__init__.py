@@ -1,0 +1,1 @@
+"""The tables of the database, and how it is opened."""

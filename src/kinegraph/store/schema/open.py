@@ -1,0 +1,214 @@
+"""Opening a store: where it lies, what guards it, and how a change is one transaction.
+
+SQLite keeps its rollback journal (not the write-ahead log): the store stays one file that can be copied, read from a
+read-only directory, and a killed writer's journal is rolled back by whoever opens the file next.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import platformdirs
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, make_url, select, text
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import NullPool
+
+from kinegraph.errors import StoreError
+from kinegraph.store.schema import tables as schema
+from kinegraph.store.schema.failure import reported
+
+#: How long a writer waits for another one, seconds.
+PATIENCE = 60
+
+#: Any number that no other program locks on: writers of one PostgreSQL store take turns.
+_WRITER_LOCK = 0x6B67_73746F72
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open store. `reading` and `writing` give connections; a block of `writing` is one transaction."""
+
+    engine: Engine
+    where: str
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one state of the store throughout; whatever it changes is taken back."""
+        with reported(self.where), self.engine.connect() as connection:
+            yield connection
+            connection.rollback()
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One change: everything in the block, or nothing. Waits while another process writes."""
+        # PostgreSQL: writers take turns, and each must see what the one before it did, not the state before it waited.
+        isolation = {} if self.is_sqlite else {"isolation_level": "READ COMMITTED"}
+        opened = self.engine.execution_options(kinegraph_writes=True, **isolation)
+        with reported(self.where), opened.begin() as connection:
+            if not self.is_sqlite:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _WRITER_LOCK})
+            yield connection
+
+    @property
+    def path(self) -> Path | None:
+        """The file of an SQLite store."""
+        return Path(self.where) if self.is_sqlite else None
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.engine.dispose()
+
+
+def default_target() -> str:
+    """`$KINEGRAPH_STORE`, else `store.sqlite` in the user's data directory."""
+    return os.environ.get("KINEGRAPH_STORE") or str(Path(platformdirs.user_data_dir("kinegraph")) / "store.sqlite")
+
+
+def open_store(target: str | Path | None = None, *, create: bool = True) -> Store:
+    """Open the store at a path or URL (`postgresql://...`), making an empty one if there is none and `create` allows.
+
+    Raises StoreError if it is not a store, was written by a newer Kinegraph, is damaged, or cannot be reached.
+    """
+    store = _connect(str(target) if target is not None else default_target())
+    try:
+        _identify(store, create)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def now() -> str:
+    """The time of a change, UTC, sortable as text."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _connect(target: str) -> Store:
+    if "://" not in target:
+        return _connect_sqlite(Path(target).expanduser())
+    try:
+        url = make_url(target)
+    except ArgumentError:
+        raise StoreError(f"store {target}: this is neither a path nor a URL like postgresql://host/database") from None
+    if url.get_backend_name() == "sqlite":
+        return _connect_sqlite(Path(url.database or ""))
+    if url.get_backend_name() != "postgresql":
+        raise StoreError(f"store {url.host}: only SQLite files and postgresql:// URLs can hold a store")
+    return _connect_postgres(url.set(drivername="postgresql+psycopg"))
+
+
+def _connect_sqlite(path: Path) -> Store:
+    path = path.absolute()
+    if path.is_dir():
+        raise StoreError(f"store {path}: this is a directory; name a file in it")
+    mode = "ro" if path.exists() and not os.access(path, os.W_OK) else "rwc"
+    engine = create_engine(
+        "sqlite+pysqlite://",
+        creator=lambda: sqlite3.connect(file_uri(path, mode), uri=True, timeout=PATIENCE, check_same_thread=False),
+        poolclass=NullPool,
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return Store(engine, str(path))
+
+
+def file_uri(path: Path, mode: str) -> str:
+    """The URI by which SQLite opens a file in a mode (`ro`, `rwc`)."""
+    return f"{path.absolute().as_uri()}?mode={mode}"
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says, not where the driver guesses
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -65536")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("kinegraph_writes", False)
+    # Taking the write lock at once: a reader that turns writer cannot wait, it can only fail.
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _connect_postgres(url: URL) -> Store:
+    try:
+        engine = create_engine(url, isolation_level="REPEATABLE READ")
+    except ModuleNotFoundError:
+        raise StoreError("a PostgreSQL store needs psycopg: pip install kinegraph[postgres]") from None
+    return Store(engine, url.set(drivername="postgresql").render_as_string(hide_password=True))
+
+
+def _identify(store: Store, create: bool) -> None:
+    """Check that this is a store we can work with; make one where there is nothing."""
+    path = store.path
+    if path is not None and not path.exists():
+        if not create:
+            raise StoreError(f"store {path}: there is no store yet; `kinegraph store add MODEL` makes one")
+        _make_directory(path)
+    elif path is not None:
+        _check_header(path)
+    with store.reading() as connection:
+        tables = set(inspect(connection).get_table_names())
+        found = _version(connection) if schema.identity.name in tables else None
+    if path is not None and path.exists():
+        _check_length(path)
+    if found is None:
+        _create(store, tables, create)
+    elif found > schema.SCHEMA_VERSION:
+        raise StoreError(
+            f"store {store.where}: written by a newer Kinegraph (tables of version {found}, "
+            f"this one knows {schema.SCHEMA_VERSION}); update Kinegraph, or choose another store"
+        )
+
+
+def _make_directory(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise StoreError(f"store {path}: its directory cannot be made ({problem.strerror})") from None
+
+
+def _version(connection: Connection) -> int | None:
+    return connection.execute(select(schema.identity.c.schema_version)).scalar()
+
+
+def _check_header(path: Path) -> None:
+    """SQLite takes a file of a few bytes for an empty one and would write over it."""
+    if path.is_file() and os.access(path, os.R_OK) and 0 < path.stat().st_size < 100:
+        raise StoreError(f"store {path}: the file is not a database; choose another place with --store PATH")
+
+
+def _check_length(path: Path) -> None:
+    """A file shorter than its own header says was cut: SQLite would notice only when it reaches the missing pages."""
+    with path.open("rb") as file:
+        header = file.read(100)
+        length = os.fstat(file.fileno()).st_size
+    if len(header) < 100 or header[24:28] != header[92:96]:
+        return  # empty, or the page count in the header is not to be trusted
+    page = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    if length < pages * (65536 if page == 1 else page) and not Path(f"{path}-journal").exists():
+        raise StoreError(f"store {path}: the file is cut short ({length} bytes); put a copy back in its place")
+
+
+def _create(store: Store, tables: set[str], create: bool) -> None:
+    if tables:
+        raise StoreError(f"store {store.where}: a database, but not a Kinegraph store; choose another place")
+    if not create:
+        raise StoreError(f"store {store.where}: it is empty; `kinegraph store add MODEL` fills it")
+    with store.writing() as connection:
+        if inspect(connection).has_table(schema.identity.name):
+            return  # another process was faster
+        schema.metadata.create_all(connection)
+        row = {"schema_version": schema.SCHEMA_VERSION, "written_by": "kinegraph", "created": now()}
+        connection.execute(insert(schema.identity), row)

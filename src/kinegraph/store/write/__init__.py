@@ -1,0 +1,1 @@
+"""Writing and updating models in the database."""

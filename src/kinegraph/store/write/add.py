@@ -1,0 +1,66 @@
+"""From a mechanism to its complete model in the store, and from there to a running kernel."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+
+from kinegraph.compiler.compile import Quantities, derive, kernel_of, quantities_of
+from kinegraph.graph.count import count
+from kinegraph.graph.node import Coefficient
+from kinegraph.graph.transfer import bind
+from kinegraph.io import parse, write
+from kinegraph.jit.kernel import Kernel
+from kinegraph.model.evaluate import initial_positions, initial_velocities, known_parameter_values
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.pipeline import Effort, OnPass, reduce
+from kinegraph.store.read.expression import parameter_values
+from kinegraph.store.read.find import graph_row
+from kinegraph.store.read.load import read_graph
+from kinegraph.store.schema import tables as schema
+from kinegraph.store.schema.open import Store
+from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel
+from kinegraph.store.write.save import save
+
+
+def add(
+    store: Store,
+    mechanism: Mechanism,
+    quantities: Quantities,
+    effort: Effort = Effort.QUICK,
+    on_pass: OnPass | None = None,
+) -> SavedModel:
+    """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass."""
+    words = tuple(str(quantity) for quantity in quantities_of(quantities))
+    initial = derive(mechanism, quantities, effort=effort)
+    reduction = reduce(initial, effort=effort, on_pass=on_pass)
+    passes = [PassRecord("initial", count(initial))]
+    passes += [PassRecord(report.name, report.after, report.seconds) for report in reduction.reports]
+    passes.append(PassRecord("best", count(reduction.graph)))
+    graphs = (
+        GraphRecord("initial", words, initial),
+        GraphRecord("reduced", words, reduction.graph, tuple(passes), reduction.proved),
+    )
+    return save(store, ModelRecord(mechanism.name, write(mechanism), graphs, default_values(mechanism)))
+
+
+def default_values(mechanism: Mechanism) -> dict[str, Coefficient | float]:
+    """What symbols stand for unless told otherwise: parameters as in the model, the initial state, no acceleration.
+
+    A coordinate whose initial value cannot be computed (a parameter is missing) is left open.
+    """
+    values: dict[str, Coefficient | float] = dict(known_parameter_values(mechanism))
+    if len(values) == len(mechanism.parameters):
+        known = known_parameter_values(mechanism)
+        values |= zip(mechanism.position_names, initial_positions(mechanism, known), strict=True)
+        values |= zip(mechanism.velocity_names, initial_velocities(mechanism, known), strict=True)
+    return values | dict.fromkeys((*mechanism.acceleration_names, "t"), 0)
+
+
+def kernel(store: Store, reference: str | int) -> Kernel:
+    """Machine code of a stored graph, its parameters as they were saved; quick when the code is in the cache."""
+    with store.reading() as connection:
+        row = graph_row(connection, reference)
+        graph = bind(read_graph(connection, row.id), parameter_values(connection, row.id))
+        m = schema.mechanism
+        model = connection.execute(select(m.c.text).where(m.c.id == row.mechanism)).scalar_one()
+    return kernel_of(parse(model, f"{row.name}@{row.version}"), graph, row.quantities)

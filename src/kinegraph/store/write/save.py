@@ -1,0 +1,179 @@
+"""Writing mechanisms, graphs, sources and runs. Every function is one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Table, insert, select
+
+from kinegraph.errors import StoreError
+from kinegraph.graph import text as graph_text
+from kinegraph.graph.angle import PI
+from kinegraph.graph.count import count
+from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol
+from kinegraph.store.schema import tables as schema
+from kinegraph.store.schema.bulk import insert_rows, without_collector
+from kinegraph.store.schema.exact import to_columns
+from kinegraph.store.schema.open import Store, now
+from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel, labels
+
+Values = Mapping[str, Coefficient | float]
+
+
+def save(store: Store, model: ModelRecord) -> SavedModel:
+    """Save a mechanism and its graphs as one change. An unchanged text keeps its version."""
+    if not model.name:
+        raise StoreError("a mechanism in the store needs a name")
+    values = {name: _exactly(name, value) for name, value in model.values.items()}
+    with without_collector(), store.writing() as connection:
+        mechanism, version = _save_mechanism(connection, model)
+        graphs = tuple(_save_graph(connection, mechanism, record, values) for record in model.graphs)
+    return SavedModel(mechanism, model.name, version, graphs)
+
+
+def save_source(store: Store, graph: int, language: str, quantities: tuple[str, ...], text: str) -> int:
+    """Keep a generated program text; the same text for the same graph is kept once."""
+    source = schema.source
+    own = digest(text)
+    with store.writing() as connection:
+        same = (source.c.graph == graph) & (source.c.language == language) & (source.c.hash == own)
+        known = connection.execute(select(source.c.id).where(same)).scalar()
+        if known is not None:
+            return int(known)
+        row = {"graph": graph, "language": language, "quantities": ",".join(quantities), "text": text, "hash": own}
+        return _insert(connection, source, row | {"created": now()})
+
+
+def save_run(
+    store: Store,
+    mechanism: int,
+    settings: Mapping[str, Any],
+    result: Path | str | None = None,
+    graph: int | None = None,
+) -> int:
+    """Keep the settings of a computation and where its result lies."""
+    try:
+        plain = json.loads(json.dumps(dict(settings), allow_nan=False))
+    except (TypeError, ValueError) as problem:
+        raise StoreError(f"the settings of a run must be plain JSON: {problem}") from None
+    row = {"mechanism": mechanism, "graph": graph, "settings": plain, "created": now()}
+    with store.writing() as connection:
+        return _insert(connection, schema.run, row | {"result": str(Path(result).absolute()) if result else None})
+
+
+def graph_hash(graph: Graph) -> str:
+    """The hash of a graph's text form: equal for equal graphs, whoever computes it."""
+    return digest(graph_text.dump(graph))
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _exactly(name: str, value: Coefficient | float) -> Coefficient:
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise StoreError(f"the value of {name} is {value}: it must be a finite number")
+        value = Fraction(repr(float(value)))
+    return value.numerator if value.denominator == 1 else value
+
+
+def _insert(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
+    key = connection.execute(insert(table).values(row)).inserted_primary_key
+    assert key is not None
+    return int(key[0])
+
+
+def _save_mechanism(connection: Connection, model: ModelRecord) -> tuple[int, int]:
+    table = schema.mechanism
+    newest = select(table).where(table.c.name == model.name).order_by(table.c.version.desc()).limit(1)
+    last = connection.execute(newest).first()
+    own = digest(model.text)
+    if last is not None and last.hash == own:
+        return last.id, last.version
+    version = last.version + 1 if last is not None else 1
+    row = {"name": model.name, "version": version, "text": model.text, "hash": own, "created": now()}
+    return _insert(connection, table, row), version
+
+
+def _save_graph(connection: Connection, mechanism: int, record: GraphRecord, values: Mapping[str, Coefficient]) -> int:
+    graph = record.graph
+    row = {
+        "mechanism": mechanism, "stage": record.stage, "quantities": ",".join(record.quantities),
+        "nodes": len(graph), "levels": max(graph.levels, default=0), "hash": graph_hash(graph),
+        "proved": record.proved, "created": now(),
+    }  # fmt: skip
+    key = _insert(connection, schema.graph, row)
+    write_parts(connection, key, graph, values)
+    passes = record.passes or (PassRecord(record.stage, count(graph)),)
+    rows = [(key, ordinal, p.name, *astuple(p.operations), p.seconds) for ordinal, p in enumerate(passes)]
+    insert_rows(connection, schema.pass_count, rows)
+    return key
+
+
+def write_parts(connection: Connection, key: int, graph: Graph, values: Mapping[str, Coefficient]) -> None:
+    """The variables, terms, factors, arguments and outputs of a graph."""
+    nodes = graph.nodes
+    insert_rows(connection, schema.variable, _variables(key, graph, values))
+    insert_rows(connection, schema.term, _terms(key, nodes))
+    insert_rows(connection, schema.factor, _factors(key, nodes))
+    insert_rows(connection, schema.argument, _arguments(key, nodes))
+    outputs = [(key, i, output.name, ",".join(map(str, output.shape))) for i, output in enumerate(graph.outputs)]
+    insert_rows(connection, schema.output, outputs)
+    entries = [
+        (key, i, position, label, node)
+        for i, output in enumerate(graph.outputs)
+        for position, (label, node) in enumerate(zip(labels(output), output.nodes, strict=True))
+    ]
+    insert_rows(connection, schema.entry, entries)
+
+
+Row = tuple[Any, ...]
+
+
+def _variables(key: int, graph: Graph, values: Mapping[str, Coefficient]) -> Iterator[Row]:
+    for code, (node, level, static) in enumerate(zip(graph.nodes, graph.levels, graph.static, strict=True)):
+        if isinstance(node, Polynomial):
+            yield key, code, "sum", None, level, static, None, None
+        elif isinstance(node, Function):
+            yield key, code, "function", node.name, level, static, None, None
+        else:
+            yield key, code, node.kind.value, node.name, level, static, *_symbol_value(node, values)
+
+
+def _symbol_value(symbol: Symbol, values: Mapping[str, Coefficient]) -> tuple[float | None, str | None]:
+    """A symbol's value twice: as a double to compute with, and always as text, for null means there is none."""
+    if symbol == PI or symbol.name not in values:
+        return None, None
+    value = values[symbol.name]
+    return to_columns(value)[0], str(value)
+
+
+def _terms(key: int, nodes: tuple[Node, ...]) -> Iterator[Row]:
+    for code, node in enumerate(nodes):
+        if isinstance(node, Polynomial):
+            for ordinal, (coefficient, _) in enumerate(node.terms):
+                yield key, code, ordinal, *to_columns(coefficient)
+
+
+def _factors(key: int, nodes: tuple[Node, ...]) -> Iterator[Row]:
+    for code, node in enumerate(nodes):
+        if isinstance(node, Polynomial):
+            for ordinal, (_, factors) in enumerate(node.terms):
+                for child, exponent in factors:
+                    yield key, code, ordinal, child, exponent
+
+
+def _arguments(key: int, nodes: tuple[Node, ...]) -> Iterator[Row]:
+    for code, node in enumerate(nodes):
+        if isinstance(node, Function):
+            for position, child in enumerate(node.arguments):
+                yield key, code, position, child

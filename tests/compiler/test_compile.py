@@ -1,0 +1,123 @@
+"""The driver: which kernel comes out, what it takes, and that a second run finds everything on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.compiler.compile import LARGE, arguments_of, bound_parameters, reduced_graph
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.errors import KernelError, ModelError
+from kinegraph.graph import text
+from kinegraph.graph.interpret import interpret
+from kinegraph.jit import cache
+from kinegraph.large.kernel import LoopedKernel
+from kinegraph.model.evaluate import parameter_values
+
+
+def test_large_mechanisms_are_looped_and_agree_with_straight_code() -> None:
+    chain = kg.load(f"pendulum-{LARGE + 1}")
+    looped = kg.compile(chain, "tau,energy")
+    assert isinstance(looped, LoopedKernel)
+    straight = kg.compile(chain, "tau,energy", loops=False)
+    random = np.random.default_rng(1)
+    q, v, a = random.uniform(-1, 1, (3, LARGE + 1))
+    first, second = looped(q, v, a), straight(q, v, a)
+    scale = np.abs(second["tau"]).max()
+    np.testing.assert_allclose(first["tau"] / scale, second["tau"] / scale, atol=1e-12)
+    np.testing.assert_allclose(first["energy"], second["energy"], rtol=1e-12)
+
+
+def test_looped_kernel_takes_batches_names_and_complains_clearly() -> None:
+    kernel = kg.compile(kg.load("pendulum-3"), "tau", loops=True)
+    q, v, a = np.random.default_rng(2).uniform(-1, 1, (3, 4, 3))
+    batch = kernel.batch(q, v, a)
+    assert batch.shape == (4, 3)
+    np.testing.assert_allclose(batch[2], kernel(q=q[2], v=v[2], a=a[2]))
+    with pytest.raises(KernelError, match="takes q, v, a"):
+        kernel(q[0], v[0])
+    with pytest.raises(KernelError, match="loops=False"):
+        _ = kernel.address
+    with pytest.raises(KernelError, match="loops=False"):
+        kernel.batch(q, v, a, out=batch)
+    with pytest.raises(KernelError, match="loops compute energy, qdd, tau only"):
+        kg.compile(kg.load("pendulum-3"), "H", loops=True)
+
+
+def test_arguments_are_what_the_quantities_depend_on() -> None:
+    mechanism = kg.load("double-pendulum")
+    assert [argument.name for argument in arguments_of(mechanism, "H,gravity")] == ["q"]
+    assert [argument.name for argument in arguments_of(mechanism, "qdd,energy")] == ["q", "v", "tau"]
+    driven = kg.parse("coordinates q; Arm | Rz(3*t), Sx(q) | m(1);")
+    assert [argument.name for argument in arguments_of(driven, "tau")] == ["q", "v", "a", "t"]
+
+
+def test_runtime_parameters_are_the_last_argument() -> None:
+    mechanism = kg.load("double-pendulum")
+    names = [parameter.name for parameter in mechanism.parameters]
+    fixed = kg.compile(mechanism, "gravity")
+    free = kg.compile(mechanism, "gravity", runtime=names)
+    values = [float(parameter_values(mechanism)[name]) for name in names]
+    q = [0.3, -0.4]
+    np.testing.assert_allclose(free(q, values), fixed(q), rtol=1e-14)
+    heavier = dict(zip(names, values, strict=True)) | {"m1": 3.0}
+    np.testing.assert_allclose(
+        free(q, list(heavier.values())), kg.compile(mechanism, "gravity", values={"m1": 3})(q), rtol=1e-14
+    )
+
+
+def test_unknown_names_are_refused() -> None:
+    mechanism = kg.load("double-pendulum")
+    with pytest.raises(KernelError, match="runtime parameter 'mass'"):
+        kg.compile(mechanism, "tau", runtime=["mass"])
+    with pytest.raises(ModelError, match="no parameter 'mass'"):
+        kg.derive(mechanism, "tau", values={"mass": 1})
+
+
+def test_reduced_graphs_are_kept_and_survive_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
+    mechanism = kg.load("double-pendulum")
+    arguments = (mechanism, (kg.Quantity("tau"),), bound_parameters(mechanism, True, None), kg.Effort.QUICK, True)
+    first = reduced_graph(*arguments)
+    (stored,) = cache.directory().glob("graph-*")
+    assert text.dump(first).encode() in stored.read_bytes()
+    assert reduced_graph(*arguments) == first
+    stored.write_bytes(b"rubbish")
+    assert reduced_graph(*arguments) == first
+
+
+def test_numeric_and_symbolic_parameters_give_the_same_numbers() -> None:
+    mechanism = kg.load("puma560")
+    symbolic, numeric = kg.derive(mechanism, "H"), kg.derive(mechanism, "H", numeric=True)
+    state = dict(zip(mechanism.position_names, np.linspace(-1, 1, 6), strict=True))
+    values = {name: float(value) for name, value in parameter_values(mechanism).items()}
+    np.testing.assert_allclose(interpret(symbolic, state | values)["H"], interpret(numeric, state)["H"], atol=1e-13)
+
+
+@pytest.mark.parametrize("word", ["l1", "p"])
+def test_derivatives_by_parameters_are_taken_before_they_get_their_values(word: str) -> None:
+    mechanism = kg.load("double-pendulum")
+    names = [parameter.name for parameter in mechanism.parameters]
+    q, v, a = np.array([0.3, -0.7]), np.array([0.2, 0.5]), np.array([1.0, -2.0])
+    found = kg.compile(mechanism, f"d(tau)/d({word})")(q, v, a)
+    values = {name: float(value) for name, value in parameter_values(mechanism).items()}
+    tau = kg.compile(mechanism, "tau", runtime=names)
+    step = 1e-6
+    for column, name in enumerate(names if word == "p" else [word]):
+        more, less = (list((values | {name: values[name] + sign * step}).values()) for sign in (1, -1))
+        expected = (tau(q, v, a, more) - tau(q, v, a, less)) / (2 * step)
+        np.testing.assert_allclose(found[:, column] if word == "p" else found, expected, atol=1e-7)
+
+
+def test_a_reduction_that_makes_the_kernel_slower_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = kg.load("double-pendulum")
+    arguments = (mechanism, (Quantity("tau"),), bound_parameters(mechanism, True, None), kg.Effort.QUICK, False)
+    taken = reduced_graph(*arguments)
+    derived = kg.derive(mechanism, "tau", numeric=True)
+    assert kg.count(taken).total < kg.count(derived).total
+    longer = iter((10, 11))  # cycles before and after
+    monkeypatch.setattr("kinegraph.codegen.estimate.choice.estimated_cycles", lambda binding, fused: next(longer))
+    assert reduced_graph(*arguments) == derived

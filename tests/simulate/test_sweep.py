@@ -1,0 +1,109 @@
+"""Sweeps give what single runs give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import SolveError
+from kinegraph.simulate import Status, simulate, sweep
+from kinegraph.solve.problem import costs
+from kinegraph.solve.problem.execution import Execution
+from tests.simulate.test_inputs import MACHINE
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853", "rk4"])
+def test_lanes_do_what_single_runs_do(method: str) -> None:
+    arm, random = kg.load("double-pendulum"), np.random.default_rng(3)
+    over = {"q1": random.uniform(-2, 2, 37), "q2'": random.uniform(-1, 1, 37), "m2": random.uniform(0.5, 2, 37)}
+    options = {"step": 1e-2} if method == "rk4" else {"rtol": 1e-9}
+    many = sweep(arm, 2, over=over, method=method, grid=8, native=True, **options)
+    assert all(status is Status.FINISHED for status in many.statuses)
+    for run in (0, 5, 36):
+        state = {name: over[name][run] for name in ("q1", "q2'")}
+        one = simulate(
+            arm, 2, method=method, grid=8, initial=state, parameters={"m2": over["m2"][run]}, **options
+        )  # fmt: skip
+        assert np.abs(many.states[run] - one.array()).max() < 1e-9
+
+
+def test_ends_only_and_quaternions() -> None:
+    speeds = np.linspace(100, 150, 9)
+    many = sweep(kg.load("heavy-top"), 0.3, over={"wy": speeds}, method="dop853", rtol=1e-10, native=True)
+    assert many.states.shape == (9, 1, 7)
+    one = simulate(kg.load("heavy-top"), 0.3, initial={"wy": 100}, rtol=1e-10)
+    assert np.abs(many.states[0, 0] - one.array()[-1]).max() < 1e-9
+    assert np.abs(np.linalg.norm(many.states[:, 0, :4], axis=1) - 1).max() < 1e-14
+
+
+def test_initial_values_that_depend_on_a_parameter() -> None:
+    many = sweep(kg.load("double-pendulum"), 0.1, over={"amplitude": [0.1, 0.2]}, grid=[0.0, 0.1])
+    assert many["q1"][:, 0] == pytest.approx([0.1, 0.2])
+
+
+def test_one_bad_run_spoils_no_other() -> None:
+    arm = kg.load("double-pendulum")
+    free = sweep(arm, 0.2, over={"q1": [0.1, 0.2, 0.3]}, inputs={"q1": 0}, grid=4, native=True)
+    root = {"q1": "1e-30*sqrt(0.25 - abs(q1))"}
+    many = sweep(arm, 0.2, over={"q1": [0.1, 0.2, 0.3]}, inputs=root, grid=4, native=True)
+    assert [status is Status.FINISHED for status in free.statuses] == [True, True, True]
+    assert [status is Status.FINISHED for status in many.statuses] == [True, True, False]
+    assert many.statuses[2] is Status.NOT_A_NUMBER
+    assert np.isnan(many.states[2, 1:]).all()
+    assert np.allclose(many.states[:2], free.states[:2], atol=1e-7)
+
+
+def test_table(tmp_path: Path) -> None:
+    many = sweep(kg.load("double-pendulum"), 0.1, over={"q1": [0.1, 0.2], "m1": [1, 2]}, grid=2)
+    table = many.table()
+    assert table.column_names[:4] == ["run", "q1(0)", "m1", "t"]
+    assert table.num_rows == 6
+    for ending in ("parquet", "csv", "npz"):
+        assert many.save(tmp_path / f"s.{ending}").stat().st_size > 0
+
+
+def test_mistakes() -> None:
+    arm = kg.load("double-pendulum")
+    for over, message in [({}, "one length"), ({"q1": [1, 2], "q2": [1]}, "one length"), ({"x": [1]}, "no 'x'")]:
+        with pytest.raises(SolveError, match=message):
+            sweep(arm, 1, over=over)
+    with pytest.raises(SolveError, match="rk4, dopri5"):
+        sweep(arm, 1, over={"q1": [1]}, method="bdf")
+
+
+def test_a_sweep_of_a_driven_machine() -> None:
+    machine, starts = kg.parse(MACHINE), [0.1, 0.5]
+    runs = kg.sweep(machine, 1, over={"q1": starts}, inputs={"u": "-q1'"}, rtol=1e-9, method="dop853", native=True)
+    for row, start in enumerate(starts):
+        alone = kg.simulate(machine, 1, inputs={"u": "-q1'"}, initial={"q1": start}, rtol=1e-9)
+        assert runs["q1"][row, -1] == pytest.approx(alone["q1"][-1], abs=1e-7)
+
+
+def test_interpreted_sweeps_do_what_compiled_ones_do() -> None:
+    """Initial values, a parameter, a quaternion, and a run that breaks down half way."""
+    arm, over = kg.load("double-pendulum"), {"q1": [0.1, 0.5, 1.0], "m2": [1.0, 2.0, 3.0]}
+    slow, fast = (sweep(arm, 1, over=over, grid=4, native=native, method="dop853") for native in (False, True))
+    assert np.allclose(slow.states, fast.states, atol=1e-9)
+    assert slow.statuses == fast.statuses and np.array_equal(slow.steps, fast.steps)
+    assert slow.decision.execution is Execution.INTERPRETED
+    free = kg.parse("model f; coordinates q; A | Sx(q) | m(1);")
+    options = {"over": {"q'": [0.5, 2.0]}, "inputs": {"q": "q'^3"}, "grid": 4, "method": "dop853"}
+    slow, fast = (sweep(free, 1, native=native, **options) for native in (False, True))  # type: ignore[arg-type]
+    assert slow.statuses[0] is fast.statuses[0] is Status.FINISHED
+    assert not slow.statuses[1].good and not fast.statuses[1].good  # from q' = 2 it is infinite at t = 1/8
+    assert np.array_equal(np.isnan(slow.states), np.isnan(fast.states))
+
+
+def test_few_runs_need_no_compiler() -> None:
+    few = sweep(kg.load("double-pendulum"), 0.2, over={"q1": [0.1, 0.2]}, method="dop853")
+    assert few.decision.execution is Execution.INTERPRETED and "native: no" in str(few)
+
+
+def test_many_runs_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(costs, "stored", lambda: costs.Costs(compiling=1e-3, first=1e-3))
+    monkeypatch.setattr(costs, "store", lambda known: None)
+    many = sweep(kg.load("double-pendulum"), 1, over={"q1": np.linspace(0.1, 1, 200)}, method="dop853")
+    assert many.decision.execution is Execution.NATIVE
