@@ -44,7 +44,7 @@ BEFORE = [
     "import kinegraph.derive.quantities.quantity",
     "import kinegraph.compiler.compile",
     "import kinegraph.compiler.minimise",
-    "from kinegraph.derive import derivation",
+    "from kinegraph.derive.quantities import derivation",
     "from kinegraph.compiler.compile import plan",
     "from kinegraph import compile, derive",
     "import kinegraph.cli",
