@@ -15,9 +15,10 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "kinegraph"
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
+    "interrupt": {"errors"},
     "display": set(),  # asks `view.notebook` by name, when a notebook wants to show something
     "graph": {"errors", "display"},
-    "passes": {"errors", "graph", "display"},
+    "passes": {"errors", "interrupt", "graph", "display"},
     "codegen": {"errors", "graph"},
     "notation": {"errors", "graph", "codegen"},
     "jit": {"errors", "graph", "codegen"},
@@ -28,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "large": {"errors", "model", "graph"},  # large systems: recursions over arrays
     "compiler": {
         "errors",
+        "interrupt",
         "model",
         "io",
         "library",
@@ -40,7 +42,7 @@ ALLOWED: dict[str, set[str]] = {
         "jit",
     },
     # kernels are plain callables here: never derive
-    "solve": {"errors", "model", "graph", "codegen", "jit", "display"},
+    "solve": {"errors", "interrupt", "model", "graph", "codegen", "jit", "display"},
 }
 BASE = set(ALLOWED)
 ALLOWED |= {

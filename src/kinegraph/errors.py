@@ -22,6 +22,10 @@ class Place:
         return f"{self.source}: {where}" if self.source else where
 
 
+class Interrupted(KinegraphError):
+    """Long work was asked to end (`interrupt.Interrupt`) before it had a result to keep."""
+
+
 class ModelError(KinegraphError):
     """The mechanism is not well described."""
 
