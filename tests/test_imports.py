@@ -16,9 +16,10 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
     "files": {"errors"},  # reading the files of strangers
+    "interrupt": {"errors"},
     "display": set(),  # asks `view.notebook` by name, when a notebook wants to show something
     "graph": {"errors", "display"},
-    "passes": {"errors", "graph", "display"},
+    "passes": {"errors", "interrupt", "graph", "display"},
     "codegen": {"errors", "graph"},
     "notation": {"errors", "graph", "codegen"},
     "jit": {"errors", "graph", "codegen"},
@@ -29,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "large": {"errors", "model", "graph"},  # large systems: recursions over arrays
     "compiler": {
         "errors",
+        "interrupt",
         "model",
         "io",
         "library",
@@ -41,7 +43,7 @@ ALLOWED: dict[str, set[str]] = {
         "jit",
     },
     # kernels are plain callables here: never derive
-    "solve": {"errors", "model", "graph", "codegen", "jit", "display"},
+    "solve": {"errors", "interrupt", "model", "graph", "codegen", "jit", "display"},
 }
 BASE = set(ALLOWED)
 ALLOWED |= {
@@ -56,7 +58,7 @@ ALLOWED |= {
     "__main__": {"cli"},
 }
 
-for _part in ALLOWED.keys() - {"errors", "version", "files", "__main__"}:
+for _part in ALLOWED.keys() - {"errors", "version", "files", "interrupt", "__main__"}:
     ALLOWED[_part] = ALLOWED[_part] | {"files"}
 
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -37,6 +37,10 @@ class Place:
         return f"{shortened(self.source, 300)}: {where}" if self.source else where
 
 
+class Interrupted(KinegraphError):
+    """Long work was asked to end (`interrupt.Interrupt`) before it had a result to keep."""
+
+
 class ModelError(KinegraphError):
     """The mechanism is not well described."""
 
