@@ -47,7 +47,7 @@ def _term(position: int, term: Term) -> str:
     coefficient, factors = term
     sign = "-" if coefficient < 0 else ("+" if position else "")
     gap = " " if position else ""
-    size: Coefficient = abs(coefficient)
+    size = -coefficient if coefficient < 0 else coefficient
     parts = [] if size == 1 and factors else [exact_text(size)]
     parts += [f"%{child}" if exponent == 1 else f"%{child}^{exponent}" for child, exponent in factors]
     return f"{gap}{sign}{gap}{' '.join(parts)}"
