@@ -52,7 +52,7 @@ ALLOWED |= {
     "interop": BASE | {"export"},
     "store": BASE,
     "view": BASE | {"store", "simulate"},
-    "bench": BASE | {"simulate"},
+    "bench": BASE | {"simulate", "store", "__init__"},
     "__init__": BASE | {"store", "view", "export", "interop", "simulate"},
     "cli": BASE | {"store", "view", "export", "interop", "simulate", "bench", "__init__"},
     "__main__": {"cli"},
