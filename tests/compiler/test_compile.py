@@ -92,7 +92,7 @@ def test_reduced_graphs_are_kept_and_survive_damage(tmp_path: Path, monkeypatch:
 def test_numeric_and_symbolic_parameters_give_the_same_numbers() -> None:
     mechanism = kg.load("puma560")
     symbolic, numeric = kg.derive(mechanism, "H"), kg.derive(mechanism, "H", numeric=True)
-    state = dict(zip(mechanism.position_names, np.linspace(-1, 1, 6), strict=True))
+    state = dict(zip(mechanism.layout.positions, np.linspace(-1, 1, 6), strict=True))
     values = {name: float(value) for name, value in parameter_values(mechanism).items()}
     np.testing.assert_allclose(interpret(symbolic, state | values)["H"], interpret(numeric, state)["H"], atol=1e-13)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph import library
 from kinegraph.compiler.kernel_graph import PLAN_BUDGET, KernelRequest
-from kinegraph.derive.quantities.derivation import Plan, input_names
+from kinegraph.derive.quantities.derivation import Plan
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
 from kinegraph.errors import KernelError, ModelError
@@ -150,15 +150,15 @@ def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence
     """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
     needed = {letter for quantity in quantities_of(quantities) for letter in _NEEDS[quantity.name]}
     groups = {
-        "q": (Kind.COORDINATE, mechanism.position_names),
-        "v": (Kind.VELOCITY, mechanism.velocity_names),
-        "a": (Kind.ACCELERATION, mechanism.acceleration_names),
-        "tau": (Kind.INPUT, input_names(mechanism)),
-        "u": (Kind.INPUT, mechanism.free_inputs),
+        "q": (Kind.COORDINATE, mechanism.layout.positions),
+        "v": (Kind.VELOCITY, mechanism.layout.velocities),
+        "a": (Kind.ACCELERATION, mechanism.layout.accelerations),
+        "tau": (Kind.INPUT, mechanism.layout.forces),
+        "u": (Kind.INPUT, mechanism.layout.inputs),
         "t": (Kind.TIME, (TIME,)),
         "p": (Kind.PARAMETER, tuple(runtime)),
     }
-    if mechanism.free_inputs and any(quantity.name in _DRIVEN for quantity in quantities_of(quantities)):
+    if mechanism.layout.inputs and any(quantity.name in _DRIVEN for quantity in quantities_of(quantities)):
         needed.add("u")
     if depends_on_time(mechanism):
         needed.add("t")
@@ -269,7 +269,7 @@ def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequen
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
     if loops is not None:
         return loops
-    return possible and not mechanism.elements and len(mechanism.velocity_names) > LARGE
+    return possible and not mechanism.elements and len(mechanism.layout.velocities) > LARGE
 
 
 def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], values: Values | None) -> LoopedKernel:

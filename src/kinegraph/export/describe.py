@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.derive.quantities.derivation import input_names
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.export.identifiers import comment
 from kinegraph.graph.node import Kind
 from kinegraph.model.expression import names
 from kinegraph.model.mechanism import Coordinate, Mechanism, Quaternion, Rotation
+from kinegraph.model.state_layout import force_on
 
 _ARGUMENTS = {
     Kind.COORDINATE: "positions",
@@ -50,11 +50,11 @@ class Units:
             if not isinstance(coordinate, Coordinate):
                 self._of |= dict.fromkeys(coordinate.names, "1")
                 for name in coordinate.velocities:
-                    self._of |= {name: "rad/s", f"{name}'": "rad/s^2", f"tau:{name}": "N m"}
+                    self._of |= {name: "rad/s", f"{name}'": "rad/s^2", force_on(name): "N m"}
             elif (coordinate.name in turns) != (coordinate.name in shifts):
                 unit, force = ("rad", "N m") if coordinate.name in turns else ("m", "N")
                 name = coordinate.name
-                self._of |= {name: unit, f"{name}'": f"{unit}/s", f"{name}''": f"{unit}/s^2", f"tau:{name}": force}
+                self._of |= {name: unit, f"{name}'": f"{unit}/s", f"{name}''": f"{unit}/s^2", force_on(name): force}
 
     def of(self, name: str) -> str | None:
         """The unit of a name, if it is known."""
@@ -105,8 +105,8 @@ def quantity_entries(quantity: Quantity, mechanism: Mechanism, units: Units) -> 
     if quantity.by:
         return ()
     if quantity.name in ("tau", "gravity", "bias"):
-        return tuple(units.named(name) for name in input_names(mechanism))
-    return tuple(map(units.named, mechanism.acceleration_names)) if quantity.name == "qdd" else ()
+        return tuple(units.named(name) for name in mechanism.layout.forces)
+    return tuple(map(units.named, mechanism.layout.accelerations)) if quantity.name == "qdd" else ()
 
 
 def listed(entries: Iterable[str], first: int, width: int = 96) -> list[str]:

@@ -70,11 +70,6 @@ class Plan:
     forward: ForwardMethod = ForwardMethod.FACTORISE
 
 
-def input_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """The generalized forces qdd takes as input: `tau:` and the velocity's name without its prime."""
-    return tuple("tau:" + name.removesuffix("'") for name in mechanism.velocity_names)
-
-
 class Derivation:
     """Quantities of one mechanism in one builder; `alike` writes limbs of one shape alike (`limbs.py`)."""
 
@@ -139,7 +134,7 @@ class Derivation:
 
     @property
     def size(self) -> int:
-        return len(self.mechanism.velocity_names)
+        return len(self.mechanism.layout.velocities)
 
     def output(self, quantity: Quantity) -> Output:
         """The graph output of a quantity."""
@@ -213,7 +208,7 @@ class Derivation:
                         matrix[k][m] = matrix[k][m] + left * value * change
 
     def accelerations(self, quantity: Quantity) -> list[Scalar]:
-        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in input_names(self.mechanism)]
+        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in self.mechanism.layout.forces]
         motion = self.motion(velocities=True)
         if self.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
             given = [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
@@ -225,7 +220,7 @@ class Derivation:
     @cached_property
     def factorised(self) -> Factorised:
         order = base_to_tip(self.motion(velocities=True))
-        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.velocity_names)
+        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.layout.velocities)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
@@ -372,17 +367,17 @@ class Derivation:
 
     def _by(self, quantity: Quantity) -> str:
         """What a quantity is differentiated by; displacements are coordinates where there are no quaternions."""
-        same = len(self.mechanism.position_names) == self.size
+        same = len(self.mechanism.layout.positions) == self.size
         return DISPLACEMENTS if quantity.by == "q" and same else quantity.by
 
     def _symbols(self, quantity: Quantity) -> tuple[list[int], bool]:
         """The symbols a quantity is differentiated by, and whether it is a single one."""
         groups: dict[str, tuple[Kind, Sequence[str]]] = {
-            "q": (Kind.COORDINATE, self.mechanism.position_names),
-            "v": (Kind.VELOCITY, self.mechanism.velocity_names),
-            "a": (Kind.ACCELERATION, self.mechanism.acceleration_names),
-            "tau": (Kind.INPUT, input_names(self.mechanism)),
-            "u": (Kind.INPUT, self.mechanism.free_inputs),
+            "q": (Kind.COORDINATE, self.mechanism.layout.positions),
+            "v": (Kind.VELOCITY, self.mechanism.layout.velocities),
+            "a": (Kind.ACCELERATION, self.mechanism.layout.accelerations),
+            "tau": (Kind.INPUT, self.mechanism.layout.forces),
+            "u": (Kind.INPUT, self.mechanism.layout.inputs),
             "p": (Kind.PARAMETER, [p.name for p in self.mechanism.parameters]),
         }
         for kind, names in groups.values():
