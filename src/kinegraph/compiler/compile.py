@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,7 +12,7 @@ from kinegraph.compiler.kernel_graph import PLAN_BUDGET, KernelRequest
 from kinegraph.derive.quantities.derivation import Plan, input_names
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
-from kinegraph.errors import KernelError, ModelError
+from kinegraph.errors import DerivationError, KernelError, ModelError
 from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.io.dh.table import load_denavit_hartenberg
 from kinegraph.io.mjcf import load_mjcf
@@ -85,12 +85,31 @@ def _read(source: str | Path, floating: bool, package_roots: Sequence[str | Path
 
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
-    """Quantities from a word, a list separated by commas, or a sequence of words."""
+    """Quantities from a word, a list separated by commas, or a sequence of words; each may be named once."""
+    found = _read_quantities(wanted)
+    if not found:
+        raise DerivationError("no quantity is named; name one or more, such as tau or H,gravity")
+    for place, quantity in enumerate(found):
+        if quantity in found[:place]:
+            raise DerivationError(f"{quantity} is named twice; name each quantity once, for results go by its name")
+    return found
+
+
+def _read_quantities(wanted: Quantities) -> tuple[Quantity, ...]:
     if isinstance(wanted, Quantity):
         return (wanted,)
     if isinstance(wanted, str):
         return parse_list(wanted)
-    return tuple(item if isinstance(item, Quantity) else Quantity.parse(item) for item in wanted)
+    words: list[object] = list(wanted) if isinstance(wanted, Iterable) else [wanted]
+    return tuple(_read_quantity(word) for word in words)
+
+
+def _read_quantity(word: object) -> Quantity:
+    if isinstance(word, str):
+        return Quantity.parse(word)
+    if not isinstance(word, Quantity):
+        raise DerivationError(f"{word!r:.80} names no quantities; write text such as 'tau' or ['H', 'gravity']")
+    return word
 
 
 def derive(
