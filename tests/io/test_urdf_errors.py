@@ -64,6 +64,12 @@ def test_document_types_and_entities_are_refused(hostile: str) -> None:
         parse_urdf(hostile)
 
 
+@pytest.mark.parametrize("encoding", ["gb2312", "Shift_JIS", "utf-7", "big5", "idna", "undefined", "no-such-encoding"])
+def test_other_encodings_are_refused(encoding: str) -> None:
+    with pytest.raises(ModelError, match=r"encoding|not well-formed"):
+        parse_urdf(f'<?xml version="1.0" encoding="{encoding}"?><robot name="r"><link name="a"/></robot>'.encode())
+
+
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match="nest deeper than 1000"):
         parse_urdf("<a>" * 2000 + "</a>" * 2000)

@@ -20,6 +20,7 @@ from kinegraph.cli.common import (
     read_model,
 )
 from kinegraph.errors import ModelError
+from kinegraph.files import read_input_text
 
 if TYPE_CHECKING:
     from kinegraph.solve.problem.events import Event
@@ -132,10 +133,13 @@ def _inputs(texts: Mapping[str, str]) -> dict[str, Any]:
     return {name: _samples(Path(text[1:])) if text.startswith("@") else text for name, text in texts.items()}
 
 
+_LARGEST_TABLE = 200_000_000
+
+
 def _samples(path: Path) -> tuple[Any, Any]:
     import numpy as np
 
-    lines = path.read_text("utf-8").splitlines()
+    lines = read_input_text(path, _LARGEST_TABLE, "table of samples").splitlines()
     head = bool(lines) and lines[0][:1].strip("+-.0123456789 ") != ""
     try:
         times, values = np.loadtxt(lines[head:], delimiter=",", ndmin=2).T

@@ -17,6 +17,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from kinegraph.files import open_regular, read_at_most
 from kinegraph.jit.contents import digest
 
 _MAGIC = b"kinegraph object code 1\n"
@@ -24,6 +25,9 @@ _DIGEST_SIZE = sha256().digest_size
 
 #: When there are more files than this the oldest third is removed.
 MOST_FILES = 3000
+
+#: A file larger than this, in bytes, is none of ours.
+LARGEST_FILE = 1_000_000_000
 
 
 @cache
@@ -53,10 +57,10 @@ def load(name: str) -> bytes | None:
         return None
     path = folder / f"{name}.o"
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if not _private(os.fstat(file.fileno())):
                 return None
-            data = file.read()
+            data = read_at_most(file, LARGEST_FILE, path)
     except OSError:
         return None
     code = _checked(data, name)
