@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from kinegraph.compiler.compile import arguments_of, bound_parameters, compile
-from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan, input_names
+from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.variables import input_names
 from kinegraph.errors import ModelError
 from kinegraph.graph import law
 from kinegraph.graph.differentiate import ForwardDerivative

@@ -7,8 +7,9 @@ import pytest
 
 from kinegraph.compiler.compile import bound_parameters
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
-from kinegraph.derive.quantities.derivation import Derivation, Plan, input_names
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.variables import input_names
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
@@ -17,18 +16,17 @@ from hypothesis import strategies as st
 import kinegraph as kg
 from kinegraph.errors import KernelError, ModelError
 from kinegraph.export import ExportOptions, Fmi, Precision, export
-from kinegraph.export.fmu import binary
 from kinegraph.export.fmu.variables import safe_name
 from kinegraph.simulate.equations import quaternion_starts
-from tests.export.languages import shell
 from tests.export.test_names import HOSTILE
+from tests.programs import fault, needs, require, shell
 
 fmpy = pytest.importorskip("fmpy")
 from fmpy.fmi2 import FMU2Model, FMU2Slave  # noqa: E402
 from fmpy.fmi3 import FMU3Model, FMU3Slave  # noqa: E402
 from fmpy.validation import validate_fmu  # noqa: E402
 
-needs_compiler = pytest.mark.skipif(binary.find_compiler() is None, reason="no C compiler is installed")
+needs_compiler = needs("cc")
 VERSIONS = pytest.mark.parametrize("fmi", Fmi, ids=lambda one: f"fmi{one.value}")
 KINDS = ("ModelExchange", "CoSimulation")
 
@@ -380,8 +378,7 @@ def test_misuse_is_an_error_and_no_crash(host: Callable[..., Host], fmi: Fmi) ->
 @VERSIONS
 @pytest.mark.parametrize(("model", "prefix"), [("double-pendulum", False), ("free-body", True)])
 def test_sources_compile_without_a_warning(fmu: Maker, fmi: Fmi, model: str, prefix: bool, tmp_path: Path) -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
+    require("gcc")
     with zipfile.ZipFile(fmu(kg.load(model), fmi, binary=False)) as file:
         assert not [name for name in file.namelist() if name.startswith("binaries")]
         file.extractall(tmp_path)
@@ -389,15 +386,14 @@ def test_sources_compile_without_a_warning(fmu: Maker, fmi: Fmi, model: str, pre
     defined = [f"-DFMI{fmi.value}_FUNCTION_PREFIX=model_"] if prefix else []
     sources = sorted(path.name for path in (tmp_path / "sources").glob("*.c"))
     shell("gcc", *flags, *defined, "-shared", *sources, "-o", "code.so", "-lm", folder=tmp_path / "sources")
-    if shutil.which("nm"):
+    if fault("nm") is None:
         exported = shell("nm", "-D", "--defined-only", "code.so", folder=tmp_path / "sources")
         assert f"T {'model_' if prefix else ''}fmi{fmi.value}GetVersion" in exported
 
 
 def test_two_models_in_one_program(fmu: Maker, tmp_path: Path) -> None:
     """Statically linked, with sanitizers that find leaks, undefined behaviour and writing out of bounds."""
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
+    require("gcc")
     checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     (tmp_path / "nothing.c").write_text("int main(void) { return 0; }")
     if subprocess.run(["gcc", *checks, "nothing.c"], cwd=tmp_path, capture_output=True).returncode != 0:
@@ -434,8 +430,7 @@ def test_a_build_description_lists_the_sources(fmu: Maker) -> None:
 
 @needs_compiler
 def test_only_the_interface_is_visible(fmu: Maker, tmp_path: Path) -> None:
-    if shutil.which("nm") is None:
-        pytest.skip("nm is not installed")
+    require("nm")
     folder = Path(fmpy.extract(fmu(kg.load("double-pendulum"), Fmi.THREE), unzipdir=tmp_path))
     (library,) = folder.glob("binaries/*/*")
     listed = shell("nm", "-D", "--defined-only", str(library), folder=tmp_path)

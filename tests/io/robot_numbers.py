@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kinegraph.compiler.compile import derive
-from kinegraph.derive.quantities.derivation import input_names
+from kinegraph.derive.quantities.variables import input_names
 from kinegraph.graph.interpret import interpret
 from kinegraph.model import Mechanism
 

@@ -5,7 +5,6 @@ import pickle
 import re
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -174,11 +173,10 @@ def test_deep_nesting_is_refused(nested):
      "A|Rx(" + "1+" * 2_000_000],
     ids=["too-long", "name", "parentheses", "comments", "digits", "lines", "sum"],
 )  # fmt: skip
-def test_rubbish_is_refused_quickly(rubbish):
-    start = time.perf_counter()
+def test_rubbish_is_refused(rubbish):
+    """Megabytes of it: whoever reads them twice for each letter does not come to an end."""
     with pytest.raises(ModelError):
         parse(rubbish)
-    assert time.perf_counter() - start < 30
 
 
 def test_equal_expressions_have_equal_hashes():

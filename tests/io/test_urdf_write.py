@@ -15,6 +15,7 @@ from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.io.urdf.pose import Attitude, Move, Turn, origin, pose
 from kinegraph.io.urdf.write import write_urdf
 from kinegraph.model.mechanism import Axis
+from kinegraph.model.robot.elements import Taken, with_elements
 
 DATA = Path(__file__).parent / "data"
 PANDA = DATA.parents[1] / "data" / "panda.urdf"
@@ -97,6 +98,40 @@ def test_coupled_joints_mimic() -> None:
     assert_same_numbers(mechanism, again(mechanism))
 
 
+BRAKED = """
+    model braked;
+    parameters c = 0.3;
+    coordinates a, b;
+    gravity 0, 0, -9.81;
+    First        | Ry(a)              | Sz(-1), m(1);
+    Second~First | Sz(-1), Ry(b)      | Sz(-1), m(2);
+    Third~Second | Sz(-1), Ry(2*b)    | Sz(-1), m(1);
+    damper oil   | on(a), damping(c);
+    damper twice | on(2*a'), damping(0.1);
+    friction dry | on(-b), coulomb(0.5), viscous(0.2);
+"""
+
+
+def test_damping_and_friction_become_dynamics() -> None:
+    """Fault 28: elements that brake one coordinate are URDF's <dynamics>; what is read back brakes as much."""
+    mechanism = kg.parse(BRAKED)
+    written = write_urdf(mechanism)
+    assert '<dynamics damping="0.7" friction="0" />' in written.text
+    assert '<dynamics damping="0.2" friction="0.5" />' in written.text
+    assert any("smoothed" in note for note in written.notes)
+    back = with_elements(parse_urdf(written.text).mechanism, Taken(dry=True))
+    q, v, zero = [0.3, -0.2], [0.4, 0.7], [0.0, 0.0]
+    expected = kg.compile(mechanism, "tau")(q, v, zero)
+    np.testing.assert_allclose(kg.compile(back, "tau")(q, v, zero), expected, rtol=1e-12)
+
+
+def test_friction_of_elements_adds_to_that_of_a_robot() -> None:
+    """A robot read with its damping as elements goes out as it came in."""
+    bare, full = (kg.load(DATA / "every_joint.urdf", elements=elements) for elements in (False, True))
+    assert full.elements and not bare.elements
+    assert write_urdf(full).text == write_urdf(bare).text
+
+
 def test_notes_name_what_is_lost() -> None:
     notes = "\n".join(write_urdf(kg.load("stanford")).notes)
     assert "joint d32 has no limits" in notes and "initial positions" in notes
@@ -131,6 +166,17 @@ def test_notes_name_what_is_lost() -> None:
             "coordinates q; A | Ry(q) | Sz(-1), m(1); spring strut | between(A, (1, 0, 0)), stiffness(3), rest(1);",
             "spring strut acts on the bodies",
         ),
+        (
+            "coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | between(A(0, 0, -1), (1, 0, 0)), damping(3);",
+            "damper d acts on the bodies",
+        ),
+        (
+            "coordinates p, q; A | Ry(p) | Sz(-1), m(1); B~A | Ry(q) | Sz(-1), m(1); damper d | on(p - q), damping(3);",
+            "damper d: `p - q` depends on p and q",
+        ),
+        ("coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | on(q), force(rate^3);", "damper d acts on the bodies"),
+        ("coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | on(q), damping(1 + t);", "damper d changes with t"),
+        ("coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | on(q' - 1), damping(2);", "damper d acts on the bodies"),
     ],
 )
 def test_what_urdf_cannot_express_is_named(text: str, message: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kinegraph.derive.elements.forces import is_steered
-from kinegraph.derive.quantities.derivation import input_names
+from kinegraph.derive.quantities.variables import input_names
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.quasi_velocities import position_rates
 from kinegraph.errors import DerivationError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kinegraph.compiler.compile import bound_parameters, quantities_of, reduced_graph
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
-from kinegraph.derive.quantities.derivation import input_names
+from kinegraph.derive.quantities.variables import input_names
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Part
