@@ -25,7 +25,7 @@ from kinegraph.model.elements import expressions as element_expressions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Quaternion, QuaternionCoordinates, Rotation
-from kinegraph.model.robot.elements import Taken, with_elements
+from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
 
 if TYPE_CHECKING:
@@ -48,21 +48,21 @@ def load(
     *,
     floating: bool = False,
     package_roots: Sequence[str | Path] = (),
-    elements: bool | Taken | None = None,
+    elements: bool | JointModel | None = None,
 ) -> Mechanism:
     """A mechanism from a file (.kg records, .urdf, .xml or .mjcf for MuJoCo, .csv Denavit-Hartenberg), or by its name
     in the library. `floating` frees the base of a URDF robot, `package_roots` are the folders its `package://` meshes
     are looked for in. The readers in `kinegraph.io` take more options and report what they found.
 
-    elements: whether what robot files say about joints (damping, springs, rotor inertia) is part of the equations; None
-    does as each format's own engines do: MJCF yes, URDF no. `Taken` chooses more: dry friction, limits.
+    elements: whether what robot files say about joints (damping, springs, armature) is part of the equations; None
+    does as each format's own engines do: MJCF yes, URDF no. `JointModel` chooses more: dry friction, limits.
     """
     mechanism = _read(source, floating, package_roots)
     if elements is None:
-        elements = Taken() if Path(source).suffix.lower() in _MJCF else False
+        elements = JointModel() if Path(source).suffix.lower() in _MJCF else False
     if not elements:
         return mechanism
-    return with_elements(mechanism, elements if isinstance(elements, Taken) else Taken(dry=True))
+    return with_elements(mechanism, elements if isinstance(elements, JointModel) else JointModel(dry_friction=True))
 
 
 _MJCF = (".xml", ".mjcf")

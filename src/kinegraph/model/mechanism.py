@@ -96,21 +96,30 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A generalized coordinate with its initial position and velocity; its velocity is written name'."""
+    """A generalized coordinate with its initial position and velocity; its velocity is written name'.
+
+    `armature` is inertia in the coordinate itself, such as that of a motor's rotor seen through its gear: it adds to
+    the diagonal of the inertia matrix. It belongs to no body and has no momentum in space.
+    """
 
     name: str
     position: Expression = ZERO
     velocity: Expression = ZERO
+    armature: Expression = ZERO
 
 
 @dataclass(frozen=True, slots=True)
 class QuaternionCoordinates:
-    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes."""
+    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes.
+
+    `armature` is the same about all axes: it adds to the diagonal of the inertia matrix for each quasi-velocity.
+    """
 
     names: tuple[str, str, str, str]
     velocities: tuple[str, str, str]
     position: tuple[Expression, Expression, Expression, Expression] = (ONE, ZERO, ZERO, ZERO)
     velocity: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+    armature: Expression = ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,14 +165,23 @@ class Mechanism(Shown):
     @property
     def velocity_names(self) -> tuple[str, ...]:
         """Names of the entries of v: q' for an ordinary coordinate, the quasi-velocities' own names otherwise."""
-        return tuple(
-            n for c in self.coordinates for n in ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities)
-        )
+        return tuple(name for group in self.velocity_groups for name in group)
+
+    @property
+    def velocity_groups(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the entries of v, one group for each coordinate or quaternion."""
+        return tuple((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in self.coordinates)
 
     @property
     def acceleration_names(self) -> tuple[str, ...]:
         """Names of the entries of a, the time derivatives of v."""
         return tuple(name + "'" for name in self.velocity_names)
+
+    @property
+    def armature(self) -> tuple[Expression, ...]:
+        """The inertia in each entry of v that belongs to no body."""
+        groups = zip(self.coordinates, self.velocity_groups, strict=True)
+        return tuple(coordinate.armature for coordinate, group in groups for _ in group)
 
     @property
     def free_inputs(self) -> tuple[str, ...]:
