@@ -10,6 +10,7 @@ from kinegraph.io.mjcf.build import RobotBuilder
 from kinegraph.io.mjcf.defaults import Defaults
 from kinegraph.io.mjcf.include import with_includes
 from kinegraph.io.mjcf.orientation import Orienter
+from kinegraph.io.mjcf.replicate import with_replicas
 from kinegraph.io.mjcf.settings import read_settings
 from kinegraph.io.mjcf.walk import bodies_of
 from kinegraph.io.model_format import ModelFormat, require_root
@@ -48,13 +49,14 @@ def parse_mjcf(
 
 def _robot(root: Element, folder: Path | None, name: str, rule: RightAngles) -> Robot:
     require_root(root, ModelFormat.MJCF)
-    root = with_includes(root, folder)
+    root = with_replicas(with_includes(root, folder))
     findings = Findings()
     settings = read_settings(root, findings)
     orienter = Orienter(Placing(rule, findings), settings.degrees, settings.euler_sequence)
-    bodies = bodies_of(root, Defaults(root), orienter)
+    defaults = Defaults(root)
+    bodies = bodies_of(root, defaults, orienter)
     _report_sections(root, findings)
-    builder = RobotBuilder(root, bodies, orienter, settings, MeshFinder(folder))
+    builder = RobotBuilder(root, bodies, defaults, orienter, settings, MeshFinder(folder))
     return builder.robot(root.get("model") or name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -11,9 +12,7 @@ from kinegraph.io.robot.attributes import single, vector
 from kinegraph.io.robot.report import FindingKind, Findings
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Number
-
-#: Settings that change masses; they are not applied, so the report has to say so.
-_CHANGES_MASS = ("boundmass", "boundinertia", "balanceinertia")
+from kinegraph.model.mechanism import ZERO
 
 
 class InertiaFromGeoms(Enum):
@@ -25,6 +24,36 @@ class InertiaFromGeoms(Enum):
 
 
 @dataclass(frozen=True)
+class InertiaBounds:
+    """The least mass and principal moment of a body; `balance` makes all moments equal where no real body has them."""
+
+    mass: Fraction = Fraction(0)
+    moment: Fraction = Fraction(0)
+    balance: bool = False
+
+    @property
+    def any(self) -> bool:
+        """Whether they can change anything."""
+        return bool(self.mass or self.moment or self.balance)
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What <flag> leaves in force."""
+
+    gravity: bool = True
+    springs: bool = True
+    dampers: bool = True
+    dry_friction: bool = True
+    limits: bool = True
+
+    @property
+    def passive(self) -> bool:
+        """Without springs and dampers there is no passive force at all, whatever else would cause one."""
+        return self.springs or self.dampers
+
+
+@dataclass(frozen=True)
 class Settings:
     """What holds for the whole model."""
 
@@ -33,19 +62,25 @@ class Settings:
     automatic_limits: bool
     inertia_from_geoms: InertiaFromGeoms
     geom_groups: tuple[int, int]
+    inertia_bounds: InertiaBounds
     mesh_folder: str
+    strip_paths: bool
+    fit_box: bool
     total_mass: Fraction | None
     gravity: tuple[Expression, Expression, Expression]
+    flags: Flags
+    align_free: bool
 
 
 def read_settings(root: Element, findings: Findings) -> Settings:
     """The settings of a model; of several <compiler> or <option> elements the last word counts."""
-    compiler = _merged(root, "compiler")
-    option = _merged(root, "option")
+    compiler = _merged(root.all("compiler"), root)
+    option = _merged(root.all("option"), root)
+    flags = _flags(root)
     if compiler.get("coordinate") == "global":
         remedy = "save the model with MuJoCo 2.1 or later, which writes local coordinates"
         raise ModelError("global coordinates are not supported", compiler.place, remedy)
-    _report(compiler, option, findings)
+    _report(option, flags, findings)
     groups = vector(compiler, "inertiagrouprange", 2)
     first, last = (int(item.value) for item in groups) if groups else (0, 5)
     return Settings(
@@ -54,18 +89,35 @@ def read_settings(root: Element, findings: Findings) -> Settings:
         automatic_limits=compiler.get("autolimits") != "false",
         inertia_from_geoms=_inertia_from_geoms(compiler),
         geom_groups=(first, last),
+        inertia_bounds=_inertia_bounds(compiler),
+        strip_paths=compiler.get("strippath") == "true",
+        fit_box=compiler.get("fitaabb") == "true",
         mesh_folder=compiler.get("meshdir") or compiler.get("assetdir") or "",
         total_mass=_positive(single(compiler, "settotalmass")),
-        gravity=_gravity(root, option),
+        gravity=_gravity(option) if flags.gravity else (ZERO, ZERO, ZERO),
+        flags=flags,
+        align_free=compiler.get("alignfree") == "true",
     )
 
 
-def _merged(root: Element, tag: str) -> Element:
-    found = list(root.all(tag))
-    together: dict[str, str] = {}
-    for element in found:
-        together.update(element.attributes)
-    return Element(tag, together, (found[-1] if found else root).place)
+def _merged(elements: Iterable[Element], root: Element) -> Element:
+    """One element with the attributes of several, the last word of each."""
+    together, last = dict[str, str](), root
+    for last in elements:
+        together.update(last.attributes)
+    return Element(last.tag, together, last.place)
+
+
+def _flags(root: Element) -> Flags:
+    flag = _merged((flag for option in root.all("option") for flag in option.all("flag")), root)
+    off = {name for name, word in flag.attributes.items() if word == "disable"}
+    return Flags(
+        gravity="gravity" not in off,
+        springs="spring" not in off,
+        dampers="damper" not in off,
+        dry_friction=not {"constraint", "frictionloss"} & off,
+        limits=not {"constraint", "limit"} & off,
+    )
 
 
 def _inertia_from_geoms(compiler: Element) -> InertiaFromGeoms:
@@ -87,18 +139,18 @@ def _euler_sequence(compiler: Element) -> str:
     return sequence
 
 
-def _gravity(root: Element, option: Element) -> tuple[Expression, Expression, Expression]:
-    off = any(flag.get("gravity") == "disable" for element in root.all("option") for flag in element.all("flag"))
+def _gravity(option: Element) -> tuple[Expression, Expression, Expression]:
     written = vector(option, "gravity", 3)
     x, y, z = (item.value for item in written) if written else (Fraction(0), Fraction(0), Fraction("-9.81"))
-    return (Number(x), Number(y), Number(z)) if not off else (Number(Fraction(0)),) * 3
+    return Number(x), Number(y), Number(z)
 
 
-def _report(compiler: Element, option: Element, findings: Findings) -> None:
-    for name in _CHANGES_MASS:
-        if compiler.get(name) not in (None, "0", "false", "-1"):
-            message = f'{name}="{compiler.get(name)}" of <compiler> is not applied: masses are taken as stated'
-            findings.add(FindingKind.UNSUPPORTED, message, compiler.place)
+def _inertia_bounds(compiler: Element) -> InertiaBounds:
+    least = [max(single(compiler, name) or Fraction(0), Fraction(0)) for name in ("boundmass", "boundinertia")]
+    return InertiaBounds(least[0], least[1], compiler.get("balanceinertia") == "true")
+
+
+def _report(option: Element, flags: Flags, findings: Findings) -> None:
     for name in ("density", "viscosity"):
-        if single(option, name):
+        if single(option, name) and flags.passive:
             findings.add(FindingKind.UNSUPPORTED, f"{name} of the medium: no fluid forces", option.place)

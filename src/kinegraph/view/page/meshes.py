@@ -1,4 +1,4 @@
-"""Triangle meshes from STL and OBJ files, made small enough to be embedded in a page."""
+"""Triangle meshes from files, made small enough to be embedded in a page."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.files import read_regular
+from kinegraph.errors import ModelError
+from kinegraph.io.robot.mesh_files import read_mesh_file
 from kinegraph.solve.problem.problem import Floats
 
 Indices = NDArray[np.uint32]
 
-#: A file larger than this is not read, and a mesh of more triangles is made coarser.
-LARGEST_FILE = 40_000_000
+#: A mesh of more triangles is made coarser.
 MOST_TRIANGLES = 20_000
 
 
@@ -27,53 +27,14 @@ class Mesh:
 
 
 def read_mesh(path: str | Path, most: int = MOST_TRIANGLES) -> Mesh | None:
-    """The mesh of a .stl or .obj file with no more than `most` triangles; None if the file cannot be drawn."""
-    path = Path(path)
-    reader = {".stl": _stl, ".obj": _obj}.get(path.suffix.lower())
+    """The mesh of a file with no more than `most` triangles; None if the file cannot be drawn."""
     try:
-        if reader is None:
-            return None
-        found = reader(read_regular(path, LARGEST_FILE))
-    except (OSError, ValueError, IndexError):  # damaged or not what its name says: the body is drawn without it
+        found = read_mesh_file(path)
+    except ModelError:  # damaged or of another format: the body is drawn without it
         return None
-    if (
-        not len(found.triangles)
-        or not np.all(np.isfinite(found.corners))
-        or found.triangles.max() >= len(found.corners)
-    ):
+    if not len(found.triangles):
         return None
-    return coarser(_welded(found), most)
-
-
-def _stl(data: bytes) -> Mesh:
-    count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
-    if len(data) == 84 + 50 * count:
-        record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-        corners = np.frombuffer(data, record, count, 84)["corners"].reshape(-1, 3).astype(float)
-    else:
-        words = data.decode("ascii", "replace").split()
-        places = [place for place, word in enumerate(words) if word == "vertex"]
-        corners = np.array([[float(words[place + k]) for k in (1, 2, 3)] for place in places]).reshape(-1, 3)
-    return Mesh(corners, np.arange(len(corners) // 3 * 3, dtype=np.uint32).reshape(-1, 3))
-
-
-def _obj(data: bytes) -> Mesh:
-    corners: list[list[float]] = []
-    triangles: list[tuple[int, int, int]] = []
-    for line in data.decode("utf-8", "replace").splitlines():
-        words = line.split()
-        if words[:1] == ["v"]:
-            corners.append([float(word) for word in words[1:4]])
-        elif words[:1] == ["f"]:
-            face = [_obj_index(word, len(corners)) for word in words[1:]]
-            triangles += [(face[0], face[k], face[k + 1]) for k in range(1, len(face) - 1)]
-    return Mesh(np.array(corners).reshape(-1, 3), np.array(triangles, dtype=np.uint32).reshape(-1, 3))
-
-
-def _obj_index(word: str, known: int) -> int:
-    """Corners are counted from one, or back from the last if negative."""
-    number = int(word.partition("/")[0])
-    return number - 1 if number > 0 else known + number
+    return coarser(_welded(Mesh(found.corners, found.triangles.astype(np.uint32))), most)
 
 
 def _welded(mesh: Mesh, digits: int = 6) -> Mesh:
