@@ -25,7 +25,7 @@ def _values(mechanism: Mechanism, words: list[str], seed: int, plan: Plan | None
     derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), plan or Plan())
     graph = derivation.builder.graph([derivation.output(Quantity.parse(word)) for word in words])
     q, _, _, t = random_state(mechanism, seed)
-    return interpret(graph, dict(zip(mechanism.position_names, q, strict=True)) | {"t": t})
+    return interpret(graph, dict(zip(mechanism.layout.positions, q, strict=True)) | {"t": t})
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -63,12 +63,12 @@ def test_axes_and_arms_give_the_forces_of_gravity(model: str) -> None:
     """Rackovic: h_i = - sum_j (e_i x r_ji) . m_j g over the bodies j beyond joint i; no arm where it slides."""
     mechanism = kg.load(model)
     chain = [body.name for body in mechanism.bodies]
-    words = [f"axis:{q}" for q in mechanism.position_names]
-    words += [f"arm:{q}:{body}" for q in mechanism.position_names for body in chain]
+    words = [f"axis:{q}" for q in mechanism.layout.positions]
+    words += [f"arm:{q}:{body}" for q in mechanism.layout.positions for body in chain]
     found = _values(mechanism, [*words, "gravity", *(f"jacobian:{body}" for body in chain)], 3)
     values = parameter_values(mechanism)
     gravity = np.array([number(item, values) for item in mechanism.gravity])
-    for i, q in enumerate(mechanism.position_names):
+    for i, q in enumerate(mechanism.layout.positions):
         axis, total = found[f"axis:{q}"], 0.0
         assert axis @ axis == pytest.approx(1)
         for body in mechanism.bodies:
@@ -83,7 +83,7 @@ def test_axes_and_arms_give_the_forces_of_gravity(model: str) -> None:
 def test_axes_are_the_columns_of_jacobians(seed: int) -> None:
     mechanism = random_tree(seed, bodies=5, joints=(Joint.REVOLUTE, Joint.PRISMATIC, Joint.AFFINE, Joint.SPHERICAL))
     body = mechanism.bodies[-1].name
-    velocities = [name.removesuffix("'") for name in mechanism.velocity_names]
+    velocities = [name.removesuffix("'") for name in mechanism.layout.velocities]
     found = _values(mechanism, [f"jacobian:{body}@{body}", *(f"axis:{name}@{body}" for name in velocities)], seed)
     for column, name in zip(found[f"jacobian:{body}@{body}"].T, velocities, strict=True):
         axis = found[f"axis:{name}@{body}"]

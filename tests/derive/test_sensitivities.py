@@ -11,7 +11,6 @@ from kinegraph.compiler.compile import bound_parameters
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.quantities.variables import input_names
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
@@ -22,10 +21,10 @@ from tests.mechanisms import random_state, random_tree
 
 def _values(mechanism: Mechanism, seed: int) -> dict[str, float]:
     q, v, a, t = random_state(mechanism, seed)
-    values = dict(zip(mechanism.position_names, q, strict=True)) | {"t": t}
-    values |= dict(zip(mechanism.velocity_names, v, strict=True)) | dict.fromkeys(mechanism.free_inputs, 0.7)
-    values |= dict(zip(input_names(mechanism), a[::-1], strict=True))
-    return values | dict(zip(mechanism.acceleration_names, a, strict=True))
+    values = dict(zip(mechanism.layout.positions, q, strict=True)) | {"t": t}
+    values |= dict(zip(mechanism.layout.velocities, v, strict=True)) | dict.fromkeys(mechanism.layout.inputs, 0.7)
+    values |= dict(zip(mechanism.layout.forces, a[::-1], strict=True))
+    return values | dict(zip(mechanism.layout.accelerations, a, strict=True))
 
 
 def _differentiated(derivation: Derivation, name: str, by: str) -> Output:
@@ -42,10 +41,10 @@ def _seeds(derivation: Derivation, by: str) -> Sequence[Mapping[int, int]]:
     """How the symbols change with each variable."""
     mechanism, builder = derivation.mechanism, derivation.builder
     kinds = {
-        "q": (Kind.COORDINATE, mechanism.position_names),
-        "v": (Kind.VELOCITY, mechanism.velocity_names),
-        "a": (Kind.ACCELERATION, mechanism.acceleration_names),
-        "tau": (Kind.INPUT, input_names(mechanism)),
+        "q": (Kind.COORDINATE, mechanism.layout.positions),
+        "v": (Kind.VELOCITY, mechanism.layout.velocities),
+        "a": (Kind.ACCELERATION, mechanism.layout.accelerations),
+        "tau": (Kind.INPUT, mechanism.layout.forces),
     }
     if by == "dq":
         return displacement_seeds(mechanism, builder)

@@ -26,8 +26,10 @@ def _values(mechanism: Mechanism, words: list[str], seed: int) -> dict[str, Floa
     derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), Plan())
     graph = derivation.builder.graph([derivation.output(Quantity.parse(word)) for word in words])
     q, v, _, t = random_state(mechanism, seed)
-    state = dict(zip(mechanism.position_names, q, strict=True)) | dict(zip(mechanism.velocity_names, v, strict=True))
-    return interpret(graph, state | {"t": t} | dict.fromkeys(mechanism.free_inputs, 0.7))
+    state = dict(zip(mechanism.layout.positions, q, strict=True)) | dict(
+        zip(mechanism.layout.velocities, v, strict=True)
+    )
+    return interpret(graph, state | {"t": t} | dict.fromkeys(mechanism.layout.inputs, 0.7))
 
 
 def _acting_with_one(element: Element, component: int) -> Element:
@@ -48,7 +50,7 @@ def test_every_kind_of_element_has_one(kind: str, seed: int) -> None:
     word = f"structure:{element.name}"
     matrix = _values(mechanism, [word], seed)[word]
     rows = 3 if isinstance(element, PointForce | Moment) else 1
-    assert matrix.shape == (rows, len(mechanism.velocity_names))
+    assert matrix.shape == (rows, len(mechanism.layout.velocities))
     sign = -1 if isinstance(element, Potential) else 1
     for component, row in enumerate(matrix):
         unit = replace(mechanism, elements=(_acting_with_one(element, component),))

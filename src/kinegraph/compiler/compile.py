@@ -1,13 +1,14 @@
-"""The contents page: load -> derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here."""
+"""The contents page: derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here.
+
+`compiler/load.py` comes before: from a file to a mechanism.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph import library
 from kinegraph.compiler.kernel_graph import PLAN_BUDGET, KernelRequest
 from kinegraph.derive.quantities.derivatives import dependencies
 from kinegraph.derive.quantities.plan import Plan
@@ -15,19 +16,13 @@ from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
-from kinegraph.errors import KernelError, ModelError
+from kinegraph.errors import DerivationError, KernelError, ModelError
 from kinegraph.graph.node import Graph, Kind, Symbol
-from kinegraph.io.dh.table import load_denavit_hartenberg
-from kinegraph.io.mjcf import load_mjcf
-from kinegraph.io.records.load import load as load_file
-from kinegraph.io.robot.report import Base
-from kinegraph.io.urdf import load_urdf
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
 from kinegraph.jit.sparse import SparseKernel, condensed
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
-from kinegraph.model.robot.elements import Taken, with_elements
 from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
 
 if TYPE_CHECKING:
@@ -42,54 +37,32 @@ Values: TypeAlias = Mapping[str, Scalar]
 LARGE = 300
 
 
-def load(
-    source: str | Path,
-    *,
-    floating: bool = False,
-    package_roots: Sequence[str | Path] = (),
-    elements: bool | Taken | None = None,
-) -> Mechanism:
-    """A mechanism from a file (.kg records, .urdf, .xml or .mjcf for MuJoCo, .csv Denavit-Hartenberg), or by its name
-    in the library. `floating` frees the base of a URDF robot, `package_roots` are the folders its `package://` meshes
-    are looked for in. The readers in `kinegraph.io` take more options and report what they found.
-
-    elements: whether what robot files say about joints (damping, springs, rotor inertia) is part of the equations; None
-    does as each format's own engines do: MJCF yes, URDF no. `Taken` chooses more: dry friction, limits.
-    """
-    mechanism = _read(source, floating, package_roots)
-    if elements is None:
-        elements = Taken() if Path(source).suffix.lower() in _MJCF else False
-    if not elements:
-        return mechanism
-    return with_elements(mechanism, elements if isinstance(elements, Taken) else Taken(dry=True))
-
-
-_MJCF = (".xml", ".mjcf")
-
-
-def _read(source: str | Path, floating: bool, package_roots: Sequence[str | Path]) -> Mechanism:
-    path = Path(source)
-    kind = path.suffix.lower()
-    if kind != ".urdf" and (floating or package_roots):
-        what = "only a URDF's base can be set free when it is read" if floating else "only a URDF has package roots"
-        raise ModelError(f"{path}: {what}", remedy=f"leave {'floating' if floating else 'the package roots'} out")
-    if not kind and not path.exists():
-        return library.mechanism(str(source))
-    if kind == ".urdf":
-        base = Base.FLOATING if floating else Base.FIXED
-        return load_urdf(path, base=base, package_roots=package_roots).mechanism
-    if kind in _MJCF:
-        return load_mjcf(path).mechanism
-    return load_denavit_hartenberg(path).mechanism if kind == ".csv" else load_file(path)
-
-
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
-    """Quantities from a word, a list separated by commas, or a sequence of words."""
+    """Quantities from a word, a list separated by commas, or a sequence of words; each may be named once."""
+    found = _read_quantities(wanted)
+    if not found:
+        raise DerivationError("no quantity is named; name one or more, such as tau or H,gravity")
+    for place, quantity in enumerate(found):
+        if quantity in found[:place]:
+            raise DerivationError(f"{quantity} is named twice; name each quantity once, for results go by its name")
+    return found
+
+
+def _read_quantities(wanted: Quantities) -> tuple[Quantity, ...]:
     if isinstance(wanted, Quantity):
         return (wanted,)
     if isinstance(wanted, str):
         return parse_list(wanted)
-    return tuple(item if isinstance(item, Quantity) else Quantity.parse(item) for item in wanted)
+    words: list[object] = list(wanted) if isinstance(wanted, Iterable) else [wanted]
+    return tuple(_read_quantity(word) for word in words)
+
+
+def _read_quantity(word: object) -> Quantity:
+    if isinstance(word, str):
+        return Quantity.parse(word)
+    if not isinstance(word, Quantity):
+        raise DerivationError(f"{word!r:.80} names no quantities; write text such as 'tau' or ['H', 'gravity']")
+    return word
 
 
 def derive(
@@ -219,7 +192,7 @@ def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequen
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
     if loops is not None:
         return loops
-    return possible and not mechanism.elements and len(mechanism.velocity_names) > LARGE
+    return possible and not mechanism.elements and len(mechanism.layout.velocities) > LARGE
 
 
 def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], values: Values | None) -> LoopedKernel:
@@ -252,5 +225,5 @@ def kernel_of(
 
 __all__ = [
     "Effort", "OnPass", "Reduction", "arguments_of", "bound_parameters", "compile", "compile_sparse",
-    "depends_on_time", "derive", "derived_plainly", "kernel_of", "load", "plan", "quantities_of", "reduce",
+    "depends_on_time", "derive", "derived_plainly", "kernel_of", "plan", "quantities_of", "reduce",
 ]  # fmt: skip

@@ -12,13 +12,13 @@ import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from kinegraph.files import open_regular, read_at_most
+from kinegraph.jit.contents import digest
 
 _MAGIC = b"kinegraph object code 1\n"
 _DIGEST_SIZE = sha256().digest_size
@@ -30,23 +30,10 @@ MOST_FILES = 3000
 LARGEST_FILE = 1_000_000_000
 
 
-def digest(parts: Iterable[str]) -> str:
-    """The name of code that depends on these texts."""
-    total = sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        total.update(len(data).to_bytes(8, "big"))
-        total.update(data)
-    return total.hexdigest()
-
-
 @cache
 def sources_digest(folder: Path) -> str:
     """A digest of a folder's Python files, so that work on them never meets stale results."""
-    total = sha256()
-    for path in sorted(folder.rglob("*.py")):
-        total.update(path.read_bytes())
-    return total.hexdigest()
+    return digest({path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.py")})
 
 
 def directory() -> Path:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
-from kinegraph.derive.dynamics import composite_body, newton_euler
+from kinegraph.derive.dynamics import armature, composite_body, newton_euler
 from kinegraph.derive.dynamics.closed_form import ClosedForm
 from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
 from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.elements.structure import component_count
-from kinegraph.derive.parameters.regressor import BaseRegressor, base_regressor, parametrised
+from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import regrouped
 from kinegraph.derive.quantities.definitions.elements import named_element
 from kinegraph.derive.quantities.derivatives import derivative
@@ -80,7 +80,7 @@ class Derivation:
 
     def variable(self, by: str) -> str:
         """What a quantity is differentiated by; displacements are coordinates where there are no quaternions."""
-        same = len(self.mechanism.position_names) == self.size
+        same = len(self.mechanism.layout.positions) == self.size
         return DISPLACEMENTS if by == Variables.POSITIONS and same else by
 
     # the mechanism, lowered
@@ -126,7 +126,7 @@ class Derivation:
     @property
     def size(self) -> int:
         """How many velocities there are."""
-        return len(self.mechanism.velocity_names)
+        return len(self.mechanism.layout.velocities)
 
     def frame(self, quantity: Quantity, tree: Tree | None = None) -> Placement:
         """The frame a quantity is asked for in: a body's, a point's, else the fixed one."""
@@ -192,6 +192,11 @@ class Derivation:
         return self.elements.forces() if self.mechanism.elements else [self.zero] * self.size
 
     @cached_property
+    def armature(self) -> list[Scalar]:
+        """The inertia in each velocity that belongs to no body."""
+        return [self.tree.armature.get(name, self.zero) for name in self.mechanism.layout.velocities]
+
+    @cached_property
     def closed_form(self) -> ClosedForm:
         """The closed formulas need true centres of mass, so nothing is regrouped."""
         return ClosedForm(self.described_tree)
@@ -208,24 +213,28 @@ class Derivation:
     @cached_property
     def inertia(self) -> Square:
         """H."""
-        return inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
+        bodies = inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
+        return armature.add_inertia(bodies, self.armature)
 
     @cached_property
     def factorised(self) -> Factorised:
         """H ready to be solved with."""
         order = base_to_tip(self.motion(velocities=True))
-        return Factorised(self.inertia, order, self.mechanism.velocity_names)
+        return Factorised(self.inertia, order, self.mechanism.layout.velocities)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
         """The minimal inertial parameters with the regressor they multiply."""
         plain = regrouped(slid(self.described_tree, self.plan.slides))
         tree, parameters = parametrised(plain, self._link_names())
+        own = armature_parameters(tree.armature, self.mechanism.velocity_groups)
         layout = arrange(tree, self.layout.kept)
         motion = self.motion(velocities=True, accelerations=True)
         forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))
-        roots = newton_euler.generalized(motion, forces, self.size, self.zero)
-        return base_regressor(self.builder, roots, parameters)
+        bodies = newton_euler.generalized(motion, forces, self.size, self.zero)
+        symbols = [own[name].symbol if name in own else self.zero for name in self.mechanism.layout.velocities]
+        roots = armature.add_forces(bodies, symbols, motion)
+        return base_regressor(self.builder, roots, [*parameters, *dict.fromkeys(own.values())])
 
     def _link_names(self) -> list[str]:
         """Every link by the first body on it."""

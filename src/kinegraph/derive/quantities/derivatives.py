@@ -103,7 +103,7 @@ _SYNONYMS = {
 def dependencies(quantity: Quantity, mechanism: Mechanism) -> tuple[Variables, ...]:
     """What a quantity of a mechanism is a function of, parameters apart; a derivative takes what its inside takes."""
     needed = set(quantity.record.arguments)
-    if quantity.record.driven and mechanism.free_inputs:
+    if quantity.record.driven and mechanism.layout.inputs:
         needed.add(Variables.INPUTS)
     if depends_on_time(mechanism):
         needed.add(Variables.TIME)

@@ -32,7 +32,7 @@ def _accelerations(derivation: Derivation) -> list[Scalar]:
     motion = derivation.motion(velocities=True)
     if derivation.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
         given = [force + item for force, item in zip(symbols, derivation.element_forces, strict=True)]
-        return articulated_accelerations(derivation.layout, motion, given)
+        return articulated_accelerations(derivation.layout, motion, given, derivation.armature)
     bias = joint_forces(derivation, motion)
     return derivation.factorised.solve([force - item for force, item in zip(symbols, bias, strict=True)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kinegraph.derive.dynamics import armature
 from kinegraph.derive.dynamics.energy import kinetic_energy, potential_energy, total_momentum
 from kinegraph.graph.scalar import Scalar
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 def energy(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """Kinetic and potential energy; the potential is that of gravity and of the elements."""
-    kinetic = kinetic_energy(derivation.layout, derivation.motion(velocities=True))
+    motion = derivation.motion(velocities=True)
+    kinetic = kinetic_energy(derivation.layout, motion)
+    kinetic = kinetic + armature.kinetic_energy(derivation.armature, motion, derivation.zero)
     potential = potential_energy(derivation.layout)
     has_elements = bool(derivation.mechanism.elements)
     return [kinetic, potential + derivation.elements.potential() if has_elements else potential]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.derive.derivatives.forces_and_accelerations import ChainRule, displacement_seeds
 from kinegraph.derive.derivatives.inverse_dynamics import force_slopes
-from kinegraph.derive.dynamics import newton_euler
+from kinegraph.derive.dynamics import armature, newton_euler
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.derive.tree.displacements import Motion
@@ -31,7 +31,8 @@ def bias(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 def joint_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
     """The generalized forces a motion needs beyond those of the elements."""
     forces = newton_euler.joint_forces(derivation.layout, motion, derivation.euler)
-    needed = newton_euler.generalized(motion, forces, derivation.size, derivation.zero)
+    bodies = newton_euler.generalized(motion, forces, derivation.size, derivation.zero)
+    needed = armature.add_forces(bodies, derivation.armature, motion)
     return [force - given for force, given in zip(needed, derivation.element_forces, strict=True)]
 
 

@@ -45,7 +45,11 @@ def _joint(derivation: Derivation, quantity: Quantity, name: str) -> Column:
     if len(found) == 1:
         return found[0]
     if not found:
-        known = [*derivation.mechanism.position_names, *derivation.mechanism.velocity_names, *derivation.tree.bodies]
+        known = [
+            *derivation.mechanism.layout.positions,
+            *derivation.mechanism.layout.velocities,
+            *derivation.tree.bodies,
+        ]
         raise DerivationError(f"{quantity}: {name!r} names no joint\n  {did_you_mean(name, known)}")
     raise DerivationError(f"{quantity}: {name!r} stands for {len(found)} axes\n  {_remedy(derivation, found)}")
 
@@ -54,8 +58,8 @@ def _components(derivation: Derivation, name: str) -> list[Column]:
     """The joint components that a coordinate or velocity moves, or that lie between a body and its base."""
     mechanism = derivation.mechanism
     for velocity in (name, f"{name}'"):
-        if velocity in mechanism.velocity_names:
-            index = mechanism.velocity_names.index(velocity)
+        if velocity in mechanism.layout.velocities:
+            index = mechanism.layout.velocities.index(velocity)
             return [column for column in sorted(derivation.driven) if index in _moved_by(derivation, column)]
     if name not in derivation.tree.bodies:
         return []
@@ -74,7 +78,7 @@ def _moved_by(derivation: Derivation, column: Column) -> Collection[int]:
 
 
 def _remedy(derivation: Derivation, found: list[Column]) -> str:
-    names = derivation.mechanism.velocity_names
+    names = derivation.mechanism.layout.velocities
     moving = {names[index] for column in found for index in _moved_by(derivation, column)}
     if len(moving) == len(found):
         return f"name one of them by its velocity: {', '.join(sorted(moving))}"
