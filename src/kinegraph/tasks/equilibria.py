@@ -5,7 +5,7 @@ Newton's method on tau(q, v = 0, a = 0) = given forces, with exact Jacobians, al
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,9 @@ from kinegraph.display import Shown
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
-from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation
-from kinegraph.model.expression import names as names_in
-from kinegraph.tasks.linearise import Linearisation, linearised_at
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.angles import angle_names, repeats, same_place, wrapped
+from kinegraph.tasks.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
 _STEPS = 60
@@ -30,7 +30,6 @@ class Equilibrium:
 
     q: Floats
     eigenvalues: np.ndarray
-    residual: float
 
     @property
     def unstable(self) -> int:
@@ -96,21 +95,6 @@ def _box(mechanism: Mechanism, within: Mapping[str, tuple[float, float]]) -> Flo
     return np.array([within.get(name, usual[name]) for name in mechanism.layout.positions], dtype=float).reshape(-1, 2)
 
 
-def angle_names(mechanism: Mechanism) -> frozenset[str]:
-    """The coordinates that appear in rotations only with whole multiples: adding a turn changes nothing."""
-    coordinates = {c.name for c in mechanism.coordinates if isinstance(c, Coordinate)}
-    rotated: set[str] = set()
-    other: set[str] = set()
-    for body in mechanism.bodies:
-        for transform in body.transforms:
-            if isinstance(transform, Rotation):
-                rotated |= names_in(transform.angle) & coordinates
-            else:
-                parts = getattr(transform, "components", None) or (transform.distance,)
-                other |= set().union(*(names_in(part) for part in parts)) & coordinates
-    return frozenset(rotated - other)
-
-
 def _newton(kernel: Kernel, point: OperatingPoint, q: Floats) -> Floats:
     """Where Newton's method arrives, row by row; rows that do not arrive are left out."""
     alive = np.ones(len(q), dtype=bool)
@@ -144,37 +128,19 @@ def _steps(residual: Floats, slope: Floats) -> Floats:
 
 
 def _distinct(mechanism: Mechanism, q: Floats, within: Mapping[str, tuple[float, float]]) -> list[Floats]:
-    """Each equilibrium once. Angles are the same after a turn unless something else than rotations holds them."""
-    turns = [
-        index
-        for index, name in enumerate(mechanism.layout.positions)
-        if name in angle_names(mechanism) and name not in within and not _held(mechanism, name)
-    ]
+    """Each equilibrium once. An angle is the same after a turn unless an element holds it or the user limits it."""
+    names = mechanism.layout.positions
+    turns = [index for index, name in enumerate(names) if name not in within and repeats(mechanism, name)]
     found: list[Floats] = []
-    for row in q:
-        row = row.copy()
-        row[turns] = np.pi - np.mod(np.pi - row[turns] + 1e-9, 2 * np.pi) + 1e-9
-        if not any(_same(row, other, turns) for other in found):
+    for row in wrapped(q, turns):
+        if not any(same_place(row, other, turns) for other in found):
             found.append(row)
     return sorted(found, key=lambda row: tuple(np.round(row, 9)))
-
-
-def _same(first: Floats, second: Floats, turns: Sequence[int]) -> bool:
-    difference = np.abs(first - second)
-    difference[list(turns)] = np.minimum(difference[list(turns)], 2 * np.pi - difference[list(turns)])
-    return bool(np.all(difference < 1e-6))
-
-
-def _held(mechanism: Mechanism, name: str) -> bool:
-    """Whether an element's expression uses the coordinate itself: then a turn more is another place."""
-    from kinegraph.model.elements import mentions
-
-    return any(mentions(element, name) for element in mechanism.elements)
 
 
 def _described(
     mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None
 ) -> Equilibrium:
     still = OperatingPoint(point.q, np.zeros_like(point.v), point.tau, point.u, point.t)
-    linear: Linearisation = linearised_at(mechanism, still, parameters=parameters)
-    return Equilibrium(point.q, linear.eigenvalues, 0.0)
+    linear = linearised_at(mechanism, still, parameters=parameters)
+    return Equilibrium(point.q, linear.eigenvalues)
