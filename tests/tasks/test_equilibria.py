@@ -34,7 +34,10 @@ def test_column_under_a_dead_load(load):
 
 def test_a_pendulum_hangs_or_stands():
     found = equilibria(kg.parse("coordinates q; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-1), m(1);"))
-    assert [(round(abs(one.q[0]), 12), one.stable) for one in found.equilibria] == [(0, True), (round(np.pi, 12), False)]
+    assert [(round(abs(one.q[0]), 12), one.stable) for one in found.equilibria] == [
+        (0, True),
+        (round(np.pi, 12), False),
+    ]
 
 
 def test_nothing_rests_on_an_endless_slope():

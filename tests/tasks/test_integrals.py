@@ -14,9 +14,7 @@ TOP = """
     Top | Rz(psi), Rx(theta), Rz(phi) | Jx(A), Jy(B), Jz(C){more};
     {potential}
 """
-LAGRANGE = TOP.format(
-    B="3/10", C="1/5", m=2, g=0, more="", potential="potential weight | m*9.81*l*cos(theta);"
-)
+LAGRANGE = TOP.format(B="3/10", C="1/5", m=2, g=0, more="", potential="potential weight | m*9.81*l*cos(theta);")
 EULER = TOP.format(B="1/5", C="1/10", m=1, g=0, more="", potential="")
 CART = """
     parameters M0 = 2, m = 1, l = 1/2, b = 1/10, bc = 3/10;

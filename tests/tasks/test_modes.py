@@ -30,12 +30,14 @@ def test_hanging_chain(links, kind, record):
 
 def test_damped_oscillator():
     """x'' + 2 D w x' + w^2 x = 0 with w = 5, D = 0.1."""
-    found = modes(kg.parse("""
+    found = modes(
+        kg.parse("""
         coordinates x;
         Cart | Sx(x) | m(2);
         spring s | on(x) stiffness(50);
         damper d | on(x) damping(2);
-    """))
+    """)
+    )
     (mode,) = found.modes
     assert mode.frequency == pytest.approx(5, abs=1e-12)
     assert mode.damping == pytest.approx(0.1, abs=1e-12)

@@ -5,18 +5,18 @@ Newton's method on tau(q, v = 0, a = 0) = given forces, with exact Jacobians, al
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compiler.compile import compile
 from kinegraph.display import Shown
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.angles import angle_names, repeats, same_place, wrapped
+from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
@@ -56,6 +56,9 @@ class Equilibria(Shown):
     def __getitem__(self, index: int) -> Equilibrium:
         return self.equilibria[index]
 
+    def __iter__(self) -> Iterator[Equilibrium]:
+        return iter(self.equilibria)
+
 
 def equilibria(
     mechanism: Mechanism,
@@ -75,13 +78,15 @@ def equilibria(
         raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")
     point = operating_point(mechanism, at, parameters)
     box = _box(mechanism, within or {})
-    kernel = compile(mechanism, "tau,d(tau)/d(dq)", values=parameters)
+    kernel = kernel_of(mechanism, "tau,d(tau)/d(dq)", parameters)
     random = np.random.default_rng(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
     found = _newton(kernel, point, np.vstack([point.q, np.zeros(len(box)), first]))
     distinct = _distinct(mechanism, found, within or {})
     if not distinct:
-        raise TaskError(f"{mechanism.name}: no equilibrium was found from {starts} starts; widen `within`, or add starts")
+        raise TaskError(
+            f"{mechanism.name}: no equilibrium was found from {starts} starts; widen `within`, or add starts"
+        )
     described = [_described(mechanism, point.at(q), parameters) for q in distinct]
     return Equilibria(tuple(described), layout.positions, starts)
 
@@ -117,14 +122,13 @@ def _forces(kernel: Kernel, point: OperatingPoint, q: Floats) -> tuple[Floats, F
     """What is missing for rest, and its derivative."""
     still = np.zeros_like(point.v)
     values = {**point.arguments(), "v": still, "a": still, "q": q}
-    found = kernel.batch(**{argument.name: values[argument.name] for argument in kernel.arguments})
-    return found["tau"] - point.tau, found["d(tau)/d(dq)"]
+    found = called_rows(kernel, values)
+    return np.asarray(found["tau"] - point.tau), found["d(tau)/d(dq)"]
 
 
 def _steps(residual: Floats, slope: Floats) -> Floats:
-    return np.array([np.linalg.lstsq(s, r, rcond=1e-13)[0] for s, r in zip(slope, residual, strict=True)]).reshape(
-        residual.shape
-    )
+    steps = [np.linalg.lstsq(s, r, rcond=1e-13)[0] for s, r in zip(slope, residual, strict=True)]
+    return np.reshape(np.array(steps, dtype=np.float64), residual.shape)
 
 
 def _distinct(mechanism: Mechanism, q: Floats, within: Mapping[str, tuple[float, float]]) -> list[Floats]:
@@ -135,12 +139,10 @@ def _distinct(mechanism: Mechanism, q: Floats, within: Mapping[str, tuple[float,
     for row in wrapped(q, turns):
         if not any(same_place(row, other, turns) for other in found):
             found.append(row)
-    return sorted(found, key=lambda row: tuple(np.round(row, 9)))
+    return sorted(found, key=lambda row: np.round(row, 9).tolist())
 
 
-def _described(
-    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None
-) -> Equilibrium:
+def _described(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> Equilibrium:
     still = OperatingPoint(point.q, np.zeros_like(point.v), point.tau, point.u, point.t)
     linear = linearised_at(mechanism, still, parameters=parameters)
     return Equilibrium(point.q, linear.eigenvalues)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compiler.compile import compile
 from kinegraph.display import Shown
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.angles import angle_names, same_place, wrapped
+from kinegraph.tasks.kernels import kernel_of
 from kinegraph.tasks.operating_point import Floats
 
 _STEPS = 80
@@ -69,7 +69,7 @@ def inverse_kinematics(
     wanted = _target(pose)
     names = mechanism.layout.positions
     box = _box(mechanism, within or {})
-    kernel = compile(mechanism, [f"pose:{body}", f"jacobian:{body}"], values=parameters)
+    kernel = kernel_of(mechanism, [f"pose:{body}", f"jacobian:{body}"], parameters)
     solver = _Solver(kernel, body, wanted)
     random = np.random.default_rng(seed)
     q, errors, ranks = solver.arrive(random.uniform(box[:, 0], box[:, 1], (starts, len(names))))
@@ -160,16 +160,14 @@ def _damped_steps(jacobian: Floats, error: Floats, size: Floats) -> Floats:
 
 def _limited(step: Floats) -> Floats:
     largest = np.max(np.abs(step), axis=1, keepdims=True, initial=0.0)
-    return step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
+    return np.asarray(step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300)))
 
 
-def _solutions(
-    q: Floats, errors: Floats, turns: Sequence[int], limits: Floats | None
-) -> tuple[PoseSolution, ...]:
+def _solutions(q: Floats, errors: Floats, turns: Sequence[int], limits: Floats | None) -> tuple[PoseSolution, ...]:
     found: list[PoseSolution] = []
     for row, error in zip(q, errors, strict=True):
         if limits is not None and np.any((row < limits[:, 0] - 1e-9) | (row > limits[:, 1] + 1e-9)):
             continue
         if not any(same_place(row, other.q, turns) for other in found):
             found.append(PoseSolution(row, float(error)))
-    return tuple(sorted(found, key=lambda one: tuple(np.round(one.q, 9))))
+    return tuple(sorted(found, key=lambda one: np.round(one.q, 9).tolist()))

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compiler.compile import Quantities, compile, quantities_of
+from kinegraph.compiler.compile import Quantities, quantities_of
 from kinegraph.display import Shown
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.kernels import called
+from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
 #: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
@@ -77,7 +77,7 @@ def linearised_at(
     """Like linearise, at a point that is known already."""
     layout = mechanism.layout
     by = ["dq", "v", "tau", *(["u"] if layout.inputs else [])]
-    kernel = compile(mechanism, ["qdd", *(f"d(qdd)/d({item})" for item in by)], values=parameters)
+    kernel = kernel_of(mechanism, ["qdd", *(f"d(qdd)/d({item})" for item in by)], parameters)
     found = called(kernel, point.arguments())
     if steady:
         _require_steady(mechanism, found["qdd"], found["d(qdd)/d(tau)"])
@@ -108,7 +108,7 @@ def _require_steady(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> No
         name = mechanism.layout.accelerations[worst]
         raise TaskError(
             f"{mechanism.name}: this state is neither an equilibrium nor a steady motion: {name} = {qdd[worst]:.3g}\n"
-            "  find equilibria first, give the holding forces (tau:NAME=...), or say steady=False"
+            "  find one with `equilibria`, or give the forces that hold it (tau:NAME=...)"
         )
 
 
@@ -140,7 +140,7 @@ def _observed(
     if not wanted:
         return np.eye(2 * size), np.zeros((2 * size, inputs)), state_names(mechanism)
     slopes = [f"d({name})/d({by})" for name in wanted for by in ("dq", "v")]
-    found = called(compile(mechanism, slopes, values=parameters), point.arguments())
+    found = called(kernel_of(mechanism, slopes, parameters), point.arguments())
     rows, names = [], []
     for name in wanted:
         by_position = found[f"d({name})/d(dq)"].reshape(-1, size)

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from kinegraph.compiler.compile import compile
 from kinegraph.display import Shown
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.kernels import called
+from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.linearise import Linearisation, linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
@@ -41,7 +40,7 @@ class Mode:
 
     @property
     def damping(self) -> float:
-        return -self.eigenvalue.real / self.frequency if self.frequency else 0.0
+        return -self.eigenvalue.real / self.frequency + 0.0 if self.frequency else 0.0
 
     @property
     def oscillates(self) -> bool:
@@ -73,9 +72,7 @@ def modes(
     return modes_at(mechanism, operating_point(mechanism, at, parameters), parameters=parameters)
 
 
-def modes_at(
-    mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping[str, Scalar] | None = None
-) -> Modes:
+def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping[str, Scalar] | None = None) -> Modes:
     """Like modes, at a point that is known already."""
     linear = linearised_at(mechanism, point, parameters=parameters)
     found = _undamped(mechanism, point, linear, parameters) or _general(linear)
@@ -89,7 +86,7 @@ def _undamped(
     """The modes of a symmetric problem; None where it is not one."""
     if np.any(point.v):
         return None
-    found = called(compile(mechanism, "H,d(tau)/d(dq),d(tau)/d(v)", values=parameters), point.arguments())
+    found = called(kernel_of(mechanism, "H,d(tau)/d(dq),d(tau)/d(v)", parameters), point.arguments())
     mass, stiffness, damping = found["H"], found["d(tau)/d(dq)"], found["d(tau)/d(v)"]
     scale = np.max(np.abs(stiffness), initial=0.0)
     if np.any(np.abs(damping) > ROUNDING * np.max(np.abs(mass))) or not np.isfinite(scale):

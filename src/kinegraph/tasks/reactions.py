@@ -8,10 +8,10 @@ from enum import Enum
 
 import numpy as np
 
-from kinegraph.compiler.compile import compile
 from kinegraph.display import Shown
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.kernels import called, called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 from kinegraph.tasks.release import released
 
@@ -57,9 +57,7 @@ def reactions(
 ) -> Reaction:
     """The reaction in the joint that carries `body`, as the mechanism moves from the state `at` under its forces."""
     point = operating_point(mechanism, at, parameters)
-    kernel = compile(mechanism, "qdd", values=parameters)
-    values = point.arguments()
-    accelerations = kernel(**{argument.name: values[argument.name] for argument in kernel.arguments})
+    accelerations = called(kernel_of(mechanism, "qdd", parameters), point.arguments())["qdd"]
     return reactions_of_motion(mechanism, body, point, accelerations, axes=axes, parameters=parameters)
 
 
@@ -76,11 +74,9 @@ def reactions_of_motion(
     freed = released(mechanism, body)
     frame = {Axes.BODY: freed.body, Axes.PARENT: freed.base}.get(axes)
     poses = [f"pose:{name}" for name in dict.fromkeys((freed.joint, frame)) if name is not None]
-    kernel = compile(freed.mechanism, ["tau", *poses], values=parameters)
+    kernel = kernel_of(freed.mechanism, ["tau", *poses], parameters)
     values = point.arguments(accelerations)
-    padded = {name: _padded(np.atleast_2d(values[name])) for name in ("q", "v", "a")}
-    arguments = {name: padded.get(name, values.get(name)) for name in (one.name for one in kernel.arguments)}
-    found = kernel.batch(**arguments)
+    found = called_rows(kernel, values | {name: _padded(np.atleast_2d(values[name])) for name in ("q", "v", "a")})
     turn = found[f"pose:{freed.joint}"][:, :3, :3]
     if frame is not None:
         turn = np.swapaxes(found[f"pose:{frame}"][:, :3, :3], 1, 2) @ turn

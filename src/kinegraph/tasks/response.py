@@ -40,7 +40,7 @@ def response(
     mechanism: Mechanism,
     at: Mapping[str, Scalar] | None = None,
     *,
-    frequencies: Sequence[float] | None = None,
+    frequencies: Sequence[float] | Floats | None = None,
     inputs: Sequence[str] = (),
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
