@@ -53,7 +53,7 @@ ALLOWED |= {
     "store": BASE,
     "tasks": BASE | {"simulate"},
     "view": BASE | {"store", "simulate", "tasks"},
-    "bench": BASE | {"simulate"},
+    "bench": BASE | {"simulate", "store", "tasks", "__init__"},
     "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks"},
     "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "bench", "__init__"},
     "__main__": {"cli"},

@@ -1,6 +1,6 @@
 """Compiled loops: time against size, the cost of the first call, and of a call with a warm cache.
 
-    python bench/loops.py          (from the repository, with src on the path or the package installed)
+    kinegraph bench loops
 
 Times are the best of several runs; only ratios mean something on a busy machine.
 """
@@ -14,22 +14,19 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
-
-from kinegraph.large import looped  # noqa: E402
-from mechanisms import chain  # noqa: E402
+from kinegraph.large import looped
+from kinegraph.model.builder import Builder, Ry, Sz, inertia
+from kinegraph.model.mechanism import Body, Mechanism
 
 SIZES = (1_000, 10_000, 100_000)
 LINEAR = 13  # a ten times longer chain may take this many times as long
 
 FIRST_CALL = """
 import time; began = time.perf_counter()
-from mechanisms import chain
+from kinegraph.bench.loops import chain
 from kinegraph.large import looped
 mechanism = chain(3); ready = time.perf_counter()
 system = looped(mechanism)
@@ -37,6 +34,20 @@ for call in (system.tau, system.qdd): call([0.1] * 3, [0.2] * 3, [0.3] * 3)
 system.energy([0.1] * 3, [0.2] * 3)
 print(time.perf_counter() - ready)
 """
+
+
+def chain(links: int, absolute: bool = False) -> Mechanism:
+    """Equal rods of mass and length one, hanging in a row and turning about y, by relative or absolute angles."""
+    builder = Builder(f"chain-{links}", gravity=(0, 0, -9.81))
+    rod = inertia(mass=1, Jx=0.08, Jy=0.08, Jz=0.001, at=[Sz(-0.5)])
+    base: Body | None = None
+    before = None
+    for link in range(links):
+        angle = builder.coordinate(f"q{link}")
+        turn = Ry(angle - before if absolute and before is not None else angle)
+        base = builder.body(f"B{link}", base, (turn,) if base is None else (Sz(-1), turn), rod)
+        before = angle
+    return builder.build()
 
 
 def best(calls: dict[int, Callable[[], object]], rounds: int = 8) -> dict[int, float]:
@@ -71,8 +82,7 @@ def by_size(absolute: bool) -> dict[str, dict[int, float]]:
 def first_call() -> tuple[float, float]:
     """Seconds for tau, qdd and energy of a new process, with an empty and with a filled cache."""
     with tempfile.TemporaryDirectory() as cache:
-        path = os.pathsep.join((str(ROOT / "src"), str(ROOT / "tests")))
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": path}
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": os.pathsep.join(sys.path)}
         runs = [
             subprocess.run([sys.executable, "-c", FIRST_CALL], env=environment, capture_output=True, check=True)
             for _ in range(2)

@@ -11,10 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from peers.build import Unavailable, cpp_compiler, pinocchio_options, shared_library, work_folder
-from peers.peer import THREADS, Loop, Peer, Sweep, in_threads, require_power_of_two, third_argument
-from peers.robots import RobotCase
-from peers.states import Array, State
+from kinegraph.bench.peers.robots import RobotCase
+from kinegraph.bench.peers.sides.build import Unavailable, cpp_compiler, pinocchio_options, shared_library, work_folder
+from kinegraph.bench.peers.sides.peer import (
+    THREADS,
+    Loop,
+    Peer,
+    Sweep,
+    in_threads,
+    require_power_of_two,
+    third_argument,
+)
+from kinegraph.bench.peers.states import Array, State
 
 #: Some algorithms come in two variants, and wide registers do not always help: the faster of all is reported.
 _VARIANTS = {"H": ("H", "H local"), "qdd": ("qdd", "qdd local")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from peers.robots import RobotCase
+from kinegraph.bench.peers.robots import RobotCase
 
 _ARMS = {
     ("CasADi C", "tau"): 2.5, ("CasADi C", "H"): 4.0, ("CasADi C", "qdd"): 3.5,

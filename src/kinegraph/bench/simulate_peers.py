@@ -1,7 +1,7 @@
-"""The peers' side of `bench/simulate.py`, run by an interpreter that has them: prints one JSON object.
+"""The peers' side of `kinegraph bench simulate`, run by an interpreter that has them: prints one JSON object.
 
-    python bench/simulate_peers.py chain           six links, 10 s: SciPy around Pinocchio, Exudyn, MuJoCo
-    python bench/simulate_peers.py sweep CASES.npy  many double pendulums: mujoco.rollout
+    python simulate_peers.py chain           six links, 10 s: SciPy around Pinocchio, Exudyn, MuJoCo
+    python simulate_peers.py sweep CASES.npy  many double pendulums: mujoco.rollout
 
 Every entry is [name, setting, seconds (best of several), end state or file of end states].
 """
@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,8 @@ def pinocchio_chain() -> list[list[Any]]:
     found = []
     for rtol in (1e-6, 1e-8, 1e-10):
         options = {"method": "DOP853", "rtol": rtol, "atol": rtol / 100}
-        seconds, result = best(lambda options=options: solve_ivp(f, (0, DURATION), start, **options).y[:, -1])
-        found.append(["SciPy DOP853 + Pinocchio", f"rtol {rtol:g}", seconds, result.tolist()])
+        seconds, result = best(partial(solve_ivp, f, (0, DURATION), start, **options))
+        found.append(["SciPy DOP853 + Pinocchio", f"rtol {rtol:g}", seconds, result.y[:, -1].tolist()])
     return found
 
 

@@ -12,9 +12,8 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +21,17 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
-
-from simulate_peers import DURATION, LINKS, REPEATS, SWEEP_DURATION  # noqa: E402
-
-import kinegraph as kg  # noqa: E402
-from kinegraph.derive.dynamics.state_rate import NO_FORCES  # noqa: E402
-from kinegraph.model.evaluate import parameter_values  # noqa: E402
-from kinegraph.simulate.equations import VelocityForm  # noqa: E402
-from kinegraph.simulate.start import starting_state  # noqa: E402
-from kinegraph.solve.batch.sweep import integrate_many  # noqa: E402
-from kinegraph.solve.methods.runge_kutta import RungeKutta  # noqa: E402
-from kinegraph.solve.methods.step_control import Adaptive  # noqa: E402
-from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8  # noqa: E402
-from kinegraph.solve.problem.problem import CauchyProblem  # noqa: E402
+import kinegraph as kg
+from kinegraph.bench.simulate_peers import DURATION, LINKS, REPEATS, SWEEP_DURATION, best
+from kinegraph.derive.dynamics.state_rate import NO_FORCES
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.simulate.equations import VelocityForm
+from kinegraph.simulate.start import starting_state
+from kinegraph.solve.batch.sweep import integrate_many
+from kinegraph.solve.methods.runge_kutta import RungeKutta
+from kinegraph.solve.methods.step_control import Adaptive
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8
+from kinegraph.solve.problem.problem import CauchyProblem
 
 RUNS = 10_000
 TOLERANCES = [10.0**-k for k in range(3, 14)]
@@ -56,19 +51,9 @@ class Timed:
     error: float
 
 
-def best(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
-    """The shortest of several runs, and the result."""
-    shortest, result = float("inf"), None
-    for _ in range(repeats):
-        begun = time.perf_counter()
-        result = work()
-        shortest = min(shortest, time.perf_counter() - begun)
-    return shortest, result
-
-
 def peers(python: str, *words: str) -> list[list[Any]]:
     """What the peers' script prints."""
-    command = [python, str(HERE / "simulate_peers.py"), *words]
+    command = [python, str(Path(__file__).with_name("simulate_peers.py")), *words]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     for line in finished.stdout.splitlines():
         if line.startswith("RESULT "):
@@ -95,7 +80,7 @@ def scipy_around_kernel(problem: CauchyProblem, exact: np.ndarray) -> list[Timed
     for rtol in (1e-6, 1e-8, 1e-10):
         options: Any = {"method": "DOP853", "rtol": rtol, "atol": rtol / 100}
         span = (problem.start, problem.end)
-        seconds, run = best(lambda o=options, s=span: solve_ivp(lambda t, y: kernel(y, t), s, problem.state, **o))
+        seconds, run = best(partial(solve_ivp, lambda t, y: kernel(y, t), span, problem.state, **options))
         error = float(np.abs(run.y[:, -1] - exact).max())
         found.append(Timed("SciPy DOP853, same kernel", f"rtol {rtol:g}", seconds, error))
     return found
@@ -109,7 +94,7 @@ def chain(python: str | None) -> tuple[list[Timed], list[Timed]]:
     for tableau in (DORMAND_PRINCE_5, DORMAND_PRINCE_8):
         for rtol in TOLERANCES:
             control = Adaptive(rtol, rtol / 100)
-            seconds, run = best(lambda t=tableau, c=control: RungeKutta(t).integrate(problem, c), 2 * REPEATS)
+            seconds, run = best(partial(RungeKutta(tableau).integrate, problem, control), 2 * REPEATS)
             error = float(np.abs(run.states[-1] - exact).max())
             own.append(Timed(f"Kinegraph {tableau.name}", f"rtol {rtol:g}", seconds, error))
     others = scipy_around_kernel(problem, exact)
@@ -136,7 +121,7 @@ def sweep(python: str | None) -> tuple[list[Timed], list[Timed]]:
     own = []
     for tableau in (DORMAND_PRINCE_5, DORMAND_PRINCE_8):
         for rtol in TOLERANCES[:9]:
-            seconds, ends = best(lambda t=tableau, r=rtol: run(t, r), 3)
+            seconds, ends = best(partial(run, tableau, rtol), 3)
             own.append(Timed(f"Kinegraph {tableau.name}", f"rtol {rtol:g}", seconds, median(ends)))
     others = []
     if python:

@@ -1,4 +1,4 @@
-"""The bench: Kinegraph beside CasADi C, Pinocchio C++ and MuJoCo. `python bench/run_peers.py --help`.
+"""The bench: Kinegraph beside CasADi C, Pinocchio C++ and MuJoCo. `kinegraph bench peers --help`.
 
 Needs `pip install pin cmeel-eigen casadi mujoco example-robot-data matplotlib`, gcc, and clang (or g++) for
 Pinocchio. The first run compiles Pinocchio, which takes some minutes and 3 GB.
@@ -18,19 +18,16 @@ from typing import TypeVar
 
 from rich.console import Console
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
-
-from peers import agreement, asked, measure, report, robots  # noqa: E402
-from peers.build import Unavailable, cpp_compiler, cpu_model, work_folder  # noqa: E402
-from peers.casadi_c import CasadiC  # noqa: E402
-from peers.first_result import first_result  # noqa: E402
-from peers.kinegraph_side import Kinegraph  # noqa: E402
-from peers.mujoco_peer import Mujoco  # noqa: E402
-from peers.peer import QUANTITIES, Peer  # noqa: E402
-from peers.pinocchio_cpp import PinocchioCpp, read  # noqa: E402
-from peers.results import QuantityResult, Results, RobotResult  # noqa: E402
-from peers.states import State, random_states  # noqa: E402
+from kinegraph.bench.peers import agreement, measure, report, robots, targets
+from kinegraph.bench.peers.first_result import first_result
+from kinegraph.bench.peers.results import QuantityResult, Results, RobotResult
+from kinegraph.bench.peers.sides.build import Unavailable, cpp_compiler, cpu_model, work_folder
+from kinegraph.bench.peers.sides.casadi_c import CasadiC
+from kinegraph.bench.peers.sides.kinegraph import Kinegraph
+from kinegraph.bench.peers.sides.mujoco import Mujoco
+from kinegraph.bench.peers.sides.peer import QUANTITIES, Peer
+from kinegraph.bench.peers.sides.pinocchio_cpp import PinocchioCpp, read
+from kinegraph.bench.peers.states import State, random_states
 
 STATES = 256
 #: Bytes of a batch's inputs and results: what caches hold, so that computing is measured and not memory.
@@ -77,7 +74,7 @@ def measure_robot(case: robots.RobotCase, options: argparse.Namespace, console: 
     path = robots.prepare(case, work_folder())
     reference = read(case, path)
     model = reference.model
-    result = RobotResult(case.name, model.nq, model.nv, case.floating, asked_seconds=asked.seconds(case))
+    result = RobotResult(case.name, model.nq, model.nv, case.floating, asked_seconds=targets.seconds(case))
     small = model.nv <= CASADI_DERIVATIVES_UP_TO
     casadi_quantities = QUANTITIES if small else QUANTITIES[:4]
     ours = Kinegraph(case, path, reference.joint_names, options.effort)
@@ -137,9 +134,9 @@ def measure_quantity(
     result.operations = {name: number for name, number in counted.items() if number is not None}
     result.remarks = {side.name: side.remark(quantity) for side in sides if side.remark(quantity)}
     names = [peer.name for peer in present]
-    wanted = {name: asked.per_call(case, name, quantity) for name in names}
+    wanted = {name: targets.per_call(case, name, quantity) for name in names}
     result.asked_calls = {name: value for name, value in wanted.items() if value is not None}
-    wanted = {name: asked.batched(case, name, quantity) for name in names}
+    wanted = {name: targets.batched(case, name, quantity) for name in names}
     result.asked_batches = {name: value for name, value in wanted.items() if value is not None}
     result.load = measure.load()
     return result
@@ -179,7 +176,7 @@ def main() -> None:
     if options.page:
         picture = options.page.with_name("bench.png")
         report.draw(results, picture)
-        report.write_page(results, options.page, picture, "python bench/run_peers.py --page docs/bench.md")
+        report.write_page(results, options.page, picture, "kinegraph bench peers --page docs/bench.md")
         console.print(f"written: {options.page}, {picture}", markup=False)
 
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from peers.peer import THREADS, Loop, Sweep
+from kinegraph.bench.peers.sides.peer import THREADS, Loop, Sweep
 
 #: Seconds a slice should last: short against a time slice of the scheduler, long against reading the clock.
 SLICE = 4e-4

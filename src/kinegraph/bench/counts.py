@@ -12,11 +12,11 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.kernels import Driver
 from rich.console import Console
 from rich.table import Table
 
 import kinegraph as kg
+from kinegraph.bench.kernels import Driver
 from kinegraph.codegen.estimate.choice import faster_as_kernel
 from kinegraph.compiler.compile import arguments_of, plan
 from kinegraph.graph.node import Graph

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from peers.peer import Peer
-from peers.states import Array, State
+from kinegraph.bench.peers.sides.peer import Peer
+from kinegraph.bench.peers.states import Array, State
 
 TOLERANCE = 1e-9
 

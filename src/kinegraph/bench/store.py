@@ -1,4 +1,4 @@
-"""The store in figures: 100,000 nodes, and the 14R walker complete. `python bench/store.py [POSTGRES-URL]`"""
+"""The store in figures: 100,000 nodes, and the 14R walker complete. `kinegraph bench store [POSTGRES-URL]`"""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from peers.measure import BUSY
-from peers.peer import TITLES
-from peers.results import QuantityResult, Results, RobotResult, ratio
+from kinegraph.bench.peers.measure import BUSY
+from kinegraph.bench.peers.results import QuantityResult, Results, RobotResult, ratio
+from kinegraph.bench.peers.sides.peer import TITLES
 
 PEERS = ("CasADi C", "CasADi world", "Pinocchio", "MuJoCo")
 BATCHED_PEERS = PEERS[:3]

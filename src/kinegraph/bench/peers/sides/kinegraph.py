@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from peers.peer import THREADS, Function, Loop, Peer, Sweep, driver, in_threads
-from peers.robots import RobotCase
-from peers.states import Array, State, cross, tangent
+from kinegraph.bench.peers.robots import RobotCase
+from kinegraph.bench.peers.sides.peer import THREADS, Function, Loop, Peer, Sweep, driver, in_threads
+from kinegraph.bench.peers.states import Array, State, cross, tangent
 
 #: The words of Kinegraph for the quantities of the bench.
 WORDS = {

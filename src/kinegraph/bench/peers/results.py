@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from peers.agreement import Agreement
-from peers.first_result import FirstResult
-from peers.measure import Time
+from kinegraph.bench.peers.agreement import Agreement
+from kinegraph.bench.peers.first_result import FirstResult
+from kinegraph.bench.peers.measure import Time
 
 
 @dataclass

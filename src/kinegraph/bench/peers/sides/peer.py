@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from peers.build import shared_library
-from peers.states import Array, State
+from kinegraph.bench.peers.sides.build import shared_library
+from kinegraph.bench.peers.states import Array, State
 
 #: The quantities of the bench. Derivatives come together: by q, v and a (or tau).
 QUANTITIES = ("tau", "H", "qdd", "coriolis", "d(tau)", "d(qdd)")

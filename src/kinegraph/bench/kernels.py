@@ -1,4 +1,4 @@
-"""Speed of generated code, as ratios measured in one run: `python -m bench.kernels [--json FILE]`.
+"""Speed of generated code, as ratios measured in one run: `kinegraph bench kernels [--json FILE]`.
 
 Against the same graph as C with the C library's sin and cos, compiled by gcc -O3 -march=native (if there is a gcc);
 batches against single calls; and the time to compile a graph of 100,000 nodes.
@@ -18,9 +18,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from bench.arm import arm, symbols
 
 import kinegraph as kg
+from kinegraph.bench.arm import arm, symbols
 from kinegraph.codegen.c import c_source
 from kinegraph.codegen.program.binding import bind
 from kinegraph.compiler.compile import arguments_of

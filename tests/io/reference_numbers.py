@@ -1,9 +1,10 @@
 """Writes tests/data/robots_pinocchio.json and robots_mujoco.json: what the peers say about our own small test robots.
 
     pip install pin mujoco
-    python bench/reference_numbers.py
+    python tests/io/reference_numbers.py
 
-The tests then need neither. Numbers are in our coordinates (see bench/robots.py); MuJoCo uses the same as we do.
+The tests then need neither. Numbers are in our coordinates (see `kinegraph.bench.robots`); MuJoCo uses the
+same as we do.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pinocchio as pin
-from robots import ROOT, Peer, random_states
 
+from kinegraph.bench.robots import Peer, random_states
 from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf
 
-MODELS = ROOT / "tests" / "io" / "data"
+HERE = Path(__file__).parent
+MODELS = HERE / "data"
 STATES = 3
 
 
@@ -87,15 +89,15 @@ def passive_numbers(path: Path) -> dict[str, object]:
 
 
 def write(name: str, content: dict[str, object]) -> None:
-    path = ROOT / "tests" / "data" / name
+    path = HERE.parent / "data" / name
     path.write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    source = f"Pinocchio {pin.__version__}, computed by bench/reference_numbers.py"
+    source = f"Pinocchio {pin.__version__}, computed by tests/io/reference_numbers.py"
     urdf = MODELS / "every_joint.urdf"
     write("robots_pinocchio.json", {"source": source, "robots": [pinocchio_numbers(urdf, base) for base in Base]})
-    source = f"MuJoCo {mujoco.__version__}, computed by bench/reference_numbers.py"
+    source = f"MuJoCo {mujoco.__version__}, computed by tests/io/reference_numbers.py"
     write("robots_mujoco.json", {"source": source, "robots": [mujoco_numbers(MODELS / "branched.xml")]})
     write("passive_mujoco.json", {"source": source, **passive_numbers(MODELS / "passive.xml")})
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from peers.build import Unavailable, shared_library
-from peers.peer import Loop, Peer, require_power_of_two
-from peers.robots import RobotCase
-from peers.states import Array, State
+from kinegraph.bench.peers.robots import RobotCase
+from kinegraph.bench.peers.sides.build import Unavailable, shared_library
+from kinegraph.bench.peers.sides.peer import Loop, Peer, require_power_of_two
+from kinegraph.bench.peers.states import Array, State
 
 _FUNCTIONS = {"tau": "mujoco_inverse", "qdd": "mujoco_forward"}
 

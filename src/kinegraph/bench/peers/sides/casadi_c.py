@@ -17,10 +17,17 @@ from time import perf_counter
 
 import numpy as np
 
-from peers.build import Unavailable, built, cpp_compiler, pinocchio_options, shared_library, work_folder
-from peers.peer import Function, Loop, Peer, Sweep, third_argument
-from peers.pinocchio_cpp import PinocchioModel
-from peers.states import Array, State
+from kinegraph.bench.peers.sides.build import (
+    Unavailable,
+    built,
+    cpp_compiler,
+    pinocchio_options,
+    shared_library,
+    work_folder,
+)
+from kinegraph.bench.peers.sides.peer import Function, Loop, Peer, Sweep, third_argument
+from kinegraph.bench.peers.sides.pinocchio_cpp import PinocchioModel
+from kinegraph.bench.peers.states import Array, State
 
 _OPTIONS = ("-O3", "-march=native", "-lm")
 _BEST = {"H": ("H", "H world"), "qdd": ("qdd", "qdd world")}

@@ -1,7 +1,7 @@
 """Every URDF of the example-robot-data wheel against Pinocchio: all quantities, random states, relative errors.
 
-    pip install pin example-robot-data
-    python bench/robots.py [--states 100] [--base fixed|floating|both] [--json FILE] [NAME ...]
+    pip install "kinegraph[bench]"
+    kinegraph bench robots [--states 100] [--base fixed|floating|both] [--json FILE] [NAME ...]
 
 Both read the same file with the angles as written (right angles are not recognised here, for Pinocchio keeps 1.5708).
 Conventions are brought together exactly: Pinocchio's quaternion has its scalar part last, and the velocity of a
@@ -29,15 +29,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "src")]
-
-from kinegraph.compiler.compile import compile  # noqa: E402
-from kinegraph.errors import ModelError  # noqa: E402
-from kinegraph.io.robot.report import Base, FindingKind, Robot  # noqa: E402
-from kinegraph.io.urdf import load_urdf  # noqa: E402
-from kinegraph.jit.kernel import KernelOptions  # noqa: E402
-from kinegraph.model.mechanism import Coordinate, Mechanism  # noqa: E402
+from kinegraph.compiler.compile import compile
+from kinegraph.errors import ModelError
+from kinegraph.io.robot.report import Base, FindingKind, Robot
+from kinegraph.io.urdf import load_urdf
+from kinegraph.jit.kernel import KernelOptions
+from kinegraph.model.mechanism import Coordinate, Mechanism
 
 Arrays = dict[str, np.ndarray]
 
@@ -86,9 +83,12 @@ class Peer:
         """For each of our coordinates: its place in our q and v, and the joint it belongs to."""
         q = v = 0
         for coordinate in self.robot.mechanism.coordinates:
-            single = isinstance(coordinate, Coordinate)
-            yield q, v, self.robot.joints[coordinate.name if single else coordinate.names[0]]
-            q, v = q + (1 if single else 4), v + (1 if single else 3)
+            if isinstance(coordinate, Coordinate):
+                yield q, v, self.robot.joints[coordinate.name]
+                q, v = q + 1, v + 1
+            else:
+                yield q, v, self.robot.joints[coordinate.names[0]]
+                q, v = q + 4, v + 3
 
     @property
     def straight(self) -> bool:
@@ -253,7 +253,9 @@ class Own:
         state = {"q": q, "v": v, "a": a, "tau": force}
         found: Arrays = {}
         for words, kernel in zip(self.words, self.kernels, strict=True):
-            result = kernel(*(state[argument.name] for argument in kernel.arguments))
+            result = kernel(
+                *(state[argument if isinstance(argument, str) else argument.name] for argument in kernel.arguments)
+            )
             found |= result if len(words) > 1 else {words[0]: result}
         return found
 
@@ -297,9 +299,9 @@ def compare(path: Path, base: Base, states: int) -> Outcome:
             value, found = theirs[name], ours[name]
             least = 1e-6 * float(np.abs(theirs["H"]).max()) if name in CANCELLING else 1e-12
             scale = max(float(np.abs(value).max()), least)
-            error = float(np.abs(found - value).max()) / scale
+            off = float(np.abs(found - value).max()) / scale
             word = name.partition(":")[0]
-            outcome.errors[word] = max(outcome.errors.get(word, 0.0), error if np.isfinite(error) else np.inf)
+            outcome.errors[word] = max(outcome.errors.get(word, 0.0), off if np.isfinite(off) else np.inf)
     outcome.seconds = time.perf_counter() - began
     return outcome
 

@@ -1,46 +1,24 @@
 """Operation counts of the reduction on the models of the record table, beside what is published.
 
-PYTHONPATH=src python bench/reduction.py [--effort normal] [--seconds 60] [--seed 0] [rackovic-6r ...]
+kinegraph bench reduction [--effort normal] [--seconds 60] [--seed 0] [rackovic-6r ...]
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import kinegraph as kg
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.io import parse
 from kinegraph.passes.pipeline import Effort, PassReport, reduce
 
 
 def library(name: str, quantities: str) -> Graph:
     """Quantities of a model of the library."""
     return kg.derive(kg.load(name), quantities)
-
-
-def puma_symbolic(quantities: str) -> Graph:
-    """The PUMA of measured_operation_counts.json with ten inertial parameters per link, all symbols."""
-    words = ("m", "cx", "cy", "cz", "jx", "jy", "jz", "jxy", "jxz", "jyz")
-    places = (
-        "Rz(q1)", "Rx(-pi/2), Rz(q2)", "Sx(D3), Rz(q3), Sz(RL3)", "Rx(-pi/2), Sx(D4), Rz(q4), Sz(RL4)",
-        "Rx(pi/2), Rz(q5)", "Rx(-pi/2), Rz(q6)",
-    )  # fmt: skip
-    values = ", ".join(f"{word}{i}={int(word[0] != 'j' or len(word) == 2)}" for i in range(1, 7) for word in words)
-    lines = ["model puma;", f"parameters D3=1, D4=1, RL3=1, RL4=1, g=9.81, {values};"]
-    lines += ["coordinates q1=0, q2=0, q3=0, q4=0, q5=0, q6=0;", "gravity 0, 0, -g;"]
-    for i, place in enumerate(places, start=1):
-        base = f"L{i}" if i == 1 else f"L{i}~L{i - 1}"
-        shift = f"Sx(cx{i}), Sy(cy{i}), Sz(cz{i}), m(m{i}), Jx(jx{i}), Jy(jy{i}), Jz(jz{i})"
-        lines.append(f"{base} | {place} | {shift}, Jxy(jxy{i}), Jxz(jxz{i}), Jyz(jyz{i});")
-    return kg.derive(parse("\n".join(lines)), quantities)
 
 
 def resultant(m: int, n: int) -> Graph:
@@ -65,8 +43,8 @@ def resultant(m: int, n: int) -> Graph:
 CASES: dict[str, tuple[Callable[[], Graph], str]] = {
     "rackovic-6r": (lambda: library("rackovic-6r", "H,C,gravity"), "140+107 published, 67+50 in an earlier study"),
     "rackovic-14r": (lambda: library("rackovic-14r", "H,C,gravity"), "30607+24008 published"),
-    "puma-tau": (lambda: puma_symbolic("tau"), "301+240 SYMORO"),
-    "puma-H": (lambda: puma_symbolic("H"), "247+163 SYMORO"),
+    "puma-tau": (lambda: library("puma-full", "tau"), "301+240 SYMORO"),
+    "puma-H": (lambda: library("puma-full", "H"), "247+163 SYMORO"),
     "res(7,4)": (lambda: resultant(7, 4), "FORM O2 3969, O3 3458, O4 2936 in all"),
 }
 

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from peers.robots import RobotCase
+from kinegraph.bench.peers.robots import RobotCase
 
 _PROGRAM = """
 import json, sys, time
