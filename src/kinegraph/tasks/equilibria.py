@@ -115,7 +115,7 @@ def _newton(kernel: Kernel, point: OperatingPoint, q: Floats) -> Floats:
     residual, slope = _forces(kernel, point, q)
     scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
     arrived = alive & (np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-10 * scale)
-    return q[arrived]
+    return np.asarray(q[arrived])
 
 
 def _forces(kernel: Kernel, point: OperatingPoint, q: Floats) -> tuple[Floats, Floats]:
