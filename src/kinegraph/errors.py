@@ -86,3 +86,7 @@ class SolveError(KinegraphError):
 
 class TableauError(SolveError):
     """The numbers of a Runge-Kutta method contradict each other."""
+
+
+class LeftOutWarning(UserWarning):
+    """A model file says what the mechanism does not have, or something in it was rounded."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.display import Shown
 from kinegraph.model.expression import Expression, expression
+from kinegraph.model.report import Report
 from kinegraph.model.state_layout import StateLayout
 
 if TYPE_CHECKING:
@@ -137,7 +138,8 @@ class Mechanism(Shown):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
     `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does
-    not cover them. `elements` act on the bodies, `inputs` are the signals they may use.
+    not cover them. `elements` act on the bodies, `inputs` are the signals they may use. `report` tells what a file
+    said that is not in the mechanism, and what was rounded; it is no part of what the mechanism is.
     """
 
     name: str
@@ -149,6 +151,7 @@ class Mechanism(Shown):
     extras: tuple[Extra, ...] = ()
     elements: tuple[Element, ...] = ()
     inputs: tuple[Input, ...] = ()
+    report: Report = field(default=Report(), compare=False, repr=False)
 
     def body(self, name: str) -> Body:
         """The body of this name."""
