@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.compile import LARGE, arguments_of, bound_parameters, reduced_graph
+from kinegraph.compiler.compile import LARGE, reduced_graph
 from kinegraph.compiler.kernel_graph import KernelRequest
+from kinegraph.compiler.request import arguments_of, bound_parameters
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import GraphError, KernelError, ModelError
 from kinegraph.graph import text
@@ -67,7 +68,7 @@ def test_runtime_parameters_are_the_last_argument() -> None:
     np.testing.assert_allclose(free(q, values), fixed(q), rtol=1e-14)
     heavier = dict(zip(names, values, strict=True)) | {"m1": 3.0}
     np.testing.assert_allclose(
-        free(q, list(heavier.values())), kg.compile(mechanism, "gravity", values={"m1": 3})(q), rtol=1e-14
+        free(q, list(heavier.values())), kg.compile(mechanism, "gravity", parameters={"m1": 3})(q), rtol=1e-14
     )
 
 
@@ -76,7 +77,7 @@ def test_unknown_names_are_refused() -> None:
     with pytest.raises(KernelError, match="runtime parameter 'mass'"):
         kg.compile(mechanism, "tau", runtime=["mass"])
     with pytest.raises(ModelError, match="no parameter 'mass'"):
-        kg.derive(mechanism, "tau", values={"mass": 1})
+        kg.derive(mechanism, "tau", parameters={"mass": 1})
 
 
 def test_reduced_graphs_are_kept_and_survive_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
