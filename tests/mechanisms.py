@@ -79,7 +79,7 @@ def random_state(mechanism: Mechanism, seed: int) -> State:
             q.append(random.uniform(-1.2, 1.2))
         else:
             q.extend(_unit_quaternion(random))
-    v, a = ([random.uniform(-1.5, 1.5) for _ in mechanism.velocity_names] for _ in range(2))
+    v, a = ([random.uniform(-1.5, 1.5) for _ in mechanism.layout.velocities] for _ in range(2))
     return np.array(q), np.array(v), np.array(a), random.uniform(0.1, 1.5)
 
 

@@ -64,15 +64,28 @@ def read_at_most(file: BinaryIO, limit: int, path: str | PathLike[str]) -> bytes
     return data
 
 
+def read_head(path: str | PathLike[str], length: int) -> bytes:
+    """The first bytes of a file a user named; whatever is wrong with it is a ModelError."""
+    try:
+        with open_regular(path) as file:
+            return file.read(length)
+    except OSError as error:
+        raise _unreadable(path, error, "model file") from None
+
+
 def read_input(path: str | PathLike[str], limit: int, what: str = "model file") -> bytes:
     """The bytes of a file a user named; whatever is wrong with it is a ModelError, whose remedy says `what` it is."""
     try:
         return read_regular(path, limit)
     except OSError as error:
-        remedy = f"check the name of the {what}"
-        if error.errno == errno.EFBIG:
-            remedy = "a model of this size is better built in Python, with kinegraph.Builder"
-        raise ModelError(f"cannot read {path}: {error.strerror}", remedy=remedy) from None
+        raise _unreadable(path, error, what) from None
+
+
+def _unreadable(path: str | PathLike[str], error: OSError, what: str) -> ModelError:
+    remedy = f"check the name of the {what}"
+    if error.errno == errno.EFBIG:
+        remedy = "a model of this size is better built in Python, with kinegraph.Builder"
+    return ModelError(f"cannot read {path}: {error.strerror}", remedy=remedy)
 
 
 def read_input_text(path: str | PathLike[str], limit: int, what: str = "model file") -> str:

@@ -38,7 +38,7 @@ def test_documented_python_runs():
     (block,) = blocks("python")
     scope: dict[str, object] = {}
     exec(block, scope)
-    assert scope["mechanism"].velocity_names == ("q1'", "q2'")
+    assert scope["mechanism"].layout.velocities == ("q1'", "q2'")
 
 
 def test_a_whole_model():
@@ -93,7 +93,7 @@ def test_names_of_any_alphabet_and_keywords_as_parameters():
     mechanism = parse(
         "parameters model = 1, output = model; coordinates teta$L, θ1; К | Rx(teta$L), Rz(θ1) | m(output);"
     )
-    assert mechanism.position_names == ("teta$L", "θ1")
+    assert mechanism.layout.positions == ("teta$L", "θ1")
     assert parse(write(mechanism)) == mechanism
 
 

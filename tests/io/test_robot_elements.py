@@ -49,7 +49,7 @@ def test_passive_forces_and_armature_are_those_of_mujoco() -> None:
 
 def test_the_motion_is_that_of_mujoco() -> None:
     robot = kg.load(FILE)
-    names = (*robot.position_names, *robot.velocity_names)
+    names = (*robot.layout.positions, *robot.layout.velocities)
     initial = dict(zip(names, np.concatenate(state(NUMBERS["start"])).tolist(), strict=True))
     run = kg.simulate(robot, 1, initial=initial, rtol=1e-10)
     end = run.array()[-1]

@@ -27,11 +27,11 @@ def again(mechanism: kg.Mechanism, base: Base = Base.FIXED) -> kg.Mechanism:
 
 def assert_same_numbers(first: kg.Mechanism, second: kg.Mechanism) -> None:
     """tau and H agree at a random state, coordinate by coordinate."""
-    assert set(first.position_names) == set(second.position_names)
+    assert set(first.layout.positions) == set(second.layout.positions)
     random = np.random.default_rng(5)
-    state = {name: random.uniform(-1, 1) for name in (*first.position_names, *first.velocity_names)}
-    state |= {name: random.uniform(-1, 1) for name in first.acceleration_names}
-    order = [second.velocity_names.index(name) for name in first.velocity_names]
+    state = {name: random.uniform(-1, 1) for name in (*first.layout.positions, *first.layout.velocities)}
+    state |= {name: random.uniform(-1, 1) for name in first.layout.accelerations}
+    order = [second.layout.velocities.index(name) for name in first.layout.velocities]
     tau, inertia = dynamics(first, state)
     other_tau, other_inertia = dynamics(second, state)
     np.testing.assert_allclose(other_tau[order], tau, rtol=0, atol=1e-12 * np.abs(tau).max())
@@ -43,7 +43,7 @@ def dynamics(mechanism: kg.Mechanism, state: dict[str, float]) -> tuple[np.ndarr
     tau = kg.compile(mechanism, "tau", loops=True)
     q, v, a = (
         np.array([state[name] for name in names])
-        for names in (mechanism.position_names, mechanism.velocity_names, mechanism.acceleration_names)
+        for names in (mechanism.layout.positions, mechanism.layout.velocities, mechanism.layout.accelerations)
     )
     rest = tau(q, 0 * v, 0 * v)
     return tau(q, v, a), np.array([tau(q, 0 * v, column) - rest for column in np.eye(len(v))]).T
@@ -54,7 +54,7 @@ def dynamics(mechanism: kg.Mechanism, state: dict[str, float]) -> tuple[np.ndarr
 def test_a_robot_comes_back(path: Path, base: Base) -> None:
     robot = load_urdf(path, base=base).mechanism
     back = again(robot, base)
-    assert back.position_names == robot.position_names and back.velocity_names == robot.velocity_names
+    assert back.layout.positions == robot.layout.positions and back.layout.velocities == robot.layout.velocities
     kept = {body.name for body in robot.bodies}
     assert [body.name for body in back.bodies if body.name in kept] == [body.name for body in robot.bodies]
     assert set(robot.extras) <= set(back.extras)
@@ -69,8 +69,8 @@ def test_a_model_of_the_library_becomes_a_robot(model: str) -> None:
     assert_same_numbers(mechanism, back)
     for point in mechanism.points[:1]:
         assert any(point.name in note for note in written.notes)
-        q = np.random.default_rng(1).uniform(-1, 1, len(mechanism.position_names))
-        order = [mechanism.position_names.index(name) for name in back.position_names]
+        q = np.random.default_rng(1).uniform(-1, 1, len(mechanism.layout.positions))
+        order = [mechanism.layout.positions.index(name) for name in back.layout.positions]
         np.testing.assert_allclose(
             kg.compile(back, f"pose:{point.name}")(q[order])[:3, 3],
             kg.compile(mechanism, f"pose:{point.name}")(q)[:3, 3],

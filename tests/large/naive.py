@@ -66,7 +66,7 @@ def second_moments(inertia: Inertia, parameters: dict[str, Value]) -> Floats:
 def central_poses(mechanism: Mechanism, q: Floats, t: float) -> Floats:
     """Poses of the central frames in the fixed frame, in the order of the bodies."""
     values: dict[str, Value] = {**parameter_values(mechanism), "t": t}
-    values.update(zip(mechanism.position_names, q.tolist(), strict=True))
+    values.update(zip(mechanism.layout.positions, q.tolist(), strict=True))
     by_name = mechanism.body_by_name
     known: dict[str | None, Floats] = {None: np.eye(4)}
 

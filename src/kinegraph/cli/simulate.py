@@ -112,7 +112,7 @@ def run(
 
 def _split(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """What was set, as initial values and as parameters."""
-    state = (*mechanism.position_names, *mechanism.velocity_names)
+    state = (*mechanism.layout.positions, *mechanism.layout.velocities)
     known = [parameter.name for parameter in mechanism.parameters]
     for name in given:
         if name not in state and name not in known:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Parameters, bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.graph.build import Builder
@@ -63,6 +64,7 @@ def base_parameters(
     mechanism: MechanismSource, *, numeric: bool = False, parameters: Parameters | None = None
 ) -> BaseParameters:
     """The regrouped parameters of a mechanism; those of the model stay symbols unless `numeric` or in `parameters`."""
+    mechanism = mechanism_of(mechanism)
     bound = bound_parameters(mechanism, numeric, parameters)
     derivation = Derivation(mechanism, bound, Plan())
     regressor = derivation.base_parameters

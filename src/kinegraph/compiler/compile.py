@@ -1,4 +1,7 @@
-"""The contents page: load -> derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here."""
+"""The contents page: derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here.
+
+`compiler/load.py` comes before: from a file to a mechanism.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,7 @@ def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequen
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
     if loops is not None:
         return loops
-    return possible and not mechanism.elements and len(mechanism.velocity_names) > LARGE
+    return possible and not mechanism.elements and len(mechanism.layout.velocities) > LARGE
 
 
 def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], parameters: Parameters | None) -> LoopedKernel:

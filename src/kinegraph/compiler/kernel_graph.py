@@ -149,7 +149,7 @@ class KernelRequest:
     def solved(self) -> tuple[bool, ...]:
         """Which quantities are derivatives of accelerations, solved for in loops; none where that gains nothing."""
         none = (False,) * len(self.wanted)
-        if not self.loops or len(self.mechanism.velocity_names) < SOLVED_IN_LOOPS:
+        if not self.loops or len(self.mechanism.layout.velocities) < SOLVED_IN_LOOPS:
             return none
         if not any(quantity.name == "qdd" and quantity.by for quantity in self.wanted):
             return none
@@ -164,7 +164,7 @@ class KernelRequest:
         return KernelGraph(self._faster(candidate.graph), self._tail(system.order, system.lower))
 
     def _tail(self, order: Sequence[int], lower: Sequence[tuple[int, int]]) -> BackSubstitution:
-        return BackSubstitution(len(self.mechanism.velocity_names), tuple(order), tuple(lower), self.solved)
+        return BackSubstitution(len(self.mechanism.layout.velocities), tuple(order), tuple(lower), self.solved)
 
     def _faster(self, derived: Graph) -> Graph:
         choice = faster_as_kernel(derived, reduce(derived, effort=self.effort).graph, fused=host().fused)

@@ -21,13 +21,13 @@ Parameters: TypeAlias = Mapping[str, Scalar]
 
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
-    """Quantities from a word, a list separated by commas, or a sequence of words; each may be named once."""
-    found = _read_quantities(wanted)
+    """Quantities from a word, a list separated by commas, or a sequence of words.
+
+    Results go by their names, so a quantity that is named twice is one quantity.
+    """
+    found = tuple(dict.fromkeys(_read_quantities(wanted)))
     if not found:
         raise DerivationError("no quantity is named; name one or more, such as tau or H,gravity")
-    for place, quantity in enumerate(found):
-        if quantity in found[:place]:
-            raise DerivationError(f"{quantity} is named twice; name each quantity once, for results go by its name")
     return found
 
 
@@ -59,6 +59,8 @@ def effort_of(effort: Effort | str) -> Effort:
 
 def runtime_names(mechanism: Mechanism, runtime: str | Sequence[str]) -> tuple[str, ...]:
     """The parameters that are given when a kernel runs, checked; a single one may be given as it is."""
+    if not isinstance(runtime, Iterable):
+        raise KernelError(f"runtime is {runtime!r:.80}: give names of parameters, such as ['m1']")
     names = (runtime,) if isinstance(runtime, str) else tuple(runtime)
     known = [parameter.name for parameter in mechanism.parameters]
     for place, name in enumerate(names):
@@ -97,7 +99,7 @@ def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence
     """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
     records = [RECORDS[quantity.name] for quantity in quantities_of(quantities)]
     needed = {variables for record in records for variables in record.arguments}
-    if mechanism.free_inputs and any(record.driven for record in records):
+    if mechanism.layout.inputs and any(record.driven for record in records):
         needed.add(Variables.INPUTS)
     if depends_on_time(mechanism):
         needed.add(Variables.TIME)

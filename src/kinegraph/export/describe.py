@@ -12,6 +12,7 @@ from kinegraph.export.identifiers import comment
 from kinegraph.graph.node import Kind
 from kinegraph.model.expression import names
 from kinegraph.model.mechanism import Coordinate, Mechanism, Quaternion, Rotation
+from kinegraph.model.state_layout import force_on
 
 _ARGUMENTS = {
     Kind.COORDINATE: "positions",
@@ -37,11 +38,11 @@ class Units:
             if not isinstance(coordinate, Coordinate):
                 self._of |= dict.fromkeys(coordinate.names, "1")
                 for name in coordinate.velocities:
-                    self._of |= {name: "rad/s", f"{name}'": "rad/s^2", f"tau:{name}": "N m"}
+                    self._of |= {name: "rad/s", f"{name}'": "rad/s^2", force_on(name): "N m"}
             elif (coordinate.name in turns) != (coordinate.name in shifts):
                 unit, force = ("rad", "N m") if coordinate.name in turns else ("m", "N")
                 name = coordinate.name
-                self._of |= {name: unit, f"{name}'": f"{unit}/s", f"{name}''": f"{unit}/s^2", f"tau:{name}": force}
+                self._of |= {name: unit, f"{name}'": f"{unit}/s", f"{name}''": f"{unit}/s^2", force_on(name): force}
 
     def of(self, name: str) -> str | None:
         """The unit of a name, if it is known."""

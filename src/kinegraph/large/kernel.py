@@ -29,7 +29,7 @@ class LoopedKernel:
         self.system = LoopedSystem(mechanism, parameters)
 
     def __repr__(self) -> str:
-        size = len(self.system.velocity_names)
+        size = len(self.system.layout.velocities)
         return f"<LoopedKernel ({', '.join(self.arguments)}) -> {', '.join(self.quantities)}: {size} velocities>"
 
     @property

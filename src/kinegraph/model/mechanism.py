@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.display import Shown
 from kinegraph.model.expression import Expression, expression
+from kinegraph.model.state_layout import StateLayout
 
 if TYPE_CHECKING:
     from kinegraph.model.elements import Element, Input
@@ -149,23 +150,38 @@ class Mechanism(Shown):
         return {body.name: body for body in self.bodies}
 
     @property
+    def layout(self) -> StateLayout:
+        """The order of q, v and all other vectors."""
+        positions: list[str] = []
+        velocities: list[str] = []
+        quaternions: list[int] = []
+        for coordinate in self.coordinates:
+            if isinstance(coordinate, Coordinate):
+                positions.append(coordinate.name)
+                velocities.append(coordinate.name + "'")
+            else:
+                quaternions.append(len(positions))
+                positions.extend(coordinate.names)
+                velocities.extend(coordinate.velocities)
+        inputs = tuple(given.name for given in self.inputs if given.value is None)
+        return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions))
+
+    @property
     def position_names(self) -> tuple[str, ...]:
-        """Names of the entries of q."""
-        return tuple(n for c in self.coordinates for n in ((c.name,) if isinstance(c, Coordinate) else c.names))
+        """Names of the entries of q; in new code `layout.positions`."""
+        return self.layout.positions
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        """Names of the entries of v: q' for an ordinary coordinate, the quasi-velocities' own names otherwise."""
-        return tuple(
-            n for c in self.coordinates for n in ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities)
-        )
+        """Names of the entries of v; in new code `layout.velocities`."""
+        return self.layout.velocities
 
     @property
     def acceleration_names(self) -> tuple[str, ...]:
-        """Names of the entries of a, the time derivatives of v."""
-        return tuple(name + "'" for name in self.velocity_names)
+        """Names of the entries of a; in new code `layout.accelerations`."""
+        return self.layout.accelerations
 
     @property
     def free_inputs(self) -> tuple[str, ...]:
-        """Names of the entries of u: the inputs without an expression."""
-        return tuple(given.name for given in self.inputs if given.value is None)
+        """Names of the entries of u; in new code `layout.inputs`."""
+        return self.layout.inputs

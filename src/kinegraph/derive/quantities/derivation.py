@@ -20,7 +20,7 @@ from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.parameters.regressor import BaseRegressor, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import Gauge, regrouped
 from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
-from kinegraph.derive.quantities.variables import Variables, input_names
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree import kinematics
 from kinegraph.derive.tree.algebra import identity, zero_vector
 from kinegraph.derive.tree.convert import Names
@@ -135,7 +135,7 @@ class Derivation:
 
     @property
     def size(self) -> int:
-        return len(self.mechanism.velocity_names)
+        return len(self.mechanism.layout.velocities)
 
     def output(self, quantity: Quantity) -> Output:
         """The graph output of a quantity."""
@@ -209,7 +209,7 @@ class Derivation:
                         matrix[k][m] = matrix[k][m] + left * value * change
 
     def accelerations(self, quantity: Quantity) -> list[Scalar]:
-        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in input_names(self.mechanism)]
+        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in self.mechanism.layout.forces]
         motion = self.motion(velocities=True)
         if self.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
             given = [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
@@ -221,7 +221,7 @@ class Derivation:
     @cached_property
     def factorised(self) -> Factorised:
         order = base_to_tip(self.motion(velocities=True))
-        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.velocity_names)
+        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.layout.velocities)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
@@ -368,7 +368,7 @@ class Derivation:
 
     def _by(self, quantity: Quantity) -> str:
         """What a quantity is differentiated by; displacements are coordinates where there are no quaternions."""
-        same = len(self.mechanism.position_names) == self.size
+        same = len(self.mechanism.layout.positions) == self.size
         return DISPLACEMENTS if quantity.by == "q" and same else quantity.by
 
     def _symbols(self, quantity: Quantity) -> tuple[list[int], bool]:

@@ -33,15 +33,15 @@ class Variables(StrEnum):
         """The names of a mechanism's variables of this group, in order."""
         match self:
             case Variables.POSITIONS:
-                return mechanism.position_names
+                return mechanism.layout.positions
             case Variables.VELOCITIES:
-                return mechanism.velocity_names
+                return mechanism.layout.velocities
             case Variables.ACCELERATIONS:
-                return mechanism.acceleration_names
+                return mechanism.layout.accelerations
             case Variables.FORCES:
-                return input_names(mechanism)
+                return mechanism.layout.forces
             case Variables.INPUTS:
-                return mechanism.free_inputs
+                return mechanism.layout.inputs
             case Variables.TIME:
                 return (TIME,)
             case Variables.PARAMETERS:
@@ -61,11 +61,6 @@ _KINDS = {
     Variables.TIME: Kind.TIME,
     Variables.PARAMETERS: Kind.PARAMETER,
 }
-
-
-def input_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """The generalized forces qdd takes as input: `tau:` and the velocity's name without its prime."""
-    return tuple("tau:" + name.removesuffix("'") for name in mechanism.velocity_names)
 
 
 def depends_on_time(mechanism: Mechanism) -> bool:

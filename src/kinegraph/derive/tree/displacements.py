@@ -40,15 +40,15 @@ class MotionBuilder:
         self.builder = builder
         self.mechanism = mechanism
         self._zero = Scalar(builder, builder.zero)
-        self.positions = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
+        self.positions = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
         self.velocity_of = self._velocity_positions()
 
     def _velocity_positions(self) -> dict[int, int]:
         """Which velocity belongs to an ordinary coordinate: symbol of the coordinate -> index in v."""
-        names = {name: index for index, name in enumerate(self.mechanism.velocity_names)}
+        names = {name: index for index, name in enumerate(self.mechanism.layout.velocities)}
         return {
             symbol: names[name + "'"]
-            for symbol, name in zip(self.positions, self.mechanism.position_names, strict=True)
+            for symbol, name in zip(self.positions, self.mechanism.layout.positions, strict=True)
             if name + "'" in names
         }
 
@@ -62,9 +62,9 @@ class MotionBuilder:
 
         Accelerations are symbols, nothing, or given values.
         """
-        v = self.symbols(Kind.VELOCITY, self.mechanism.velocity_names, velocities)
+        v = self.symbols(Kind.VELOCITY, self.mechanism.layout.velocities, velocities)
         if isinstance(accelerations, bool):
-            a = self.symbols(Kind.ACCELERATION, self.mechanism.acceleration_names, accelerations)
+            a = self.symbols(Kind.ACCELERATION, self.mechanism.layout.accelerations, accelerations)
         else:
             a = list(accelerations)
         state = _State(self, v, a, prescribed)

@@ -21,6 +21,7 @@ from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import exact_static
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.state_layout import force_on
 
 #: Half turns and no turn, as the signs they give to the axes.
 Signs = tuple[int, int, int]
@@ -258,7 +259,7 @@ class _Rewriting:
         self._cycle([Symbol(Kind.COORDINATE, name) for name in names])
         self._cycle([Symbol(Kind.VELOCITY, name + "'") for name in names])
         self._cycle([Symbol(Kind.ACCELERATION, name + "''") for name in names])
-        self._cycle([Symbol(Kind.INPUT, "tau:" + name) for name in names])
+        self._cycle([Symbol(Kind.INPUT, force_on(name)) for name in names])
 
     def _cycle(self, symbols: Sequence[Symbol]) -> None:
         self.exchange.update(pairwise([*symbols, symbols[0]]))

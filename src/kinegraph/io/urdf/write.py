@@ -68,7 +68,7 @@ class _Writer:
         found = []
         for extra in self.mechanism.extras:
             if isinstance(extra, JointLimits | JointFriction) and len(extra.displacement) == 1:
-                moved = affine(extra.displacement[0], self.mechanism.position_names, self.values)
+                moved = affine(extra.displacement[0], self.mechanism.layout.positions, self.values)
                 found.append((moved, extra))
         return found
 

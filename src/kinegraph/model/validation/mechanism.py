@@ -85,7 +85,7 @@ def _declare(mechanism: Mechanism, places: Places) -> Scope:
             remedy = "parameters, coordinates, quasi-velocities and inputs share one set of names; rename or remove one"
             raise ModelError(message, declared.place, remedy)
         kinds[declared.name] = declared.kind
-    kinds |= dict.fromkeys(mechanism.velocity_names, "velocity")
+    kinds |= dict.fromkeys(mechanism.layout.velocities, "velocity")
     points = {point.name for point in mechanism.points} | {body.name for body in mechanism.bodies}
     return Scope(kinds, frozenset(points))
 
