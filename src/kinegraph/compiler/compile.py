@@ -19,10 +19,10 @@ from kinegraph.compiler.request import (
     quantities_of,
     runtime_names,
 )
-from kinegraph.derive.quantities.derivation import Plan
+from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.quantities.table import RECORDS, TABLE
+from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
@@ -67,7 +67,7 @@ def plan(
 def derived_plainly(mechanism: Mechanism, quantities: Quantities, parameters: Parameters) -> Graph:
     """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
     search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, parameters))
-    return search.candidate(Plan(kept=frozenset(), regroup=False)).graph
+    return search.derived(Plan(kept=frozenset(), regroup=False)).graph
 
 
 def compile(
@@ -120,7 +120,7 @@ def compile_sparse(
 
 
 def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequence[str], loops: bool | None) -> bool:
-    possible = not runtime and all(RECORDS[q.name].looped and not q.by for q in wanted)
+    possible = not runtime and all(q.record.looped and not q.by for q in wanted)
     if loops and not possible:
         names = ", ".join(record.name for record in TABLE if record.looped)
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")

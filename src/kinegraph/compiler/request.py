@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from kinegraph.codegen.program.binding import Argument
+from kinegraph.derive.quantities.derivatives import dependencies
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
-from kinegraph.derive.quantities.table import RECORDS
-from kinegraph.derive.quantities.variables import Variables, depends_on_time
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import DerivationError, KernelError, ModelError
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.model.evaluate import parameter_values
@@ -25,13 +25,14 @@ def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
 
     Results go by their names, so a quantity that is named twice is one quantity.
     """
-    found = tuple(dict.fromkeys(_read_quantities(wanted)))
+    found = tuple(dict.fromkeys(read_quantities(wanted)))
     if not found:
         raise DerivationError("no quantity is named; name one or more, such as tau or H,gravity")
     return found
 
 
-def _read_quantities(wanted: Quantities) -> tuple[Quantity, ...]:
+def read_quantities(wanted: Quantities) -> tuple[Quantity, ...]:
+    """The quantities as they are named, none and repeated ones too."""
     if isinstance(wanted, Quantity):
         return (wanted,)
     if isinstance(wanted, str):
@@ -97,12 +98,7 @@ def bound_parameters(mechanism: Mechanism, numeric: bool, parameters: Parameters
 
 def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:
     """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
-    records = [RECORDS[quantity.name] for quantity in quantities_of(quantities)]
-    needed = {variables for record in records for variables in record.arguments}
-    if mechanism.layout.inputs and any(record.driven for record in records):
-        needed.add(Variables.INPUTS)
-    if depends_on_time(mechanism):
-        needed.add(Variables.TIME)
+    needed = {group for quantity in quantities_of(quantities) for group in dependencies(quantity, mechanism)}
     arguments = [Argument(group.value, group.symbols(mechanism)) for group in Variables if group in needed]
     if runtime:
         arguments.append(Argument(Variables.PARAMETERS.value, tuple(Symbol(Kind.PARAMETER, name) for name in runtime)))

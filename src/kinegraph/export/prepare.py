@@ -11,7 +11,7 @@ from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue,
 from kinegraph.codegen.program.chunk import cut
 from kinegraph.codegen.program.lower import lower
 from kinegraph.compiler.compile import reduced_graph
-from kinegraph.compiler.request import Quantities, arguments_of, bound_parameters, quantities_of
+from kinegraph.compiler.request import Quantities, arguments_of, bound_parameters, quantities_of, read_quantities
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
@@ -201,11 +201,14 @@ def _readable(name: str) -> str:
         quantity = Quantity.parse(name)
     except DerivationError:  # the outputs of a graph may have any name
         return name
-    parts = [part for part in (quantity.name, quantity.of, quantity.by) if part]
-    if not all(map(is_plain, parts)):
+    words = [quantity.name, *(part for part in quantity.of.split(":") if part), quantity.frame, *quantity.by]
+    if not all(map(is_plain, filter(None, words))):
         return name
-    inner = f"{quantity.name}_{quantity.of}" if quantity.of else quantity.name
-    return f"d_{inner}_by_{quantity.by}" if quantity.by else inner
+    text = "_".join([quantity.name, *filter(None, quantity.of.split(":"))])
+    text += f"_in_{quantity.frame}" if quantity.frame else ""
+    for variable in quantity.by:
+        text = f"d_{text}_by_{variable}"
+    return text
 
 
 class _OfMechanism(_Maker):
@@ -228,7 +231,7 @@ class _OfMechanism(_Maker):
         return {name: float(value) for name, value in values.items()}
 
     def outputs(self, quantities: Quantities) -> tuple[str, ...]:
-        return tuple(str(quantity) for quantity in quantities_of(quantities))
+        return tuple(str(quantity) for quantity in read_quantities(quantities))
 
     def graph(self, group: tuple[str, ...]) -> Graph:
         numeric = not self.options.symbolic_parameters

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweep(Shown):
+class Sweep(RichDisplay):
     """Many runs. `states[i, k]` is the state of run i at times[k], its entries called `names`."""
 
     model: str
@@ -92,6 +92,9 @@ class Sweep(Shown):
             case other:
                 raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
         return path
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {self}\n  {len(self)} runs over {', '.join(self.over)}, {len(self.times)} times each>"
 
     def __str__(self) -> str:
         good = sum(status is Status.FINISHED for status in self.statuses)
