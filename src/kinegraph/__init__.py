@@ -19,7 +19,8 @@ from kinegraph.version import __version__ as __version__
 if TYPE_CHECKING:
     from kinegraph import library
     from kinegraph.compiler.base_parameters import base_parameters
-    from kinegraph.compiler.compile import compile, compile_sparse, derive, load
+    from kinegraph.compiler.compile import compile, compile_sparse, derive
+    from kinegraph.compiler.load import load
     from kinegraph.compiler.minimise import minimise
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.errors import KinegraphError
@@ -55,7 +56,7 @@ _HOMES = {
     "interpret": "kinegraph.graph.interpret",
     "latex": "kinegraph.notation.latex",
     "library": "",
-    "load": "kinegraph.compiler.compile",
+    "load": "kinegraph.compiler.load",
     "minimise": "kinegraph.compiler.minimise",
     "parse": "kinegraph.io",
     "prove": "kinegraph.graph.proof.prove",

@@ -7,7 +7,7 @@ import pytest
 
 from kinegraph.compiler.compile import bound_parameters
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
-from kinegraph.derive.quantities.derivation import Derivation, Plan, input_names
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
@@ -19,19 +19,19 @@ from tests.mechanisms import random_state, random_tree
 
 def _values(mechanism: Mechanism, seed: int) -> dict[str, float]:
     q, v, a, t = random_state(mechanism, seed)
-    values = dict(zip(mechanism.position_names, q, strict=True)) | {"t": t}
-    values |= dict(zip(mechanism.velocity_names, v, strict=True)) | dict.fromkeys(mechanism.free_inputs, 0.7)
-    values |= dict(zip(input_names(mechanism), a[::-1], strict=True))
-    return values | dict(zip(mechanism.acceleration_names, a, strict=True))
+    values = dict(zip(mechanism.layout.positions, q, strict=True)) | {"t": t}
+    values |= dict(zip(mechanism.layout.velocities, v, strict=True)) | dict.fromkeys(mechanism.layout.inputs, 0.7)
+    values |= dict(zip(mechanism.layout.forces, a[::-1], strict=True))
+    return values | dict(zip(mechanism.layout.accelerations, a, strict=True))
 
 
 def _differentiated(derivation: Derivation, name: str, by: str) -> Output:
     """d(name)/d(by) column by column from the graph, which knows nothing of mechanics."""
     mechanism, builder = derivation.mechanism, derivation.builder
     kinds = {
-        "v": (Kind.VELOCITY, mechanism.velocity_names),
-        "a": (Kind.ACCELERATION, mechanism.acceleration_names),
-        "tau": (Kind.INPUT, input_names(mechanism)),
+        "v": (Kind.VELOCITY, mechanism.layout.velocities),
+        "a": (Kind.ACCELERATION, mechanism.layout.accelerations),
+        "tau": (Kind.INPUT, mechanism.layout.forces),
     }
     if by == "dq":
         seeds = displacement_seeds(mechanism, builder)

@@ -67,6 +67,11 @@ def test_rounded_right_angles_are_recognised() -> None:
         ("alpha,a,d,theta\n", "the table has 0 rows"),
         ("kind\nr\n", "none of the columns"),
         ("", "none of the columns"),
+        ('alpha,a,d,theta\n0,0,0,0\n0,"0,0,0\n', "line 3, column 1: this is no table"),
+        ('alpha,"a,d,theta\n', "line 1, column 1: this is no table"),
+        ('alpha,a,d,theta\n0,"a"b,0,0\n', "line 2, column 1: this is no table"),
+        ("alpha,a,d,theta\n0," + "9" * 5000 + ",0,0\n", "line 2, column 1: .*more than .* digits"),
+        ("alpha,a,d,theta\n0," + "0" * 200_000 + ",0,0\n", "line 2, column 1: "),
     ],
 )
 def test_errors(tmp_path: Path, text: str, message: str) -> None:

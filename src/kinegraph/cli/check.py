@@ -48,9 +48,9 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
     return {
         "name": mechanism.name,
         "bodies": [{"name": body.name, "base": body.base} for body in mechanism.bodies],
-        "coordinates": list(mechanism.position_names),
-        "velocities": list(mechanism.velocity_names),
-        "degrees_of_freedom": len(mechanism.velocity_names),
+        "coordinates": list(mechanism.layout.positions),
+        "velocities": list(mechanism.layout.velocities),
+        "degrees_of_freedom": len(mechanism.layout.velocities),
         "parameters": {name: float(value) for name, value in values.items()},
         "parameters_without_value": _without_value(mechanism),
         "gravity": [text(part) for part in mechanism.gravity],
@@ -84,11 +84,11 @@ def _axes(mechanism: Mechanism) -> tuple[Any, ...]:
 
 
 def _lines(mechanism: Mechanism) -> Iterator[str]:
-    freedom = plural(len(mechanism.velocity_names), "degree") + " of freedom"
+    freedom = plural(len(mechanism.layout.velocities), "degree") + " of freedom"
     yield f"{mechanism.name}: well described; {plural(len(mechanism.bodies), 'body')}, {freedom}"
-    yield f"coordinates   {', '.join(mechanism.position_names) or 'none'}"
-    if len(mechanism.position_names) != len(mechanism.velocity_names):
-        yield f"velocities    {', '.join(mechanism.velocity_names)}"
+    yield f"coordinates   {', '.join(mechanism.layout.positions) or 'none'}"
+    if len(mechanism.layout.positions) != len(mechanism.layout.velocities):
+        yield f"velocities    {', '.join(mechanism.layout.velocities)}"
     yield f"parameters    {_parameters(mechanism)}"
     still = all(part == ZERO for part in mechanism.gravity)
     yield f"gravity       {'none' if still else ', '.join(text(part) for part in mechanism.gravity)}"

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 import kinegraph as kg
+from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression
 
@@ -32,7 +33,7 @@ QuantityOption = Annotated[
         "--quantity",
         "-q",
         metavar="LIST",
-        help="tau, H, C, coriolis, gravity, bias, qdd, energy, momentum, pose:BODY, jacobian:BODY, d(X)/d(Y).",
+        help=f"{', '.join(WORDS)}.",
     ),
 ]
 SetOption = Annotated[

@@ -151,7 +151,9 @@ def _report(
     mechanism: kg.Mechanism, measured: Mapping[str, Measured], difference: float, files: Sequence[Path]
 ) -> None:
     out = console()
-    out.print(f"Legs of a walking robot: {len(mechanism.bodies)} bodies, {len(mechanism.velocity_names)} coordinates\n")
+    out.print(
+        f"Legs of a walking robot: {len(mechanism.bodies)} bodies, {len(mechanism.layout.velocities)} coordinates\n"
+    )
     table = Table("", box=None, pad_edge=False, header_style="bold")
     for quantity in measured:
         table.add_column(_TITLES[quantity], justify="right")

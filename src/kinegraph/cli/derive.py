@@ -42,7 +42,7 @@ def run(
     from kinegraph.notation.latex import latex as latex_of
     from kinegraph.notation.text import formula
 
-    heading = f"{mechanism.name}: {quantity}, coordinates {', '.join(mechanism.position_names)}"
+    heading = f"{mechanism.name}: {quantity}, coordinates {', '.join(mechanism.layout.positions)}"
     if quantity.strip() == "base_parameters":
         text = f"{base_parameters(mechanism, numeric=numeric, values=parameter_settings(mechanism, settings))}\n"
     else:

@@ -60,10 +60,10 @@ State = dict[str, float]
 
 def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping[str, Value]) -> State:
     """A value for everything that moves, by name; quaternions are normalised."""
-    forces = ["tau:" + name.removesuffix("'") for name in mechanism.velocity_names]
-    state = dict(zip(mechanism.position_names, initial_positions(mechanism, parameters), strict=True))
-    state |= zip(mechanism.velocity_names, initial_velocities(mechanism, parameters), strict=True)
-    state |= dict.fromkeys((*mechanism.acceleration_names, *forces, *mechanism.free_inputs, "t"), 0.0)
+    layout = mechanism.layout
+    state = dict(zip(layout.positions, initial_positions(mechanism, parameters), strict=True))
+    state |= zip(layout.velocities, initial_velocities(mechanism, parameters), strict=True)
+    state |= dict.fromkeys((*layout.accelerations, *layout.forces, *layout.inputs, "t"), 0.0)
     for name, text in given.items():
         if name not in state:
             raise ModelError(f"--at: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, state))

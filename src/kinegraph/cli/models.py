@@ -27,6 +27,6 @@ def _row(name: str) -> dict[str, str | int]:
     return {
         "name": name,
         "bodies": len(mechanism.bodies),
-        "coordinates": len(mechanism.position_names),
+        "coordinates": len(mechanism.layout.positions),
         "description": kg.library.description(name),
     }

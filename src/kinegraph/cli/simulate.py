@@ -20,6 +20,7 @@ from kinegraph.cli.common import (
     read_model,
 )
 from kinegraph.errors import ModelError
+from kinegraph.files import read_input_text
 
 if TYPE_CHECKING:
     from kinegraph.solve.problem.events import Event
@@ -111,7 +112,7 @@ def run(
 
 def _split(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """What was set, as initial values and as parameters."""
-    state = (*mechanism.position_names, *mechanism.velocity_names)
+    state = (*mechanism.layout.positions, *mechanism.layout.velocities)
     known = [parameter.name for parameter in mechanism.parameters]
     for name in given:
         if name not in state and name not in known:
@@ -132,10 +133,13 @@ def _inputs(texts: Mapping[str, str]) -> dict[str, Any]:
     return {name: _samples(Path(text[1:])) if text.startswith("@") else text for name, text in texts.items()}
 
 
+_LARGEST_TABLE = 200_000_000
+
+
 def _samples(path: Path) -> tuple[Any, Any]:
     import numpy as np
 
-    lines = path.read_text("utf-8").splitlines()
+    lines = read_input_text(path, _LARGEST_TABLE, "table of samples").splitlines()
     head = bool(lines) and lines[0][:1].strip("+-.0123456789 ") != ""
     try:
         times, values = np.loadtxt(lines[head:], delimiter=",", ndmin=2).T

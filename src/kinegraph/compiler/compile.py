@@ -1,31 +1,27 @@
-"""The contents page: load -> derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here."""
+"""The contents page: derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here.
+
+`compiler/load.py` comes before: from a file to a mechanism.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph import library
 from kinegraph.compiler.kernel_graph import PLAN_BUDGET, KernelRequest
-from kinegraph.derive.quantities.derivation import Plan, input_names
+from kinegraph.derive.quantities.derivation import Plan
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
-from kinegraph.errors import KernelError, ModelError
+from kinegraph.derive.quantities.table import RECORDS, TABLE
+from kinegraph.derive.quantities.variables import Variables, depends_on_time
+from kinegraph.errors import DerivationError, KernelError, ModelError
 from kinegraph.graph.node import Graph, Kind, Symbol
-from kinegraph.io.dh.table import load_denavit_hartenberg
-from kinegraph.io.mjcf import load_mjcf
-from kinegraph.io.records.load import load as load_file
-from kinegraph.io.robot.report import Base
-from kinegraph.io.urdf import load_urdf
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
 from kinegraph.jit.sparse import SparseKernel, condensed
-from kinegraph.model.elements import expressions as element_expressions
 from kinegraph.model.evaluate import parameter_values
-from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
-from kinegraph.model.mechanism import Mechanism, Quaternion, QuaternionCoordinates, Rotation
-from kinegraph.model.robot.elements import Taken, with_elements
+from kinegraph.model.expression import Expression, Scalar, expression
+from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
 from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
 
 if TYPE_CHECKING:
@@ -39,58 +35,33 @@ Values: TypeAlias = Mapping[str, Scalar]
 #: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
 LARGE = 300
 
-#: The quantities loops over bodies compute.
-LOOPED_QUANTITIES = frozenset({"tau", "qdd", "energy"})
-
-
-def load(
-    source: str | Path,
-    *,
-    floating: bool = False,
-    package_roots: Sequence[str | Path] = (),
-    elements: bool | Taken | None = None,
-) -> Mechanism:
-    """A mechanism from a file (.kg records, .urdf, .xml or .mjcf for MuJoCo, .csv Denavit-Hartenberg), or by its name
-    in the library. `floating` frees the base of a URDF robot, `package_roots` are the folders its `package://` meshes
-    are looked for in. The readers in `kinegraph.io` take more options and report what they found.
-
-    elements: whether what robot files say about joints (damping, springs, rotor inertia) is part of the equations; None
-    does as each format's own engines do: MJCF yes, URDF no. `Taken` chooses more: dry friction, limits.
-    """
-    mechanism = _read(source, floating, package_roots)
-    if elements is None:
-        elements = Taken() if Path(source).suffix.lower() in _MJCF else False
-    if not elements:
-        return mechanism
-    return with_elements(mechanism, elements if isinstance(elements, Taken) else Taken(dry=True))
-
-
-_MJCF = (".xml", ".mjcf")
-
-
-def _read(source: str | Path, floating: bool, package_roots: Sequence[str | Path]) -> Mechanism:
-    path = Path(source)
-    kind = path.suffix.lower()
-    if kind != ".urdf" and (floating or package_roots):
-        what = "only a URDF's base can be set free when it is read" if floating else "only a URDF has package roots"
-        raise ModelError(f"{path}: {what}", remedy=f"leave {'floating' if floating else 'the package roots'} out")
-    if not kind and not path.exists():
-        return library.mechanism(str(source))
-    if kind == ".urdf":
-        base = Base.FLOATING if floating else Base.FIXED
-        return load_urdf(path, base=base, package_roots=package_roots).mechanism
-    if kind in _MJCF:
-        return load_mjcf(path).mechanism
-    return load_denavit_hartenberg(path).mechanism if kind == ".csv" else load_file(path)
-
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
-    """Quantities from a word, a list separated by commas, or a sequence of words."""
+    """Quantities from a word, a list separated by commas, or a sequence of words; each may be named once."""
+    found = _read_quantities(wanted)
+    if not found:
+        raise DerivationError("no quantity is named; name one or more, such as tau or H,gravity")
+    for place, quantity in enumerate(found):
+        if quantity in found[:place]:
+            raise DerivationError(f"{quantity} is named twice; name each quantity once, for results go by its name")
+    return found
+
+
+def _read_quantities(wanted: Quantities) -> tuple[Quantity, ...]:
     if isinstance(wanted, Quantity):
         return (wanted,)
     if isinstance(wanted, str):
         return parse_list(wanted)
-    return tuple(item if isinstance(item, Quantity) else Quantity.parse(item) for item in wanted)
+    words: list[object] = list(wanted) if isinstance(wanted, Iterable) else [wanted]
+    return tuple(_read_quantity(word) for word in words)
+
+
+def _read_quantity(word: object) -> Quantity:
+    if isinstance(word, str):
+        return Quantity.parse(word)
+    if not isinstance(word, Quantity):
+        raise DerivationError(f"{word!r:.80} names no quantities; write text such as 'tau' or ['H', 'gravity']")
+    return word
 
 
 def derive(
@@ -148,60 +119,16 @@ def bound_parameters(mechanism: Mechanism, numeric: bool, values: Values | None)
 
 def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:
     """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
-    needed = {letter for quantity in quantities_of(quantities) for letter in _NEEDS[quantity.name]}
-    groups = {
-        "q": (Kind.COORDINATE, mechanism.position_names),
-        "v": (Kind.VELOCITY, mechanism.velocity_names),
-        "a": (Kind.ACCELERATION, mechanism.acceleration_names),
-        "tau": (Kind.INPUT, input_names(mechanism)),
-        "u": (Kind.INPUT, mechanism.free_inputs),
-        "t": (Kind.TIME, (TIME,)),
-        "p": (Kind.PARAMETER, tuple(runtime)),
-    }
-    if mechanism.free_inputs and any(quantity.name in _DRIVEN for quantity in quantities_of(quantities)):
-        needed.add("u")
+    records = [RECORDS[quantity.name] for quantity in quantities_of(quantities)]
+    needed = {variables for record in records for variables in record.arguments}
+    if mechanism.layout.inputs and any(record.driven for record in records):
+        needed.add(Variables.INPUTS)
     if depends_on_time(mechanism):
-        needed.add("t")
+        needed.add(Variables.TIME)
+    arguments = [Argument(group.value, group.symbols(mechanism)) for group in Variables if group in needed]
     if runtime:
-        needed.add("p")
-    return tuple(
-        Argument(letter, tuple(Symbol(kind, name) for name in group))
-        for letter, (kind, group) in groups.items()
-        if letter in needed
-    )
-
-
-_NEEDS: dict[str, tuple[str, ...]] = {
-    "tau": ("q", "v", "a"),
-    "H": ("q",),
-    "C": ("q",),
-    "coriolis": ("q", "v"),
-    "gravity": ("q",),
-    "bias": ("q", "v"),
-    "qdd": ("q", "v", "tau"),
-    "energy": ("q", "v"),
-    "momentum": ("q", "v"),
-    "forces": ("q", "v"),
-    "power": ("q", "v"),
-    "pose": ("q",),
-    "jacobian": ("q",),
-}
-
-
-#: The quantities that elements with inputs take part in.
-_DRIVEN = frozenset({"tau", "bias", "qdd", "forces", "power"})
-
-
-def depends_on_time(mechanism: Mechanism) -> bool:
-    """True if a transform, gravity, an input or an element changes with time by itself."""
-    expressions = list(mechanism.gravity)
-    expressions += [given.value for given in mechanism.inputs if given.value is not None]
-    expressions += [item for element in mechanism.elements for item in element_expressions(element)]
-    for body in mechanism.bodies:
-        for transform in body.transforms:
-            if not isinstance(transform, Quaternion):
-                expressions.append(transform.angle if isinstance(transform, Rotation) else transform.distance)
-    return any(TIME in names(item) for item in expressions)
+        arguments.append(Argument(Variables.PARAMETERS.value, tuple(Symbol(Kind.PARAMETER, name) for name in runtime)))
+    return tuple(arguments)
 
 
 def compile(
@@ -263,13 +190,13 @@ def _require_parameters(mechanism: Mechanism, runtime: Sequence[str]) -> None:
 
 
 def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequence[str], loops: bool | None) -> bool:
-    possible = not runtime and all(q.name in LOOPED_QUANTITIES and not q.by for q in wanted)
+    possible = not runtime and all(RECORDS[q.name].looped and not q.by for q in wanted)
     if loops and not possible:
-        names = ", ".join(sorted(LOOPED_QUANTITIES))
+        names = ", ".join(record.name for record in TABLE if record.looped)
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
     if loops is not None:
         return loops
-    return possible and not mechanism.elements and len(mechanism.velocity_names) > LARGE
+    return possible and not mechanism.elements and len(mechanism.layout.velocities) > LARGE
 
 
 def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], values: Values | None) -> LoopedKernel:
@@ -302,5 +229,5 @@ def kernel_of(
 
 __all__ = [
     "Effort", "OnPass", "Reduction", "arguments_of", "bound_parameters", "compile", "compile_sparse",
-    "derive", "derived_plainly", "kernel_of", "load", "plan", "quantities_of", "reduce",
+    "depends_on_time", "derive", "derived_plainly", "kernel_of", "plan", "quantities_of", "reduce",
 ]  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import cast
 
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
@@ -24,7 +23,9 @@ from kinegraph.graph.angle import PI
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.text import dump
 from kinegraph.io.records.write import write
+from kinegraph.jit.contents import digest
 from kinegraph.model.evaluate import known_parameter_values, parameter_values
+from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 
 #: What generated code calls its own variables: x1, x2, ... and the scratch array s.
@@ -78,10 +79,9 @@ def _maker(source: Mechanism | Graph, options: ExportOptions) -> _Maker:
     return _OfMechanism(source, options) if isinstance(source, Mechanism) else _OfGraph(source, options)
 
 
-def digest_of(text: str, titles: Iterable[str], values: Mapping[str, object]) -> str:
+def digest_of(text: str, titles: Iterable[str], values: Mapping[str, Scalar]) -> str:
     """The hash generated code carries: of the model's text, the quantities, and values that replace the model's."""
-    settings = "".join(f"\n{name} = {value}" for name, value in sorted(values.items()))
-    return sha256(f"{text}\n{', '.join(titles)}{settings}".encode("utf-8", "surrogatepass")).hexdigest()
+    return digest(text, tuple(titles), {name: expression(value) for name, value in values.items()})
 
 
 class _Maker:

@@ -22,6 +22,7 @@ from kinegraph.export.options import ExportOptions, Language, Precision
 from kinegraph.export.prepare import prepare
 from kinegraph.export.text import MARK
 from kinegraph.export.unit import Unit
+from kinegraph.files import open_regular
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph
 from kinegraph.model.mechanism import Mechanism
@@ -143,5 +144,17 @@ def _functions(unit: Unit) -> tuple[FunctionReport, ...]:
 
 
 def _require_ours(path: Path) -> None:
-    if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):
+    if path.exists() and not _is_ours(path):
         raise KernelError(f"{path} exists and was not written by an export: move it away, or choose another directory")
+
+
+def _is_ours(path: Path) -> bool:
+    """Does the head of the file say that an export wrote it?"""
+    try:
+        with open_regular(path) as file:
+            return MARK.encode() in file.read(_HEAD)
+    except OSError:
+        return False
+
+
+_HEAD = 100_000  # bytes: the mark stands in the first lines

@@ -188,6 +188,10 @@ def postorder(root: Expression) -> Iterator[Expression]:
             stack.extend((part, False) for part in reversed(here.parts))
 
 
+#: Beyond this a decimal would fill the memory before validation could refuse its digits.
+_LARGEST_EXPONENT = 100_000
+
+
 def expression(value: Scalar) -> Expression:
     """An expression from what a Python user writes: a number, or a name as a string."""
     if isinstance(value, Expression):
@@ -195,12 +199,14 @@ def expression(value: Scalar) -> Expression:
     if isinstance(value, str):
         return Name(value)
     try:
+        if isinstance(value, Decimal) and value and abs(value.adjusted()) > _LARGEST_EXPONENT:
+            raise OverflowError
         if isinstance(value, (int, Fraction, Decimal)):
             return Number(Fraction(value))
         # repr is the shortest decimal that reads back as this double: the number as it was written.
         return Number(Fraction(float.__repr__(float(value))))
     except (ValueError, OverflowError, TypeError):
-        message = f"{value!r} is not a finite number"
+        message = f"{value!r} is not a finite number, or too large a one"
         raise ModelError(message, remedy="write a number, a name as a string, or an expression") from None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.display import Shown
 from kinegraph.model.expression import Expression, expression
+from kinegraph.model.state_layout import StateLayout
 
 if TYPE_CHECKING:
     from kinegraph.model.elements import Element, Input
@@ -96,21 +97,30 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A generalized coordinate with its initial position and velocity; its velocity is written name'."""
+    """A generalized coordinate with its initial position and velocity; its velocity is written name'.
+
+    `armature` is inertia in the coordinate itself, such as that of a motor's rotor seen through its gear: it adds to
+    the diagonal of the inertia matrix. It belongs to no body and has no momentum in space.
+    """
 
     name: str
     position: Expression = ZERO
     velocity: Expression = ZERO
+    armature: Expression = ZERO
 
 
 @dataclass(frozen=True, slots=True)
 class QuaternionCoordinates:
-    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes."""
+    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes.
+
+    `armature` is the same about all axes: it adds to the diagonal of the inertia matrix for each quasi-velocity.
+    """
 
     names: tuple[str, str, str, str]
     velocities: tuple[str, str, str]
     position: tuple[Expression, Expression, Expression, Expression] = (ONE, ZERO, ZERO, ZERO)
     velocity: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+    armature: Expression = ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,23 +159,49 @@ class Mechanism(Shown):
         return {body.name: body for body in self.bodies}
 
     @property
+    def layout(self) -> StateLayout:
+        """The order of q, v and all other vectors."""
+        positions: list[str] = []
+        velocities: list[str] = []
+        quaternions: list[int] = []
+        for coordinate in self.coordinates:
+            if isinstance(coordinate, Coordinate):
+                positions.append(coordinate.name)
+                velocities.append(coordinate.name + "'")
+            else:
+                quaternions.append(len(positions))
+                positions.extend(coordinate.names)
+                velocities.extend(coordinate.velocities)
+        inputs = tuple(given.name for given in self.inputs if given.value is None)
+        return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions))
+
+    @property
     def position_names(self) -> tuple[str, ...]:
-        """Names of the entries of q."""
-        return tuple(n for c in self.coordinates for n in ((c.name,) if isinstance(c, Coordinate) else c.names))
+        """Names of the entries of q; in new code `layout.positions`."""
+        return self.layout.positions
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        """Names of the entries of v: q' for an ordinary coordinate, the quasi-velocities' own names otherwise."""
-        return tuple(
-            n for c in self.coordinates for n in ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities)
-        )
+        """Names of the entries of v; in new code `layout.velocities`."""
+        return self.layout.velocities
+
+    @property
+    def velocity_groups(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the entries of v, one group for each coordinate or quaternion."""
+        return tuple((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in self.coordinates)
 
     @property
     def acceleration_names(self) -> tuple[str, ...]:
-        """Names of the entries of a, the time derivatives of v."""
-        return tuple(name + "'" for name in self.velocity_names)
+        """Names of the entries of a; in new code `layout.accelerations`."""
+        return self.layout.accelerations
+
+    @property
+    def armature(self) -> tuple[Expression, ...]:
+        """The inertia in each entry of v that belongs to no body."""
+        groups = zip(self.coordinates, self.velocity_groups, strict=True)
+        return tuple(coordinate.armature for coordinate, group in groups for _ in group)
 
     @property
     def free_inputs(self) -> tuple[str, ...]:
-        """Names of the entries of u: the inputs without an expression."""
-        return tuple(given.name for given in self.inputs if given.value is None)
+        """Names of the entries of u; in new code `layout.inputs`."""
+        return self.layout.inputs

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.compiler.compile import bound_parameters, depends_on_time, plan
-from kinegraph.derive.dynamics.canonical import CanonicalForm, momentum_names
+from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
     NO_FORCES,
@@ -28,7 +28,7 @@ from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.expression import TIME, Expression, Scalar
-from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
 from kinegraph.solve.problem.problem import Code, Floats, RightHandSide
 
@@ -111,7 +111,7 @@ class Equations(ABC):
             names=self.names,
             inputs=len(self.forces.sampled),
             parameters=len(self.runtime),
-            quaternions=quaternion_starts(self.mechanism),
+            quaternions=self.mechanism.layout.quaternions,
             jacobian=code_of(slopes),
             batch=rate.batch_address if batch and isinstance(rate, Kernel) else 0,
             keep=(rate, slopes),
@@ -131,8 +131,8 @@ class VelocityForm(Equations):
 
     @property
     def state_symbols(self) -> tuple[Symbol, ...]:
-        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.position_names)
-        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.velocity_names)
+        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
+        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
         accounts = (Symbol(Kind.INPUT, name) for name in self.accounts)
         return (*positions, *velocities, *accounts)
 
@@ -149,7 +149,7 @@ class VelocityForm(Equations):
         return np.concatenate([q, v, np.zeros(len(self.names) - len(q) - len(v))])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
-        first, last = len(self.mechanism.position_names), len(self.mechanism.velocity_names)
+        first, last = len(self.mechanism.layout.positions), len(self.mechanism.layout.velocities)
         return states[:, :first], states[:, first : first + last]
 
 
@@ -168,12 +168,12 @@ class MomentumForm(Equations):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*self.mechanism.position_names, *momentum_names(self.mechanism))
+        return (*self.mechanism.layout.positions, *self.mechanism.layout.momenta)
 
     @property
     def state_symbols(self) -> tuple[Symbol, ...]:
-        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.position_names)
-        return (*positions, *(Symbol(Kind.INPUT, name) for name in momentum_names(self.mechanism)))
+        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
+        return (*positions, *(Symbol(Kind.INPUT, name) for name in self.mechanism.layout.momenta))
 
     @cached_property
     def _form(self) -> CanonicalForm:
@@ -190,7 +190,7 @@ class MomentumForm(Equations):
     def carry(self, graph: Graph) -> Graph:
         builder = Builder()
         solved = moved(self._velocities.outputs, transfer(self._velocities, builder))[0].nodes
-        v = dict(zip(self.mechanism.velocity_names, solved, strict=True))
+        v = dict(zip(self.mechanism.layout.velocities, solved, strict=True))
 
         def symbol(node: Symbol) -> int:
             return v[node.name] if node.kind is Kind.VELOCITY else builder.symbol(node.kind, node.name)
@@ -204,14 +204,14 @@ class MomentumForm(Equations):
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
         rows = np.hstack([states, np.zeros((len(states), 1)), np.tile(parameters, (len(states), 1))])
         velocities = row_values(self._velocities, self.symbols, rows)["v"]
-        return states[:, : len(self.mechanism.position_names)], velocities
+        return states[:, : len(self.mechanism.layout.positions)], velocities
 
 
 def state_symbols(equations: Equations) -> tuple[Symbol, ...]:
     """The symbols of q, v, t and p, in this order."""
     mechanism = equations.mechanism
-    symbols = [Symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
-    symbols += [Symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
+    symbols = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
+    symbols += [Symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
     symbols += [Symbol(Kind.TIME, TIME), *(Symbol(Kind.PARAMETER, name) for name in equations.runtime)]
     return tuple(symbols)
 
@@ -238,15 +238,3 @@ def code_of(function: Function | None) -> Code:
 def reduced(graph: Graph) -> Graph:
     """Fewer operations where finding them takes no time; a large graph would take longer than it saves."""
     return reduce(graph, effort=Effort.QUICK).graph if len(graph) <= _LARGEST_REDUCED else graph
-
-
-def quaternion_starts(mechanism: Mechanism) -> tuple[int, ...]:
-    """Where in q the four components of each quaternion begin."""
-    starts, place = [], 0
-    for coordinate in mechanism.coordinates:
-        if isinstance(coordinate, Coordinate):
-            place += 1
-        else:
-            starts.append(place)
-            place += 4
-    return tuple(starts)

@@ -12,7 +12,7 @@ from kinegraph.derive.dynamics.state_rate import SIGNS, along_motion
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
 from kinegraph.model.expression import TIME
-from kinegraph.simulate.equations import Equations, VelocityForm, quaternion_starts, row_values, state_symbols
+from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.solve.results.solution import Check
 
@@ -63,9 +63,9 @@ def first_integrals(equations: VelocityForm, graph: Graph, parameters: Mapping[s
     motion = along_motion(equations.mechanism, rate, graph)
     mechanism = equations.mechanism
     random = np.random.default_rng(1)
-    values = {name: random.uniform(-1, 1, 3) for name in (*mechanism.position_names, *mechanism.velocity_names)}
-    for start in quaternion_starts(mechanism):
-        names = mechanism.position_names[start : start + 4]
+    values = {name: random.uniform(-1, 1, 3) for name in (*mechanism.layout.positions, *mechanism.layout.velocities)}
+    for start in mechanism.layout.quaternions:
+        names = mechanism.layout.positions[start : start + 4]
         length = np.sqrt(sum(values[name] ** 2 for name in names))
         values |= {name: values[name] / length for name in names}
     values |= {name: random.uniform(-1, 1, 3) for name in equations.forces.sampled}
@@ -100,8 +100,8 @@ def checks(
             values = values - sum((SIGNS[one] * column for one, column in rows.accounts.items()), np.zeros(1))
         size = np.abs(columns[KINETIC]).max() if name == ENERGY else np.abs([columns[m] for m in MOMENTA]).max()
         found.append(Check(_label(name, rows), _drift(values, max(size, abs(values[0]))), limit))
-    for start in quaternion_starts(equations.mechanism):
-        names = equations.mechanism.position_names[start : start + 4]
+    for start in equations.mechanism.layout.quaternions:
+        names = equations.mechanism.layout.positions[start : start + 4]
         lengths = np.linalg.norm(rows.q[:, start : start + 4], axis=1)
         found.append(Check(f"length of quaternion ({', '.join(names)})", _drift(lengths - 1, 1.0, 0.0), length_limit))
     return tuple(found)

@@ -154,8 +154,8 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
     accounts = dict(zip(equations.accounts, run.states.T[len(run.states.T) - len(equations.accounts) :], strict=True))
     rows = Rows(run.times, q, v, accounts, nothing)
     columns: dict[str, Any] = {TIME: run.times}
-    columns |= zip(mechanism.position_names, q.T, strict=True)
-    columns |= zip(mechanism.velocity_names, v.T, strict=True)
+    columns |= zip(mechanism.layout.positions, q.T, strict=True)
+    columns |= zip(mechanism.layout.velocities, v.T, strict=True)
     columns |= accounts
     graph = quantities(equations)
     columns |= observed(equations, graph, rows)
@@ -167,8 +167,8 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
         model=mechanism.name,
         method=outcome.solver.name,
         columns={name: np.ascontiguousarray(column) for name, column in columns.items()},
-        positions=mechanism.position_names,
-        velocities=mechanism.velocity_names,
+        positions=mechanism.layout.positions,
+        velocities=mechanism.layout.velocities,
         ending=run.ending,
         happenings=run.happenings,
         checks=checks(equations, integrals, columns, rows, rtol),

@@ -17,7 +17,7 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.equations import VelocityForm, quaternion_starts
+from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.run import opened, read_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.simulate.sweep_task import SweepTask
@@ -150,7 +150,7 @@ def sweep(
 
 def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Floats]:
     """The arrays, checked: names that exist, one length, finite numbers."""
-    known = (*mechanism.position_names, *mechanism.velocity_names, *(p.name for p in mechanism.parameters))
+    known = (*mechanism.layout.positions, *mechanism.layout.velocities, *(p.name for p in mechanism.parameters))
     varied = {name: np.asarray(values, dtype=float) for name, values in over.items()}
     for name, values in varied.items():
         if name not in known:
@@ -180,7 +180,7 @@ def _states(
     for name, column in varied.items():
         if name in equations.names:
             table[:, equations.names.index(name)] = column
-    for start in quaternion_starts(mechanism):
+    for start in mechanism.layout.quaternions:
         normalise(mechanism, table, start)
     return table
 

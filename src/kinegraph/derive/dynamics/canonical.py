@@ -21,11 +21,6 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Coordinate, Mechanism
 
 
-def momentum_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of p, in the order of the positions."""
-    return tuple(f"p:{name}" for name in mechanism.position_names)
-
-
 class CanonicalForm:
     """Hamilton's equations of one mechanism. Momenta are input symbols called `p:` and the position's name."""
 
@@ -39,9 +34,11 @@ class CanonicalForm:
                 "  leave out dampers, friction, forces and moments, or use another method than a symplectic one"
             )
         self.builder = self.derivation.builder
-        self.p = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, name)) for name in momentum_names(mechanism)]
-        self.v = [Scalar(self.builder, self.builder.symbol(Kind.VELOCITY, name)) for name in mechanism.velocity_names]
-        self.q = [self.builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
+        self.p = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, name)) for name in mechanism.layout.momenta]
+        self.v = [
+            Scalar(self.builder, self.builder.symbol(Kind.VELOCITY, name)) for name in mechanism.layout.velocities
+        ]
+        self.q = [self.builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
 
     def rate(self) -> Graph:
         """z' of z = [q, p]."""
@@ -78,7 +75,7 @@ class CanonicalForm:
     def _with_velocities(self, output: Output) -> Graph:
         """The output with v replaced by H^-1 N^T p."""
         graph = self.builder.graph([output])
-        v = dict(zip(self.mechanism.velocity_names, self._solved(), strict=True))
+        v = dict(zip(self.mechanism.layout.velocities, self._solved(), strict=True))
         builder = self.builder
 
         def symbol(node: Symbol) -> int:

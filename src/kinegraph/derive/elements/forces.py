@@ -104,9 +104,11 @@ class ElementNames(Names):
 
     @property
     def _position_seeds(self) -> dict[int, int]:
-        v = [self[name] for name in self._mechanism.velocity_names]
+        v = [self[name] for name in self._mechanism.layout.velocities]
         rates = position_rates(self._mechanism, self.builder, v)
-        return {self[name].index: rate.index for name, rate in zip(self._mechanism.position_names, rates, strict=True)}
+        return {
+            self[name].index: rate.index for name, rate in zip(self._mechanism.layout.positions, rates, strict=True)
+        }
 
 
 class Elements:
@@ -121,7 +123,7 @@ class Elements:
         self.driving: list[Work] = []
         self.moments: list[list[Scalar]] = []  # generalized forces of each
         self._motion = motion
-        self._velocity_names = frozenset(mechanism.velocity_names)
+        self._velocity_names = frozenset(mechanism.layout.velocities)
         for element in mechanism.elements:
             self._add(element)
 
@@ -155,7 +157,7 @@ class Elements:
         for work in self.driving:
             supplied = supplied + work.force * (self._rate(work) - self._explicit(work))
         for moment in self.moments:
-            for name, item in zip(self.mechanism.velocity_names, moment, strict=True):
+            for name, item in zip(self.mechanism.layout.velocities, moment, strict=True):
                 supplied = supplied + item * self.names[name]
         return [dissipated, supplied]
 
@@ -169,7 +171,7 @@ class Elements:
     def _explicit(self, work: Work) -> Scalar:
         if not work.is_rate:
             return self.names.explicit_rate(work.target)
-        at_rest = {Symbol(Kind.VELOCITY, name): self.builder.zero for name in self.mechanism.velocity_names}
+        at_rest = {Symbol(Kind.VELOCITY, name): self.builder.zero for name in self.mechanism.layout.velocities}
         return self._replaced([work.target.index], at_rest)[0]
 
     def _structure(self, works: Sequence[Work]) -> list[Scalar]:
@@ -182,8 +184,8 @@ class Elements:
                 rate_work = rate_work + part
             else:
                 position_work = position_work + part
-        by_position = self._gradient(position_work, Kind.COORDINATE, self.mechanism.position_names)
-        by_velocity = self._gradient(rate_work, Kind.VELOCITY, self.mechanism.velocity_names)
+        by_position = self._gradient(position_work, Kind.COORDINATE, self.mechanism.layout.positions)
+        by_velocity = self._gradient(rate_work, Kind.VELOCITY, self.mechanism.layout.velocities)
         replaced = self._replaced([*by_position, *by_velocity], weights)
         split = len(by_position)
         along = velocity_forces(self.mechanism, self.builder, replaced[:split])
@@ -314,7 +316,7 @@ class Elements:
 
 def is_steered(spring: Spring, mechanism: Mechanism) -> bool:
     """Whether a spring uses inputs whose rates are unknown: then it stores no energy of its own but is driven."""
-    free = frozenset(mechanism.free_inputs)
+    free = frozenset(mechanism.layout.inputs)
     return any(free & names(item) for item in expressions(spring))
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kinegraph.derive.derivatives.forces_and_accelerations import ChainRule, displacement_seeds, joints_are_straight
 from kinegraph.derive.derivatives.inverse_dynamics import force_slopes
-from kinegraph.derive.dynamics import composite_body, energy, newton_euler
+from kinegraph.derive.dynamics import armature, composite_body, energy, newton_euler
 from kinegraph.derive.dynamics.articulated_body import articulated_accelerations, joints_are_independent
 from kinegraph.derive.dynamics.christoffel import christoffel
 from kinegraph.derive.dynamics.closed_form import ClosedForm
@@ -17,9 +17,10 @@ from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.coriolis import coriolis_matrix
 from kinegraph.derive.dynamics.forward import Factorised, LinearSystem, base_to_tip
 from kinegraph.derive.elements.forces import Elements
-from kinegraph.derive.parameters.regressor import BaseRegressor, base_regressor, parametrised
+from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import Gauge, regrouped
 from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree import kinematics
 from kinegraph.derive.tree.algebra import identity, zero_vector
 from kinegraph.derive.tree.convert import Names
@@ -68,11 +69,6 @@ class Plan:
     gauges: frozenset[tuple[int, Gauge]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
     forward: ForwardMethod = ForwardMethod.FACTORISE
-
-
-def input_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """The generalized forces qdd takes as input: `tau:` and the velocity's name without its prime."""
-    return tuple("tau:" + name.removesuffix("'") for name in mechanism.velocity_names)
 
 
 class Derivation:
@@ -137,9 +133,14 @@ class Derivation:
         """The generalized forces of the elements."""
         return self.elements.forces() if self.mechanism.elements else [self.zero] * self.size
 
+    @cached_property
+    def armature(self) -> list[Scalar]:
+        """The inertia in each velocity that belongs to no body."""
+        return [self.tree.armature.get(name, self.zero) for name in self.mechanism.velocity_names]
+
     @property
     def size(self) -> int:
-        return len(self.mechanism.velocity_names)
+        return len(self.mechanism.layout.velocities)
 
     def output(self, quantity: Quantity) -> Output:
         """The graph output of a quantity."""
@@ -157,7 +158,8 @@ class Derivation:
 
     def _inverse_dynamics(self, motion: Motion) -> list[Scalar]:
         forces = newton_euler.joint_forces(self.layout, motion, self.euler)
-        needed = newton_euler.generalized(motion, forces, self.size, self.zero)
+        bodies = newton_euler.generalized(motion, forces, self.size, self.zero)
+        needed = armature.add_forces(bodies, self.armature, motion)
         return [force - given for force, given in zip(needed, self.element_forces, strict=True)]
 
     def gravity(self, quantity: Quantity) -> list[Scalar]:
@@ -181,7 +183,8 @@ class Derivation:
         return composite_body.inertia_by_wrenches(self.layout, self.driven)
 
     def inertia(self, quantity: Quantity) -> Square:
-        return inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
+        bodies = inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
+        return armature.add_inertia(bodies, self.armature)
 
     def christoffel(self, quantity: Quantity) -> list[Square]:
         closed = self.plan.inertia is InertiaMethod.CLOSED_FORM
@@ -213,11 +216,11 @@ class Derivation:
                         matrix[k][m] = matrix[k][m] + left * value * change
 
     def accelerations(self, quantity: Quantity) -> list[Scalar]:
-        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in input_names(self.mechanism)]
+        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in self.mechanism.layout.forces]
         motion = self.motion(velocities=True)
         if self.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
             given = [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
-            return articulated_accelerations(self.layout, motion, given)
+            return articulated_accelerations(self.layout, motion, given, self.armature)
         bias = self._inverse_dynamics(motion)
         right = [force - item for force, item in zip(symbols, bias, strict=True)]
         return self.factorised.solve(right)
@@ -225,18 +228,21 @@ class Derivation:
     @cached_property
     def factorised(self) -> Factorised:
         order = base_to_tip(self.motion(velocities=True))
-        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.velocity_names)
+        return Factorised(self.inertia(Quantity("H")), order, self.mechanism.layout.velocities)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
         """The minimal inertial parameters with the regressor they multiply."""
         plain = regrouped(slid(build_tree(self.mechanism, self.names), self.plan.slides))
         tree, parameters = parametrised(plain, self._link_names())
+        own = armature_parameters(tree.armature, self.mechanism.velocity_groups)
         layout = arrange(tree, self.layout.kept)
         motion = self.motion(velocities=True, accelerations=True)
         forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))
-        roots = newton_euler.generalized(motion, forces, self.size, self.zero)
-        return base_regressor(self.builder, roots, parameters)
+        bodies = newton_euler.generalized(motion, forces, self.size, self.zero)
+        symbols = [own[name].symbol if name in own else self.zero for name in self.mechanism.velocity_names]
+        roots = armature.add_forces(bodies, symbols, motion)
+        return base_regressor(self.builder, roots, [*parameters, *dict.fromkeys(own.values())])
 
     def _link_names(self) -> list[str]:
         """Every link by the first body on it."""
@@ -252,7 +258,9 @@ class Derivation:
         return [parameter.value for parameter in self.base_parameters.parameters]
 
     def energy(self, quantity: Quantity) -> list[Scalar]:
-        kinetic = energy.kinetic_energy(self.layout, self.motion(velocities=True))
+        motion = self.motion(velocities=True)
+        kinetic = energy.kinetic_energy(self.layout, motion)
+        kinetic = kinetic + armature.kinetic_energy(self.armature, motion, self.zero)
         potential = energy.potential_energy(self.layout)
         return [kinetic, potential + self.elements.potential() if self.mechanism.elements else potential]
 
@@ -372,31 +380,20 @@ class Derivation:
 
     def _by(self, quantity: Quantity) -> str:
         """What a quantity is differentiated by; displacements are coordinates where there are no quaternions."""
-        same = len(self.mechanism.position_names) == self.size
+        same = len(self.mechanism.layout.positions) == self.size
         return DISPLACEMENTS if quantity.by == "q" and same else quantity.by
 
     def _symbols(self, quantity: Quantity) -> tuple[list[int], bool]:
         """The symbols a quantity is differentiated by, and whether it is a single one."""
-        groups: dict[str, tuple[Kind, Sequence[str]]] = {
-            "q": (Kind.COORDINATE, self.mechanism.position_names),
-            "v": (Kind.VELOCITY, self.mechanism.velocity_names),
-            "a": (Kind.ACCELERATION, self.mechanism.acceleration_names),
-            "tau": (Kind.INPUT, input_names(self.mechanism)),
-            "u": (Kind.INPUT, self.mechanism.free_inputs),
-            "p": (Kind.PARAMETER, [p.name for p in self.mechanism.parameters]),
-        }
-        for kind, names in groups.values():
-            if quantity.by in names:
-                return [self.builder.symbol(kind, quantity.by)], True
-        if quantity.by == "t":
-            return [self.builder.symbol(Kind.TIME, "t")], True
-        if quantity.by not in groups:
+        for group in Variables:
+            if quantity.by in group.names(self.mechanism):
+                return [self.builder.symbol(group.kind, quantity.by)], True
+        if quantity.by not in {group.value for group in Variables}:
             raise DerivationError(
                 f"{quantity}: cannot differentiate by {quantity.by!r}; "
                 "write q, dq (displacements), v, a, tau, u, p (all parameters), t or the name of one of them"
             )
-        kind, names = groups[quantity.by]
-        return [self.builder.symbol(kind, name) for name in names], False
+        return [self.builder.symbol(*symbol) for symbol in Variables(quantity.by).symbols(self.mechanism)], False
 
 
 def _output(name: str, values: object) -> Output:

@@ -10,6 +10,8 @@ from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.parameters.regroup import Gauge
 from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
+from kinegraph.derive.quantities.record import Choice
+from kinegraph.derive.quantities.table import RECORDS
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import AlikeLimbs
 from kinegraph.derive.tree.links import JointKind
@@ -23,9 +25,6 @@ from kinegraph.model.mechanism import Mechanism
 
 #: d(qdd) by these is written out from d(tau) by those.
 _WRITTEN = {"q": "q", DISPLACEMENTS: DISPLACEMENTS, "v": "v", "tau": "a"}
-#: Quantities that are all derived from one tree of links.
-_WRITTEN_ALIKE = {"tau", "H", "C", "coriolis", "gravity", "bias", "qdd"}
-_NEEDS_INERTIA = {"H", "C", "qdd", "coriolis"}
 
 
 class _Change(TypedDict, total=False):
@@ -125,7 +124,7 @@ class PlanSearch:
     @property
     def limbs_prevail(self) -> bool:
         """Are most joints those of limbs with others like them, and can they be written alike?"""
-        written_alike = {quantity.name for quantity in self.quantities} <= _WRITTEN_ALIKE
+        written_alike = all(RECORDS[quantity.name].of_links for quantity in self.quantities)
         if not written_alike or self._differentiated_by(self.quantities):
             return False
         return Derivation(self.mechanism, self.bound, Plan(), alike=True).limbs.prevail
@@ -140,11 +139,11 @@ class PlanSearch:
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""
-        names = {quantity.name for quantity in self._judged}
-        if "qdd" in names:
+        matters = {choice for quantity in self._judged for choice in RECORDS[quantity.name].choices}
+        if Choice.FORWARD in matters:
             yield {"forward": ForwardMethod.ARTICULATED}
         yield {"kept": frozenset(), "euler": None}
-        if names & _NEEDS_INERTIA or any(quantity.by for quantity in self._judged):
+        if Choice.INERTIA in matters or any(quantity.by for quantity in self._judged):
             yield {"inertia": InertiaMethod.WRENCHES}
 
     def _improve(self, best: Candidate) -> Candidate:

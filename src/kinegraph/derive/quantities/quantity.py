@@ -6,13 +6,9 @@ import difflib
 import re
 from dataclasses import dataclass
 
+from kinegraph.derive.quantities.table import RECORDS, TABLE
 from kinegraph.errors import DerivationError
 
-PLAIN = (
-    "tau", "H", "C", "coriolis", "gravity", "bias", "qdd", "energy", "momentum", "forces", "power",
-    "regressor", "base_parameters",
-)  # fmt: skip
-OF_BODY = ("pose", "jacobian")
 #: What derivatives along displacements are taken by: one for every velocity, where `q` means one for every position.
 DISPLACEMENTS = "dq"
 _DERIVATIVE = re.compile(r"d\((.+)\)/d\((.+)\)$")
@@ -36,9 +32,7 @@ class Quantity:
                 raise DerivationError(f"{text!r}: derivatives of derivatives are not named; differentiate the graph")
             return cls(inner.name, inner.of, match[2].strip())
         name, _, of = text.partition(":")
-        if name in PLAIN and not of:
-            return cls(name)
-        if name in OF_BODY and of:
+        if name in RECORDS and bool(of) is bool(RECORDS[name].subject.value):
             return cls(name, of)
         raise DerivationError(f"unknown quantity {text!r}{_remedy(name)}")
 
@@ -48,11 +42,15 @@ class Quantity:
 
 
 def _remedy(name: str) -> str:
-    if name in OF_BODY:
-        return f": write {name}:BODY with the name of a body or an output point"
-    close = difflib.get_close_matches(name, (*PLAIN, *OF_BODY), 1)
-    known = ", ".join((*PLAIN, *(f"{word}:BODY" for word in OF_BODY), "d(X)/d(Y)"))
+    if name in RECORDS and RECORDS[name].subject.value:
+        return f": write {RECORDS[name].word} with the name of a body or an output point"
+    close = difflib.get_close_matches(name, RECORDS, 1)
+    known = ", ".join(WORDS)
     return f"; did you mean {close[0]!r}? Known are {known}" if close else f"; known are {known}"
+
+
+#: Everything that can be asked for, as it is written.
+WORDS = (*(record.word for record in TABLE), "d(X)/d(Y)")
 
 
 def parse_list(text: str) -> tuple[Quantity, ...]:

@@ -25,15 +25,15 @@ class Names:
         self._formulas = dict(bound)
         self._scalars: dict[str, Scalar] = {PI: Scalar(builder, builder.pi())}
         self._scalars[TIME] = Scalar(builder, builder.symbol(Kind.TIME, TIME))
-        for name in mechanism.position_names:
+        for name in mechanism.layout.positions:
             self._scalars[name] = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
         for parameter in mechanism.parameters:
             if parameter.name not in bound:
                 symbol = builder.symbol(Kind.PARAMETER, parameter.name)
                 self._scalars[parameter.name] = Scalar(builder, symbol)
         # Velocities and inputs become symbols when they are used: the order of symbols decides the order of sums.
-        self._kinds = dict.fromkeys(mechanism.velocity_names, Kind.VELOCITY)
-        self._kinds |= dict.fromkeys(mechanism.free_inputs, Kind.INPUT)
+        self._kinds = dict.fromkeys(mechanism.layout.velocities, Kind.VELOCITY)
+        self._kinds |= dict.fromkeys(mechanism.layout.inputs, Kind.INPUT)
         self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
 
     def __getitem__(self, name: str) -> Scalar:

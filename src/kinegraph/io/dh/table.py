@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
 from os import PathLike
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.files import read_input_text
 from kinegraph.io.records.expression_text import read_expression
 from kinegraph.io.robot.attributes import Written
 from kinegraph.io.robot.placement import Placing, plus
@@ -83,18 +84,10 @@ def load_denavit_hartenberg(
     angle_tolerance: float = 1e-4,
 ) -> Robot:
     """Read a CSV file (UTF-8, columns separated by comma or semicolon) whose first line names the columns."""
-    file = Path(path)
-    try:
-        if file.stat().st_size > _MAX_BYTES:
-            raise ModelError(f"{path} has more than {_MAX_BYTES} bytes", remedy="a table of joints is shorter")
-        text = file.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}", remedy="check the name of the table") from None
-    except UnicodeDecodeError:
-        raise ModelError(f"{path} is not UTF-8 text", remedy="save the table as UTF-8 text") from None
+    text = read_input_text(path, _MAX_BYTES, "table")
     rule = RightAngles(Fraction(str(angle_tolerance)), active=right_angles)
     table = _Table(str(path), Convention(convention), AngleUnit(angles), Placing(rule, Findings()))
-    return table.robot(file.stem, _csv_rows(text, str(path)), gravity)
+    return table.robot(Path(path).stem, _csv_rows(text, str(path)), gravity)
 
 
 def denavit_hartenberg(
@@ -119,17 +112,33 @@ def denavit_hartenberg(
 def _csv_rows(text: str, source: str) -> list[tuple[Place, Mapping[str, Cell]]]:
     lines = text.splitlines()
     separator = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    header = [word.strip() for word in next(reader, [])]
+    records = _records(lines, separator, source)
+    _, header = next(records, (Place(1, 1, source), []))
     _check_columns(header, Place(1, 1, source))
     rows: list[tuple[Place, Mapping[str, Cell]]] = []
-    for cells in reader:
-        place = Place(reader.line_num, 1, source)
+    for place, cells in records:
         if len(cells) > len(header):
             raise ModelError(f"the row has {len(cells)} cells, the header {len(header)}", place, "remove some")
-        if any(cell.strip() for cell in cells):
-            rows.append((place, dict(zip(header, (cell.strip() for cell in cells), strict=False))))
+        if any(cells):
+            rows.append((place, dict(zip(header, cells, strict=False))))
     return rows
+
+
+def _records(lines: Sequence[str], separator: str, source: str) -> Iterator[tuple[Place, list[str]]]:
+    """The cells of each line and its place; what is no CSV is an error that names the place."""
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+    while True:
+        begin = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            remedy = "close every quote on the line where it is opened; cells of a table need no quotes"
+            raise ModelError(
+                f"this is no table of comma separated values: {error}", Place(begin, 1, source), remedy
+            ) from None
+        if cells is None:
+            return
+        yield Place(begin, 1, source), [cell.strip() for cell in cells]
 
 
 def _columns(row: Row) -> Mapping[str, Cell]:

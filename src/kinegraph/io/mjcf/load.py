@@ -6,13 +6,13 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
-from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.build import RobotBuilder
 from kinegraph.io.mjcf.defaults import Defaults
 from kinegraph.io.mjcf.include import with_includes
 from kinegraph.io.mjcf.orientation import Orienter
 from kinegraph.io.mjcf.settings import read_settings
 from kinegraph.io.mjcf.walk import bodies_of
+from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.placement import Placing
 from kinegraph.io.robot.report import FindingKind, Findings, Robot
@@ -28,9 +28,13 @@ def load_mjcf(path: str | PathLike[str], *, right_angles: bool = True, angle_tol
     right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance` radians;
     each is listed in the report of the result. Angles in degrees are exact anyway.
     """
-    folder = Path(path).parent
+    return read_mjcf(read_xml(path), Path(path), right_angles=right_angles, angle_tolerance=angle_tolerance)
+
+
+def read_mjcf(root: Element, path: Path, *, right_angles: bool = True, angle_tolerance: float = 1e-4) -> Robot:
+    """Read an MJCF document that came from the file `path`; like `load_mjcf` otherwise."""
     rule = RightAngles(Fraction(str(angle_tolerance)), active=right_angles)
-    return _robot(read_xml(path), folder, Path(path).stem, rule)
+    return _robot(root, path.parent, path.stem, rule)
 
 
 def parse_mjcf(
@@ -43,9 +47,7 @@ def parse_mjcf(
 
 
 def _robot(root: Element, folder: Path | None, name: str, rule: RightAngles) -> Robot:
-    if root.tag != "mujoco":
-        remedy = "an MJCF file has one <mujoco> element"
-        raise ModelError(f"the root element is <{root.tag}>, not <mujoco>", root.place, remedy)
+    require_root(root, ModelFormat.MJCF)
     root = with_includes(root, folder)
     findings = Findings()
     settings = read_settings(root, findings)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from xml.parsers import expat
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.files import read_input
 
 #: Longest file in bytes, deepest nesting, most elements and attributes: far beyond any robot.
 MAX_BYTES = 20_000_000
@@ -54,14 +54,7 @@ class Element:
 
 def read_xml(path: str | PathLike[str]) -> Element:
     """The root element of a file."""
-    file = Path(path)
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise _limit(f"the file has {file.stat().st_size} bytes; the limit is {MAX_BYTES}", Place(1, 1, str(path)))
-        content = file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}", remedy="check the name of the model file") from None
-    return parse_xml(content, str(path))
+    return parse_xml(read_input(path, MAX_BYTES), str(path))
 
 
 def parse_xml(content: bytes, source: str = "") -> Element:
@@ -74,8 +67,8 @@ def parse_xml(content: bytes, source: str = "") -> Element:
     except expat.ExpatError as error:
         place = Place(error.lineno, error.offset + 1, source)
         raise ModelError(f"this is not well-formed XML: {expat.ErrorString(error.code)}", place) from None
-    except LookupError:  # an encoding Python does not know
-        raise ModelError("the encoding of this XML is unknown", Place(1, 1, source), "save it as UTF-8") from None
+    except (LookupError, ValueError):  # an encoding Python does not know, or of several bytes a letter
+        raise ModelError("this encoding of XML is not read", Place(1, 1, source), "save it as UTF-8") from None
     assert reader.root is not None  # expat refuses a document without an element
     return reader.root
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from kinegraph.errors import ModelError
 from kinegraph.io.robot.report import Findings
 from kinegraph.io.robot.xml import Element
+from kinegraph.io.urdf.xacro import refuse_xacro
 from kinegraph.model.names import did_you_mean
 
 T = TypeVar("T")
@@ -64,7 +65,7 @@ class UrdfTree:
 
 def read_tree(root: Element, findings: Findings) -> UrdfTree:
     """The tree of the links below a <robot> element."""
-    _refuse_xacro(root)
+    refuse_xacro(root)
     links: dict[str, Element] = {}
     joints: dict[str, UrdfJoint] = {}
     for element in root.children:
@@ -79,17 +80,12 @@ def read_tree(root: Element, findings: Findings) -> UrdfTree:
         remedy = 'write at least one <link name="...">'
         if root.first("include"):
             remedy = "the file only includes others, which is not URDF: expand it with `xacro` first"
+        elif root.first("group") or root.first("disable_collisions"):
+            remedy = "this is SRDF, which says more about the robot of a URDF: give that URDF"
         raise ModelError("the robot has no links", root.place, remedy)
     joint_to = _joints_by_child(links, joints.values())
     order = _ordered(links, joint_to, root)
     return UrdfTree(root.get("name") or "robot", links, joints, order, joint_to)
-
-
-def _refuse_xacro(root: Element) -> None:
-    for element in root.children:
-        if element.tag.startswith("xacro:"):
-            remedy = "expand the file first: `xacro robot.urdf.xacro > robot.urdf`"
-            raise ModelError(f"<{element.tag}> is a macro, not URDF", element.place, remedy)
 
 
 def _enter(table: dict[str, T], name: str, item: T, element: Element) -> None:

@@ -70,7 +70,7 @@ class Site:
 
 def check_expression(site: Site, scope: Scope, places: Places) -> None:
     """Raise a ModelError unless the expression is well formed and uses names of the allowed kinds."""
-    _check_extent(site)
+    _check_size(site)
     for here in postorder(site.root):
         match here:
             case Name():
@@ -83,12 +83,16 @@ def check_expression(site: Site, scope: Scope, places: Places) -> None:
                 _check_operation(here, site)
             case _:
                 raise ModelError(f"{site.what} holds {here!r}, which is no expression", site.place)
+    _check_nesting(site)
 
 
-def _check_extent(site: Site) -> None:
+def _check_size(site: Site) -> None:
     if size(site.root) > MAX_SIZE:
         message = f"{site.what} is an expression of {size(site.root)} parts; the limit is {MAX_SIZE}"
         raise ModelError(message, site.place, "name parts of it as parameters")
+
+
+def _check_nesting(site: Site) -> None:
     if isinstance(site.root, Compound) and nesting(site.root) > MAX_NESTING:
         message = f"{site.what} nests parentheses deeper than {MAX_NESTING}"
         raise ModelError(message, site.place, "name the inner parts as parameters")

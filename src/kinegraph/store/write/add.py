@@ -51,9 +51,9 @@ def default_values(mechanism: Mechanism) -> dict[str, Coefficient | float]:
     values: dict[str, Coefficient | float] = dict(known_parameter_values(mechanism))
     if len(values) == len(mechanism.parameters):
         known = known_parameter_values(mechanism)
-        values |= zip(mechanism.position_names, initial_positions(mechanism, known), strict=True)
-        values |= zip(mechanism.velocity_names, initial_velocities(mechanism, known), strict=True)
-    return values | dict.fromkeys((*mechanism.acceleration_names, "t"), 0)
+        values |= zip(mechanism.layout.positions, initial_positions(mechanism, known), strict=True)
+        values |= zip(mechanism.layout.velocities, initial_velocities(mechanism, known), strict=True)
+    return values | dict.fromkeys((*mechanism.layout.accelerations, "t"), 0)
 
 
 def kernel(store: Store, reference: str | int) -> Kernel:

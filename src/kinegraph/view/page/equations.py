@@ -39,7 +39,7 @@ class Counted:
 
 def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Counted]:
     """The counts of inverse and forward dynamics; none for systems too large to be written out."""
-    if len(mechanism.velocity_names) > LARGE:
+    if len(mechanism.layout.velocities) > LARGE:
         return []
     found = []
     for quantity, title in _COUNTED.items():
@@ -57,7 +57,7 @@ def typeset(mechanism: Mechanism) -> str:
     """The equations as HTML, parameters as symbols, each list folded if it is long."""
     parts = [_legend(mechanism)]
     for quantities, title in _TYPESET.items():
-        if len(mechanism.velocity_names) > LARGE:
+        if len(mechanism.layout.velocities) > LARGE:
             parts.append(_left_out(title, quantities, mechanism))
             continue
         found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.files import read_regular
 from kinegraph.solve.problem.problem import Floats
 
 Indices = NDArray[np.uint32]
@@ -30,9 +31,9 @@ def read_mesh(path: str | Path, most: int = MOST_TRIANGLES) -> Mesh | None:
     path = Path(path)
     reader = {".stl": _stl, ".obj": _obj}.get(path.suffix.lower())
     try:
-        if reader is None or path.stat().st_size > LARGEST_FILE:
+        if reader is None:
             return None
-        found = reader(path.read_bytes())
+        found = reader(read_regular(path, LARGEST_FILE))
     except (OSError, ValueError, IndexError):  # damaged or not what its name says: the body is drawn without it
         return None
     if (

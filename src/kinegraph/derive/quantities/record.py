@@ -1,0 +1,87 @@
+"""What is known of every quantity before it is derived: a row of the table of quantities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from kinegraph.derive.quantities.variables import Variables
+
+
+class Extent(Enum):
+    """How long an index of a result runs, where the mechanism decides; the value is how pages write it."""
+
+    VELOCITIES = "n"
+    BASE_PARAMETERS = "b"
+    #: As many as the element has components to act with: one, or three.
+    COMPONENTS = "c"
+
+
+class Subject(Enum):
+    """What a quantity may be asked of: the name that follows the colon."""
+
+    MECHANISM = ""
+    #: A body, or an output point.
+    BODY = "BODY"
+    JOINT = "JOINT"
+    JOINT_AND_BODY = "JOINT:BODY"
+    ELEMENT = "ELEMENT"
+
+
+class Frame(Enum):
+    """Along what the components of a result are taken."""
+
+    NONE = "none"
+    COORDINATES = "the coordinates"
+    FIXED = "fixed axes"
+    ELEMENT = "the element's axes"
+
+
+class Choice(Enum):
+    """The choices of a plan beyond frames and origins that matter to a quantity."""
+
+    INERTIA = "inertia"
+    FORWARD = "forward"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """How mathematics writes a quantity: a letter (Greek ones by name), dots above it, an upper index."""
+
+    stem: str
+    dots: int = 0
+    upper: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuantityRecord:
+    """One quantity: everything that other parts of the package need to know of it.
+
+    `arguments` are what it is a function of; inputs join them where elements act on it, time where the mechanism
+    depends on time. `entries` are the variables whose names its entries bear. `synonyms` are other words people use.
+    """
+
+    name: str
+    meaning: str
+    arguments: tuple[Variables, ...]
+    shape: tuple[Extent | int, ...]
+    frame: Frame
+    unit: str
+    letter: Letter | None = None
+    subject: Subject = Subject.MECHANISM
+    #: Another frame can be asked for, as in `pose:hand@base`.
+    any_frame: bool = False
+    entries: Variables | None = None
+    #: Elements and inputs act on it.
+    driven: bool = False
+    #: Loops over bodies compute it for large mechanisms.
+    looped: bool = False
+    #: It is derived from the tree of links alone, so that limbs of one shape can be written in one form.
+    of_links: bool = False
+    choices: frozenset[Choice] = frozenset()
+    synonyms: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """How it is asked for, as in `pose:BODY`."""
+        return f"{self.name}:{self.subject.value}" if self.subject.value else self.name
