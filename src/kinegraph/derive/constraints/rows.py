@@ -27,6 +27,11 @@ class Row:
     rate: Scalar
     bias: Scalar
 
+    def negative(self) -> Row:
+        """The same condition with the other sign."""
+        jacobian = {column: -entry for column, entry in self.jacobian.items()}
+        return Row(-self.value, jacobian, -self.rate, -self.bias)
+
 
 @dataclass(frozen=True)
 class Pair:
