@@ -51,10 +51,11 @@ ALLOWED |= {
     "export": BASE,
     "interop": BASE | {"export"},
     "store": BASE,
-    "view": BASE | {"store", "simulate"},
-    "bench": BASE | {"simulate"},
-    "__init__": BASE | {"store", "view", "export", "interop", "simulate"},
-    "cli": BASE | {"store", "view", "export", "interop", "simulate", "bench", "__init__"},
+    "tasks": BASE | {"simulate"},
+    "view": BASE | {"store", "simulate", "tasks"},
+    "bench": BASE | {"simulate", "store", "tasks", "__init__"},
+    "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks"},
+    "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "bench", "__init__"},
     "__main__": {"cli"},
 }
 

@@ -1,0 +1,90 @@
+"""`reactions`: the force and moment in a joint, at a state or along a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from kinegraph.display import Shown
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.kernels import called, called_rows, kernel_of
+from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.release import released
+
+_SIX = 6
+
+
+class Axes(Enum):
+    """In whose axes a vector is given."""
+
+    WORLD = "world"
+    PARENT = "parent"
+    BODY = "body"
+
+
+@dataclass(frozen=True)
+class Reaction(Shown):
+    """What the parent exerts on the body through their joint, at the joint's point.
+
+    force in N, moment in N m about the joint's point; rows are states if there are several. The moment about a
+    revolute axis (the force along a prismatic one) is what drives the joint.
+    """
+
+    body: str
+    axes: Axes
+    force: Floats
+    moment: Floats
+
+    @property
+    def worst(self) -> tuple[float, float]:
+        """The largest force and moment over all states."""
+        sizes = (np.linalg.norm(part, axis=-1) for part in (self.force, self.moment))
+        force, moment = (float(np.max(size, initial=0.0)) for size in sizes)
+        return force, moment
+
+
+def reactions(
+    mechanism: Mechanism,
+    body: str,
+    at: Mapping[str, Scalar] | None = None,
+    *,
+    axes: Axes = Axes.WORLD,
+    parameters: Mapping[str, Scalar] | None = None,
+) -> Reaction:
+    """The reaction in the joint that carries `body`, as the mechanism moves from the state `at` under its forces."""
+    point = operating_point(mechanism, at, parameters)
+    accelerations = called(kernel_of(mechanism, "qdd", parameters), point.arguments())["qdd"]
+    return reactions_of_motion(mechanism, body, point, accelerations, axes=axes, parameters=parameters)
+
+
+def reactions_of_motion(
+    mechanism: Mechanism,
+    body: str,
+    point: OperatingPoint,
+    accelerations: Floats,
+    *,
+    axes: Axes = Axes.WORLD,
+    parameters: Mapping[str, Scalar] | None = None,
+) -> Reaction:
+    """The reaction for given accelerations. q, v and accelerations may be rows of many states."""
+    freed = released(mechanism, body)
+    frame = {Axes.BODY: freed.body, Axes.PARENT: freed.base}.get(axes)
+    poses = [f"pose:{name}" for name in dict.fromkeys((freed.joint, frame)) if name is not None]
+    kernel = kernel_of(freed.mechanism, ["tau", *poses], parameters)
+    values = point.arguments(accelerations)
+    found = called_rows(kernel, values | {name: _padded(np.atleast_2d(values[name])) for name in ("q", "v", "a")})
+    turn = found[f"pose:{freed.joint}"][:, :3, :3]
+    if frame is not None:
+        turn = np.swapaxes(found[f"pose:{frame}"][:, :3, :3], 1, 2) @ turn
+    wrench = found["tau"][:, -_SIX:]
+    force, moment = (np.einsum("nij,nj->ni", turn, part) for part in (wrench[:, :3], wrench[:, 3:]))
+    single = point.q.ndim == 1 and np.ndim(accelerations) == 1
+    return Reaction(body, axes, force[0] if single else force, moment[0] if single else moment)
+
+
+def _padded(rows: Floats) -> Floats:
+    return np.hstack([rows, np.zeros((len(rows), _SIX))])
