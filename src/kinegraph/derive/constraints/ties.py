@@ -9,12 +9,14 @@ from kinegraph.derive.constraints.chain import chain_motion, common_ancestor
 from kinegraph.derive.constraints.joint_rows import joint_rows
 from kinegraph.derive.constraints.rows import Pair, Row
 from kinegraph.derive.elements.forces import ElementNames
+from kinegraph.derive.tree.algebra import apply, transpose, vector
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import Layout
 from kinegraph.derive.tree.links import first_frame, second_frame
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.joint_types import Translation
 from kinegraph.model.constraints.records import Constraint, Coupling, Loop, row_names
 from kinegraph.model.expression import Name, names
 from kinegraph.model.mechanism import Mechanism
@@ -56,6 +58,7 @@ class Ties:
         self.names = names_of
         self.builder: Builder = layout.tree.like.builder
         self._ways = [ForwardDerivative(self.builder, one) for one in seeds]
+        self._pairs: dict[str, Pair] = {}
 
     def rows(self, stated: bool = False) -> list[TieRow]:
         """All rows in the order of the model: loops, then constraints."""
@@ -65,13 +68,29 @@ class Ties:
         return found + [self._constraint(one) for one in self.mechanism.constraints]
 
     def _loop(self, loop: Loop, stated: bool) -> list[TieRow]:
-        tree = self.layout.tree
-        first, second = tree.bodies[first_frame(loop)], tree.bodies[second_frame(loop)]
-        ancestor = common_ancestor(tree, first.link, second.link)
-        frames = [chain_motion(self.layout, self.motion, ancestor, place) for place in (second, first)]
         length = None if loop.joint.length is None else self.names.scalar(loop.joint.length)
-        rows = joint_rows(loop.joint, Pair(*frames), length, stated)
+        rows = joint_rows(loop.joint, self._pair(loop), length, stated)
         return [self._over_velocities(name, row) for name, row in zip(row_names(loop), rows, strict=True)]
+
+    def _pair(self, loop: Loop) -> Pair:
+        if loop.name not in self._pairs:
+            tree = self.layout.tree
+            first, second = tree.bodies[first_frame(loop)], tree.bodies[second_frame(loop)]
+            ancestor = common_ancestor(tree, first.link, second.link)
+            frames = [chain_motion(self.layout, self.motion, ancestor, place) for place in (second, first)]
+            self._pairs[loop.name] = Pair(*frames)
+        return self._pairs[loop.name]
+
+    def in_stated_axes(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
+        """Multipliers of the rows computed with, as those of the stated rows: forces in points that coincide are
+        turned from the ancestor's axes into the first frame's."""
+        found: list[Scalar] = []
+        for loop in self.mechanism.loops:
+            own = list(multipliers[len(found) : len(found) + len(row_names(loop))])
+            if isinstance(loop, Loop) and loop.type.fixes.translation is Translation.ALL:
+                own[:3] = apply(transpose(self._pair(loop).b.rotation), vector(own[:3]))
+            found += own
+        return found + list(multipliers[len(found) :])
 
     def _over_velocities(self, name: str, row: Row) -> TieRow:
         entries = [self.layout.tree.like.number(0)] * len(self.motion.velocities)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+from kinegraph.derive.constraints.analysis import analysed
+from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
+from kinegraph.derive.constraints.ties import Ties
 from kinegraph.derive.derivatives.forces_and_accelerations import ChainRule, displacement_seeds, joints_are_straight
 from kinegraph.derive.derivatives.inverse_dynamics import force_slopes
 from kinegraph.derive.dynamics import armature, composite_body, energy, newton_euler
@@ -16,7 +19,7 @@ from kinegraph.derive.dynamics.closed_form import ClosedForm
 from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.coriolis import coriolis_matrix
 from kinegraph.derive.dynamics.forward import Factorised, LinearSystem, base_to_tip
-from kinegraph.derive.elements.forces import Elements
+from kinegraph.derive.elements.forces import ElementNames, Elements
 from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import Gauge, regrouped
 from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
@@ -33,7 +36,7 @@ from kinegraph.derive.tree.origin_shift import Slide, slid
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
-from kinegraph.graph.node import Kind, Output
+from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
@@ -69,6 +72,8 @@ class Plan:
     gauges: frozenset[tuple[int, Gauge]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
     forward: ForwardMethod = ForwardMethod.FACTORISE
+    #: Rows of constraints that follow from others; None: those that numbers show to do so.
+    redundant: frozenset[str] | None = None
 
 
 class Derivation:
@@ -216,14 +221,61 @@ class Derivation:
                         matrix[k][m] = matrix[k][m] + left * value * change
 
     def accelerations(self, quantity: Quantity) -> list[Scalar]:
-        symbols = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, n)) for n in self.mechanism.layout.forces]
+        if self.is_tied:
+            return self.constrained.accelerations(self._driving_forces())
+        symbols = self._joint_force_symbols()
         motion = self.motion(velocities=True)
         if self.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
             given = [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
             return articulated_accelerations(self.layout, motion, given, self.armature)
-        bias = self._inverse_dynamics(motion)
-        right = [force - item for force, item in zip(symbols, bias, strict=True)]
-        return self.factorised.solve(right)
+        return self.factorised.solve(self._driving_forces())
+
+    def _joint_force_symbols(self) -> list[Scalar]:
+        return [Scalar(self.builder, self.builder.symbol(Kind.INPUT, name)) for name in self.mechanism.layout.forces]
+
+    def _driving_forces(self) -> list[Scalar]:
+        """The forces on the coordinates less what the motion takes without acceleration."""
+        bias = self._inverse_dynamics(self.motion(velocities=True))
+        return [force - item for force, item in zip(self._joint_force_symbols(), bias, strict=True)]
+
+    # constraints
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether loops or constraints take away some of the motion."""
+        return bool(self.mechanism.loops or self.mechanism.constraints)
+
+    @cached_property
+    def constrained(self) -> ConstrainedDynamics:
+        """The constraints together with the inertia."""
+        return ConstrainedDynamics(self._ties, self.factorised, self._redundant)
+
+    @cached_property
+    def _ties(self) -> Ties:
+        names = ElementNames(self.mechanism, self.bound, self.layout)
+        seeds = displacement_seeds(self.mechanism, self.builder)
+        return Ties(self.mechanism, self.layout, self.motion(velocities=True), names, seeds)
+
+    @cached_property
+    def _redundant(self) -> frozenset[str]:
+        if self.plan.redundant is not None:
+            return self.plan.redundant
+        return analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph).redundant
+
+    def constraint_values(self, quantity: Quantity) -> list[Scalar]:
+        return self.constrained.values()
+
+    def constraint_jacobian(self, quantity: Quantity) -> Square:
+        return self.constrained.jacobian()
+
+    def constraint_rates(self, quantity: Quantity) -> list[Scalar]:
+        return self.constrained.rates()
+
+    def multipliers(self, quantity: Quantity) -> list[Scalar]:
+        return self.constrained.multipliers(self._driving_forces())
+
+    def pivots(self, quantity: Quantity) -> list[Scalar]:
+        return self.constrained.pivots()
 
     @cached_property
     def factorised(self) -> Factorised:
@@ -375,7 +427,7 @@ class Derivation:
     def solves(self, quantity: Quantity) -> bool:
         """Is it a derivative of accelerations that ends in a linear system?"""
         by = self._by(quantity)
-        known = quantity.name == "qdd" and by in (DISPLACEMENTS, "v", "tau")
+        known = quantity.name == "qdd" and by in (DISPLACEMENTS, "v", "tau") and not self.is_tied
         return known and joints_are_straight(self.at_rest)
 
     def _by(self, quantity: Quantity) -> str:
@@ -394,6 +446,15 @@ class Derivation:
                 "write q, dq (displacements), v, a, tau, u, p (all parameters), t or the name of one of them"
             )
         return [self.builder.symbol(*symbol) for symbol in Variables(quantity.by).symbols(self.mechanism)], False
+
+
+def constraint_graph(mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
+    """`value`, `jacobian` and `rate` of all rows as they are computed with."""
+    derivation = Derivation(mechanism, dict(bound), Plan(redundant=frozenset()))
+    rows = derivation._ties.rows()
+    values = [derivation.zero if row.value is None else row.value for row in rows]
+    outputs = {"value": values, "jacobian": [list(row.jacobian) for row in rows], "rate": [row.rate for row in rows]}
+    return derivation.builder.graph([_output(name, entries) for name, entries in outputs.items()])
 
 
 def _output(name: str, values: object) -> Output:
@@ -421,6 +482,11 @@ _QUANTITIES: dict[str, Callable[[Derivation, Quantity], object]] = {
     "qdd": Derivation.accelerations,
     "regressor": Derivation.regressor,
     "base_parameters": Derivation.base_parameter_values,
+    "constraints": Derivation.constraint_values,
+    "constraint_jacobian": Derivation.constraint_jacobian,
+    "constraint_rates": Derivation.constraint_rates,
+    "multipliers": Derivation.multipliers,
+    "pivots": Derivation.pivots,
     "energy": Derivation.energy,
     "momentum": Derivation.momentum,
     "forces": Derivation.forces,

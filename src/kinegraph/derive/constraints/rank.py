@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.assembly.conditions import Floats
+from kinegraph.derive.constraints.conditions import Floats
 
 #: A row is dependent on those before it if less than this part of it is left after taking them off.
 DEPENDENT = 1e-9

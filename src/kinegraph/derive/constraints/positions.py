@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.assembly.conditions import Conditions, Floats
+from kinegraph.derive.constraints.conditions import Conditions, Floats
 
 #: No coordinate moves further than this in one step (radians, metres): far enough to arrive, too short to jump.
 LARGEST_STEP = 0.3
@@ -34,9 +34,7 @@ class Assembled:
         return float(np.max(np.abs(self.residual), initial=0.0))
 
 
-def assembled_positions(
-    conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12
-) -> Assembled:
+def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
     """Positions with value(q) = 0 near q. Displacements of zero weight are held; others move by their weight."""
     residual = conditions.value(q)
     for count in range(MOST_STEPS):
