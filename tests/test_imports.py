@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "large": {"errors", "model", "graph", "derive"},  # large systems: recursions over arrays
     "compiler": {
         "errors",
+        "display",
         "interrupt",
         "model",
         "io",

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import mechanism_rows, numeric_conditions
+from kinegraph.derive.constraints.analysis import row_names_of, numeric_conditions
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
 from kinegraph.derive.constraints.rank import RowRank, row_rank
@@ -58,7 +58,7 @@ class Assembler:
     @cached_property
     def rows(self) -> tuple[str, ...]:
         """The names of all rows."""
-        return mechanism_rows(self.mechanism)
+        return row_names_of(self.mechanism)
 
     def conditions(self, t: float = 0.0) -> Conditions:
         """The constraints at one time."""

@@ -40,7 +40,7 @@ def in_closed_form(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, 
     """The equations by the dissertation's formulas: sums over all links in the fixed frame, nothing regrouped."""
     plan = Plan(kept=frozenset(), regroup=False, inertia=InertiaMethod.CLOSED_FORM)
     bound = bound_parameters(mechanism, False, values)
-    return PlanSearch(mechanism, quantities_of(quantity), bound).candidate(plan).graph
+    return PlanSearch(mechanism, quantities_of(quantity), bound).derived(plan).graph
 
 
 def _is_example(mechanism: kg.Mechanism, quantity: str) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kinegraph.compiler.compile import Values, bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.display import RichDisplay
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -40,7 +41,7 @@ class BaseParameter:
 
 
 @dataclass(frozen=True)
-class BaseParameters:
+class BaseParameters(RichDisplay):
     """All base parameters; `idle` are parameters of the model that the joint forces do not depend on.
 
     `minimal` says that no smaller set would do, which is checked exactly.
@@ -52,6 +53,10 @@ class BaseParameters:
 
     def __len__(self) -> int:
         return len(self.parameters)
+
+    def __repr__(self) -> str:
+        verdict = "" if self.minimal else ", not minimal"
+        return f"<BaseParameters: {len(self)}{verdict}; {len(self.idle)} parameters of the model have no effect>"
 
     def __str__(self) -> str:
         lines = [str(parameter) for parameter in self.parameters]

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph.compiler.kernel_graph import PLAN_BUDGET, KernelRequest
-from kinegraph.derive.quantities.derivation import Plan
+from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
-from kinegraph.derive.quantities.table import RECORDS, TABLE
+from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.errors import DerivationError, KernelError, ModelError
 from kinegraph.graph.node import Graph, Kind, Symbol
@@ -92,7 +93,7 @@ def plan(
 def derived_plainly(mechanism: Mechanism, quantities: Quantities, values: Values) -> Graph:
     """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
     search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, values))
-    return search.candidate(Plan(kept=frozenset(), regroup=False)).graph
+    return search.derived(Plan(kept=frozenset(), regroup=False)).graph
 
 
 def unit_quaternions(mechanism: Mechanism) -> list[tuple[Symbol, ...]]:
@@ -119,12 +120,7 @@ def bound_parameters(mechanism: Mechanism, numeric: bool, values: Values | None)
 
 def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:
     """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
-    records = [RECORDS[quantity.name] for quantity in quantities_of(quantities)]
-    needed = {variables for record in records for variables in record.arguments}
-    if mechanism.layout.inputs and any(record.driven for record in records):
-        needed.add(Variables.INPUTS)
-    if depends_on_time(mechanism):
-        needed.add(Variables.TIME)
+    needed = {group for quantity in quantities_of(quantities) for group in dependencies(quantity, mechanism)}
     arguments = [Argument(group.value, group.symbols(mechanism)) for group in Variables if group in needed]
     if runtime:
         arguments.append(Argument(Variables.PARAMETERS.value, tuple(Symbol(Kind.PARAMETER, name) for name in runtime)))
@@ -190,7 +186,7 @@ def _require_parameters(mechanism: Mechanism, runtime: Sequence[str]) -> None:
 
 
 def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequence[str], loops: bool | None) -> bool:
-    possible = not runtime and all(RECORDS[q.name].looped and not q.by for q in wanted)
+    possible = not runtime and all(q.record.looped and not q.by for q in wanted)
     if loops and not possible:
         names = ", ".join(record.name for record in TABLE if record.looped)
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")

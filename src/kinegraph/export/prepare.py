@@ -199,11 +199,14 @@ def _readable(name: str) -> str:
         quantity = Quantity.parse(name)
     except DerivationError:  # the outputs of a graph may have any name
         return name
-    parts = [part for part in (quantity.name, quantity.of, quantity.by) if part]
-    if not all(map(is_plain, parts)):
+    words = [quantity.name, *(part for part in quantity.of.split(":") if part), quantity.frame, *quantity.by]
+    if not all(map(is_plain, filter(None, words))):
         return name
-    inner = f"{quantity.name}_{quantity.of}" if quantity.of else quantity.name
-    return f"d_{inner}_by_{quantity.by}" if quantity.by else inner
+    text = "_".join([quantity.name, *filter(None, quantity.of.split(":"))])
+    text += f"_in_{quantity.frame}" if quantity.frame else ""
+    for variable in quantity.by:
+        text = f"d_{text}_by_{variable}"
+    return text
 
 
 class _OfMechanism(_Maker):

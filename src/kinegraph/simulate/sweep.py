@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweep(Shown):
+class Sweep(RichDisplay):
     """Many runs. `states[i, k]` is the state of run i at times[k], its entries called `names`."""
 
     model: str
@@ -91,6 +91,9 @@ class Sweep(Shown):
             case other:
                 raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
         return path
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {self}\n  {len(self)} runs over {', '.join(self.over)}, {len(self.times)} times each>"
 
     def __str__(self) -> str:
         good = sum(status is Status.FINISHED for status in self.statuses)

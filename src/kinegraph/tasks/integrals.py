@@ -17,7 +17,7 @@ import scipy.linalg
 
 from kinegraph.compiler.compile import bound_parameters, derive, unit_quaternions
 from kinegraph.derive.dynamics.state_rate import along_motion, state_rate
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
@@ -48,7 +48,7 @@ class Integral:
 
 
 @dataclass(frozen=True)
-class Integrals(Shown):
+class Integrals(RichDisplay):
     """All that were found; every one is proved."""
 
     integrals: tuple[Integral, ...]

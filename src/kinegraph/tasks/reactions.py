@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.kernels import called, called_rows, kernel_of
@@ -27,7 +27,7 @@ class Axes(Enum):
 
 
 @dataclass(frozen=True)
-class Reaction(Shown):
+class Reaction(RichDisplay):
     """What the parent exerts on the body through their joint, at the joint's point.
 
     force in N, moment in N m about the joint's point; rows are states if there are several. The moment about a

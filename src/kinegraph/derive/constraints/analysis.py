@@ -96,7 +96,7 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
 
     still = np.zeros(len(layout.velocities))
     return Conditions(
-        mechanism_rows(mechanism),
+        row_names_of(mechanism),
         lambda q: at(q, still)["value"],
         lambda q: at(q, still)["jacobian"],
         lambda q, v: at(q, v)["rate"],
@@ -104,7 +104,7 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
     )
 
 
-def mechanism_rows(mechanism: Mechanism) -> tuple[str, ...]:
+def row_names_of(mechanism: Mechanism) -> tuple[str, ...]:
     """The names of all rows: loops, then constraints."""
     return tuple(name for tie in (*mechanism.loops, *mechanism.constraints) for name in row_names(tie))
 

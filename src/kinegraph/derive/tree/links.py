@@ -7,7 +7,7 @@ forces come back to the coordinates by the chain rule (`coordinates.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -186,18 +186,13 @@ class _TreeBuilder:
         if not amount.static:
             kind = JointKind.REVOLUTE if isinstance(transform, Rotation) else JointKind.PRISMATIC
             return self._joint(place, Joint(kind, axis, amount))
-        if isinstance(transform, Shift):
-            step = times(amount, transpose(place.rotation)[axis])
-            return replace(place, position=plus(place.position, step))
-        return replace(place, rotation=product(place.rotation, rotation_matrix(axis, amount)))
+        return _moved_rigidly(place, transform, amount)
 
     def _turned_by_quaternion(self, place: Placement, transform: Quaternion, name: str) -> Placement:
         parts = [self.names.scalar(item) for item in transform.components]
         e0, e1, e2, e3 = parts
         if all(part.static for part in parts):
-            inverse = (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3).reciprocal()
-            matrix = static_quaternion_matrix(e0, e1, e2, e3, inverse)
-            return replace(place, rotation=product(place.rotation, matrix))
+            return _turned_rigidly(place, parts)
         texts = tuple(item.text for item in transform.components if isinstance(item, Name))
         if not any(getattr(c, "names", None) == texts for c in self.mechanism.coordinates):
             raise DerivationError(
@@ -210,6 +205,31 @@ class _TreeBuilder:
     def _joint(self, place: Placement, joint: Joint) -> Placement:
         self.links.append(Link(place.link, joint, place, no_mass(self.like)))
         return Placement(len(self.links) - 1, identity(self.like), zero_vector(self.like))
+
+
+def _moved_rigidly(place: Placement, transform: Rotation | Shift, amount: Scalar) -> Placement:
+    """A frame moved by an amount that neither coordinates nor time change."""
+    axis = transform.axis.value
+    if isinstance(transform, Shift):
+        return replace(place, position=plus(place.position, times(amount, transpose(place.rotation)[axis])))
+    return replace(place, rotation=product(place.rotation, rotation_matrix(axis, amount)))
+
+
+def _turned_rigidly(place: Placement, quaternion: Sequence[Scalar]) -> Placement:
+    e0, e1, e2, e3 = quaternion
+    inverse = (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3).reciprocal()
+    return replace(place, rotation=product(place.rotation, static_quaternion_matrix(e0, e1, e2, e3, inverse)))
+
+
+def centre_of_mass(place: Placement, body: Body, names: Names) -> Placement:
+    """The central frame of a body whose link frame is placed on a link: there its mass is given."""
+    for transform in body.inertia.central:
+        if isinstance(transform, Quaternion):
+            place = _turned_rigidly(place, [names.scalar(item) for item in transform.components])
+        else:
+            amount = transform.angle if isinstance(transform, Rotation) else transform.distance
+            place = _moved_rigidly(place, transform, names.scalar(amount))
+    return place
 
 
 def bases_first(mechanism: Mechanism) -> list[Body]:
