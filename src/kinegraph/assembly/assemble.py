@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import row_names_of, numeric_conditions
+from kinegraph.derive.constraints.analysis import numeric_conditions, row_names_of
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
 from kinegraph.derive.constraints.rank import RowRank, row_rank

@@ -125,11 +125,7 @@ def chain_motion(layout: Layout, motion: Motion, ancestor: int, place: Placement
     for index in path_between(layout.tree, ancestor, place.link):
         walk.enter(index)
     seat = layout.seats[place.link]
-    if place.link == ancestor:
-        point = seat.place(place.position)
-    else:
-        point = apply(walk.turn, seat.place(place.position))
-    walk.move(point)
+    walk.move(apply(walk.turn, seat.place(place.position)))
     columns = [apply(walk.turn, seat.place(column)) for column in transpose(place.rotation)]
     return ChainMotion(
         walk.point, walk.velocity, walk.spin, walk.acceleration, walk.spin_change,

@@ -71,7 +71,7 @@ class ConstrainedDynamics:
 
     def values(self) -> list[Scalar]:
         """What is missing to fit, by stated row; nothing for rows that restrict velocities only."""
-        return [row.rate.number(0) if row.value is None else row.value for row in self.stated]
+        return [row.zero_value() for row in self.stated]
 
     def rates(self) -> list[Scalar]:
         """How fast what is missing changes, by stated row."""

@@ -35,7 +35,21 @@ class Assembled:
 
 
 def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
-    """Positions with value(q) = 0 near q. Displacements of zero weight are held; others move by their weight."""
+    """Positions with value(q) = 0 near q. Displacements of zero weight are held; others move by their weight.
+
+    A stretched position has no first-order way out; where the search ends open it begins again a little beside it.
+    """
+    best = _search(conditions, q, weights, tolerance)
+    random = np.random.default_rng(11)
+    for size in (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0):
+        if best.closed:
+            break
+        aside = conditions.moved(q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
+        best = min(best, _search(conditions, aside, weights, tolerance), key=lambda one: one.miss)
+    return best
+
+
+def _search(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
     residual = conditions.value(q)
     for count in range(MOST_STEPS):
         if not np.all(np.isfinite(residual)):

@@ -1,4 +1,4 @@
-"""The rows of closing joints: one scalar condition each, with its Jacobian and what its second derivative is at q'' = 0.
+"""The rows of closing joints: one scalar condition each, with its Jacobian and its second derivative at q'' = 0.
 
 Rows come from the positions and axes of the joints, not by differentiating coordinate by coordinate: that takes a
 number of operations linear in the length of the chains. The two frames of a joint are A and B, d leads from B to A.
@@ -19,7 +19,7 @@ from kinegraph.graph.scalar import Scalar
 class Row:
     """value = 0 by position; sum jacobian[column] rate + drift = 0 by velocity; sum jacobian[column] q'' + bias = 0.
 
-    `jacobian` is by joint component; `rate` is the whole time derivative of `value`, motion prescribed in time included.
+    `jacobian` is by joint component; `rate` is the whole time derivative, motion prescribed in time included.
     """
 
     value: Scalar

@@ -33,6 +33,10 @@ class TieRow:
     rate: Scalar
     bias: Scalar
 
+    def zero_value(self) -> Scalar:
+        """The value; zero for a row that restricts velocities only."""
+        return self.rate.number(0) if self.value is None else self.value
+
     @property
     def is_empty(self) -> bool:
         """True if it says nothing, whatever the state: out-of-plane rows of a planar loop."""

@@ -274,9 +274,8 @@ def constraint_graph(mechanism: Mechanism, bound: tuple[tuple[str, Expression], 
     derivation = Derivation(mechanism, dict(bound), Plan(redundant=frozenset()))
     rows = derivation.ties.rows()
     count = len(rows)
-    values = [derivation.zero if row.value is None else row.value for row in rows]
     outputs = (
-        output("value", (count,), values),
+        output("value", (count,), [row.zero_value() for row in rows]),
         output("jacobian", (count, derivation.size), [row.jacobian for row in rows]),
         output("rate", (count,), [row.rate for row in rows]),
     )
