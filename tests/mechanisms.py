@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 from random import Random
 
@@ -67,7 +68,23 @@ def random_tree(
     `branching` is the chance of a body to stand on any earlier body (or the ground) and not on the last. With
     `parameters` some numbers are parameters of the model. Bodies and coordinates are in no particular order.
     """
-    return _Generator(Random(seed), tuple(joints), branching, parameters).mechanism(f"random-{seed}", bodies)
+    tree = _Generator(Random(seed), tuple(joints), branching, parameters).mechanism(f"random-{seed}", bodies)
+    return with_armature(tree, seed) if seed % 3 == 1 else tree
+
+
+def with_armature(mechanism: Mechanism, seed: int) -> Mechanism:
+    """The mechanism with inertia in some of its coordinates themselves."""
+    random = Random(f"armature {seed}")
+    known = [Name(parameter.name) for parameter in mechanism.parameters]
+
+    def armature() -> Expression:
+        """None, a number, or one with a parameter in it."""
+        amount = expression(round(random.uniform(0.01, 2), 3))
+        k = random.choice(known) if known else ZERO
+        return random.choice([ZERO, amount, amount, amount + k * k if known else amount])
+
+    coordinates = tuple(replace(coordinate, armature=armature()) for coordinate in mechanism.coordinates)
+    return replace(mechanism, coordinates=coordinates)
 
 
 def random_state(mechanism: Mechanism, seed: int) -> State:
@@ -269,7 +286,8 @@ def random_limbs(seed: int, limbs: int = 2, joints: int = 3, free: bool = True) 
         bodies += [copy.body(body) for body in pattern]
         coordinates += [Coordinate(f"{name}_{limb}") for name in sorted(moved)]
     gravity = (ZERO, ZERO, expression(-9.81))
-    return Mechanism(f"limbs-{seed}", tuple(bodies), tuple(coordinates), (), gravity)
+    whole = Mechanism(f"limbs-{seed}", tuple(bodies), tuple(coordinates), (), gravity)
+    return with_armature(whole, seed) if seed % 3 == 1 else whole
 
 
 class _Copy:

@@ -15,7 +15,7 @@ from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.io.urdf.pose import Attitude, Move, Turn, origin, pose
 from kinegraph.io.urdf.write import write_urdf
 from kinegraph.model.mechanism import Axis
-from kinegraph.model.robot.elements import Taken, with_elements
+from kinegraph.model.robot.elements import JointModel, with_elements
 
 DATA = Path(__file__).parent / "data"
 PANDA = DATA.parents[1] / "data" / "panda.urdf"
@@ -119,7 +119,7 @@ def test_damping_and_friction_become_dynamics() -> None:
     assert '<dynamics damping="0.7" friction="0" />' in written.text
     assert '<dynamics damping="0.2" friction="0.5" />' in written.text
     assert any("smoothed" in note for note in written.notes)
-    back = with_elements(parse_urdf(written.text).mechanism, Taken(dry=True))
+    back = with_elements(parse_urdf(written.text).mechanism, JointModel(dry_friction=True))
     q, v, zero = [0.3, -0.2], [0.4, 0.7], [0.0, 0.0]
     expected = kg.compile(mechanism, "tau")(q, v, zero)
     np.testing.assert_allclose(kg.compile(back, "tau")(q, v, zero), expected, rtol=1e-12)

@@ -16,7 +16,7 @@ from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.urdf.load import read_urdf
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.robot.elements import Taken, with_elements
+from kinegraph.model.robot.elements import JointModel, with_elements
 
 
 def load(
@@ -24,15 +24,15 @@ def load(
     *,
     floating: bool = False,
     package_roots: Sequence[str | Path] = (),
-    elements: bool | Taken | None = None,
+    elements: bool | JointModel | None = None,
 ) -> Mechanism:
     """A mechanism from a file (the model language, URDF, MJCF, a Denavit-Hartenberg table as CSV), or by its name in
     the library. What a file holds decides how it is read: URDF and MJCF are told apart by their root element.
     `floating` frees the base of a URDF robot, `package_roots` are the folders its `package://` meshes are looked for
     in. The readers in `kinegraph.io` take more options and report what they found.
 
-    elements: whether what robot files say about joints (damping, springs, rotor inertia) is part of the equations; None
-    does as each format's own engines do: MJCF yes, URDF no. `Taken` chooses more: dry friction, limits.
+    elements: whether what robot files say about joints (damping, springs, armature) is part of the equations; None
+    does as each format's own engines do: MJCF yes, URDF no. `JointModel` chooses more: dry friction, limits.
     """
     kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognised(source)
     if kind is not ModelFormat.URDF and (floating or package_roots):
@@ -47,10 +47,10 @@ def load(
     else:
         mechanism = read_mjcf(root, path).mechanism
     if elements is None:
-        elements = Taken() if kind is ModelFormat.MJCF else False
+        elements = JointModel() if kind is ModelFormat.MJCF else False
     if not elements:
         return mechanism
-    return with_elements(mechanism, elements if isinstance(elements, Taken) else Taken(dry=True))
+    return with_elements(mechanism, elements if isinstance(elements, JointModel) else JointModel(dry_friction=True))
 
 
 def _in_library(source: str | Path) -> bool:

@@ -231,13 +231,14 @@ class _Flattener:
         link[:, AXIS] = [step.axis for step in steps]
         link[:, POSITION] = [step.position for step in steps]
         link[:, VELOCITY] = [step.velocity for step in steps]
-        constant = np.empty((len(steps), 22))
-        constant[:, PLACEMENT:OFFSET] = [step.place.turn for step in steps]
-        constant[:, OFFSET:MOMENT] = [step.place.origin for step in steps]
-        constant[:, MOMENT:INERTIA], constant[:, INERTIA:MASS], constant[:, MASS] = _mass_properties(
-            self.rigid, len(steps)
-        )
-        return Tree(link, constant, row, column, slots)
+        fixed = np.empty((len(steps), 22))
+        fixed[:, PLACEMENT:OFFSET] = [step.place.turn for step in steps]
+        fixed[:, OFFSET:MOMENT] = [step.place.origin for step in steps]
+        fixed[:, MOMENT:INERTIA], fixed[:, INERTIA:MASS], fixed[:, MASS] = _mass_properties(self.rigid, len(steps))
+        return Tree(link, fixed, row, column, slots, self._armature())
+
+    def _armature(self) -> Floats:
+        return np.array([constant(item, self.parameters) for item in self.mechanism.armature], dtype=np.float64)
 
     def _interpreted(self) -> NonlinearDisplacements | None:
         expressions = [step.nonlinear for step in self.steps if step.nonlinear is not None]

@@ -39,7 +39,7 @@ class LoopedSystem:
     def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
         """Inverse dynamics: the generalized forces that give the accelerations `a`. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._velocities("a", a), t)
-        return recursion.inverse(self._flat.tree, moving, self._flat.gravity(t), len(self.layout.velocities))
+        return recursion.inverse(self._flat.tree, moving, self._flat.gravity(t))
 
     def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
         """Forward dynamics: the accelerations under the generalized forces `tau`; `method` says what it costs."""

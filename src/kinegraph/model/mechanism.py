@@ -97,21 +97,30 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A generalized coordinate with its initial position and velocity; its velocity is written name'."""
+    """A generalized coordinate with its initial position and velocity; its velocity is written name'.
+
+    `armature` is inertia in the coordinate itself, such as that of a motor's rotor seen through its gear: it adds to
+    the diagonal of the inertia matrix. It belongs to no body and has no momentum in space.
+    """
 
     name: str
     position: Expression = ZERO
     velocity: Expression = ZERO
+    armature: Expression = ZERO
 
 
 @dataclass(frozen=True, slots=True)
 class QuaternionCoordinates:
-    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes."""
+    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes.
+
+    `armature` is the same about all axes: it adds to the diagonal of the inertia matrix for each quasi-velocity.
+    """
 
     names: tuple[str, str, str, str]
     velocities: tuple[str, str, str]
     position: tuple[Expression, Expression, Expression, Expression] = (ONE, ZERO, ZERO, ZERO)
     velocity: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+    armature: Expression = ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +186,20 @@ class Mechanism(Shown):
         return self.layout.velocities
 
     @property
+    def velocity_groups(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the entries of v, one group for each coordinate or quaternion."""
+        return tuple((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in self.coordinates)
+
+    @property
     def acceleration_names(self) -> tuple[str, ...]:
         """Names of the entries of a; in new code `layout.accelerations`."""
         return self.layout.accelerations
+
+    @property
+    def armature(self) -> tuple[Expression, ...]:
+        """The inertia in each entry of v that belongs to no body."""
+        groups = zip(self.coordinates, self.velocity_groups, strict=True)
+        return tuple(coordinate.armature for coordinate, group in groups for _ in group)
 
     @property
     def free_inputs(self) -> tuple[str, ...]:

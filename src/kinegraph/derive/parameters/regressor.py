@@ -7,7 +7,7 @@ column is zero are left out, and the rank of the rest is checked exactly, at ran
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -45,6 +45,25 @@ def parametrised(tree: Tree, link_names: Sequence[str]) -> tuple[Tree, list[Base
         parameters.extend(found)
         links[index] = replace(links[index], moments=moments)
     return replace(tree, links=tuple(links)), parameters
+
+
+def armature_parameters(armature: Mapping[str, Scalar], groups: Iterable[tuple[str, ...]]) -> dict[str, BaseParameter]:
+    """The parameters of inertia in coordinates themselves, by the name of the velocity.
+
+    Each group of velocities shares one: that of a coordinate, or of the three quasi-velocities of a quaternion.
+    """
+    found: dict[str, BaseParameter] = {}
+    for group in groups:
+        value = armature.get(group[0])
+        if value is not None:
+            name = f"armature:{_label(group)}"
+            found |= dict.fromkeys(group, BaseParameter(name, value, value.symbol(Kind.PARAMETER, name)))
+    return found
+
+
+def _label(velocities: tuple[str, ...]) -> str:
+    """A coordinate's velocity by the coordinate's name, those of a quaternion together."""
+    return velocities[0].removesuffix("'") if len(velocities) == 1 else f"({', '.join(velocities)})"
 
 
 def _link_parameters(joint: Joint, moments: MassMoments, name: str) -> tuple[list[BaseParameter], MassMoments]:

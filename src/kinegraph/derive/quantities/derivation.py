@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kinegraph.derive.derivatives.forces_and_accelerations import ChainRule, displacement_seeds, joints_are_straight
 from kinegraph.derive.derivatives.inverse_dynamics import force_slopes
-from kinegraph.derive.dynamics import composite_body, energy, newton_euler
+from kinegraph.derive.dynamics import armature, composite_body, energy, newton_euler
 from kinegraph.derive.dynamics.articulated_body import articulated_accelerations, joints_are_independent
 from kinegraph.derive.dynamics.christoffel import christoffel
 from kinegraph.derive.dynamics.closed_form import ClosedForm
@@ -17,7 +17,7 @@ from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.coriolis import coriolis_matrix
 from kinegraph.derive.dynamics.forward import Factorised, LinearSystem, base_to_tip
 from kinegraph.derive.elements.forces import Elements
-from kinegraph.derive.parameters.regressor import BaseRegressor, base_regressor, parametrised
+from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import Gauge, regrouped
 from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
 from kinegraph.derive.quantities.variables import Variables
@@ -133,6 +133,11 @@ class Derivation:
         """The generalized forces of the elements."""
         return self.elements.forces() if self.mechanism.elements else [self.zero] * self.size
 
+    @cached_property
+    def armature(self) -> list[Scalar]:
+        """The inertia in each velocity that belongs to no body."""
+        return [self.tree.armature.get(name, self.zero) for name in self.mechanism.velocity_names]
+
     @property
     def size(self) -> int:
         return len(self.mechanism.layout.velocities)
@@ -153,7 +158,8 @@ class Derivation:
 
     def _inverse_dynamics(self, motion: Motion) -> list[Scalar]:
         forces = newton_euler.joint_forces(self.layout, motion, self.euler)
-        needed = newton_euler.generalized(motion, forces, self.size, self.zero)
+        bodies = newton_euler.generalized(motion, forces, self.size, self.zero)
+        needed = armature.add_forces(bodies, self.armature, motion)
         return [force - given for force, given in zip(needed, self.element_forces, strict=True)]
 
     def gravity(self, quantity: Quantity) -> list[Scalar]:
@@ -177,7 +183,8 @@ class Derivation:
         return composite_body.inertia_by_wrenches(self.layout, self.driven)
 
     def inertia(self, quantity: Quantity) -> Square:
-        return inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
+        bodies = inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
+        return armature.add_inertia(bodies, self.armature)
 
     def christoffel(self, quantity: Quantity) -> list[Square]:
         closed = self.plan.inertia is InertiaMethod.CLOSED_FORM
@@ -213,7 +220,7 @@ class Derivation:
         motion = self.motion(velocities=True)
         if self.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
             given = [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
-            return articulated_accelerations(self.layout, motion, given)
+            return articulated_accelerations(self.layout, motion, given, self.armature)
         bias = self._inverse_dynamics(motion)
         right = [force - item for force, item in zip(symbols, bias, strict=True)]
         return self.factorised.solve(right)
@@ -228,11 +235,14 @@ class Derivation:
         """The minimal inertial parameters with the regressor they multiply."""
         plain = regrouped(slid(build_tree(self.mechanism, self.names), self.plan.slides))
         tree, parameters = parametrised(plain, self._link_names())
+        own = armature_parameters(tree.armature, self.mechanism.velocity_groups)
         layout = arrange(tree, self.layout.kept)
         motion = self.motion(velocities=True, accelerations=True)
         forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))
-        roots = newton_euler.generalized(motion, forces, self.size, self.zero)
-        return base_regressor(self.builder, roots, parameters)
+        bodies = newton_euler.generalized(motion, forces, self.size, self.zero)
+        symbols = [own[name].symbol if name in own else self.zero for name in self.mechanism.velocity_names]
+        roots = armature.add_forces(bodies, symbols, motion)
+        return base_regressor(self.builder, roots, [*parameters, *dict.fromkeys(own.values())])
 
     def _link_names(self) -> list[str]:
         """Every link by the first body on it."""
@@ -248,7 +258,9 @@ class Derivation:
         return [parameter.value for parameter in self.base_parameters.parameters]
 
     def energy(self, quantity: Quantity) -> list[Scalar]:
-        kinetic = energy.kinetic_energy(self.layout, self.motion(velocities=True))
+        motion = self.motion(velocities=True)
+        kinetic = energy.kinetic_energy(self.layout, motion)
+        kinetic = kinetic + armature.kinetic_energy(self.armature, motion, self.zero)
         potential = energy.potential_energy(self.layout)
         return [kinetic, potential + self.elements.potential() if self.mechanism.elements else potential]
 

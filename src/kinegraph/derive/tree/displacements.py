@@ -31,6 +31,7 @@ class Motion:
     rates: tuple[Rates, ...]
     columns: tuple[tuple[dict[int, Scalar], ...], ...]
     velocities: tuple[Scalar, ...]
+    accelerations: tuple[Scalar, ...]
 
 
 class MotionBuilder:
@@ -81,7 +82,7 @@ class MotionBuilder:
                 p = link.joint.displacement
                 rates.append(Rates((state.velocity(p),), (state.acceleration(p),)))
                 columns.append((state.columns(p),))
-        return Motion(tuple(rates), tuple(columns), tuple(v))
+        return Motion(tuple(rates), tuple(columns), tuple(v), tuple(a))
 
     def _group_start(self, component: int) -> int:
         """Index in v of the first quasi-velocity of the quaternion a component belongs to."""

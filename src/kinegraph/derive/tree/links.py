@@ -7,6 +7,7 @@ forces come back to the coordinates by the chain rule (`coordinates.py`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -29,7 +30,7 @@ from kinegraph.derive.tree.inertia import MassMoments, central_moments, no_mass
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.expression import Name
-from kinegraph.model.mechanism import Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.mechanism import ZERO, Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
 
 
 class JointKind(Enum):
@@ -71,11 +72,15 @@ class Link:
 
 @dataclass(frozen=True)
 class Tree:
-    """Links, parents first; link 0 is the fixed frame. `bodies` places every body's link frame."""
+    """Links, parents first; link 0 is the fixed frame. `bodies` places every body's link frame.
+
+    `armature` is the inertia in coordinates themselves, by the name of the velocity; those without are left out.
+    """
 
     links: tuple[Link, ...]
     bodies: dict[str, Placement]
     gravity: Vector
+    armature: Mapping[str, Scalar]
 
     @property
     def children(self) -> list[list[int]]:
@@ -114,7 +119,11 @@ class _TreeBuilder:
         for body in bases_first(self.mechanism):
             self._add(body)
         gravity = vector([self.names.scalar(item) for item in self.mechanism.gravity])
-        return Tree(tuple(self.links), self.bodies, gravity)
+        return Tree(tuple(self.links), self.bodies, gravity, self._armature())
+
+    def _armature(self) -> dict[str, Scalar]:
+        stated = zip(self.mechanism.velocity_names, self.mechanism.armature, strict=True)
+        return {name: self.names.scalar(item) for name, item in stated if item != ZERO}
 
     def _add(self, body: Body) -> None:
         place = self.bodies[body.base] if body.base is not None else self._fixed()

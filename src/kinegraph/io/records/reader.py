@@ -34,6 +34,7 @@ class Reader(ExpressionReader):
         self._coordinates: list[Coordinate | QuaternionCoordinates] = []
         self._positioned: set[str] = set()  # coordinates whose declaration gave a position
         self._initial: dict[str, tuple[Expression, Token]] = {}
+        self._armature: dict[tuple[str, ...], tuple[Expression, Token]] = {}
         self._points: list[Point] = []
         self._bodies: list[Body] = []
         self._accepted: dict[str, Token] = {}
@@ -47,8 +48,9 @@ class Reader(ExpressionReader):
         if self._gravity is not None:
             x, y, z = self._gravity
             gravity = self.places.renew(self._gravity, (x, y, z))
-        coordinates = tuple(self._with_initial(coordinate) for coordinate in self._coordinates)
+        coordinates = tuple(self._with_armature(self._with_initial(one)) for one in self._coordinates)
         self._check_initial_used()
+        self._check_armature_used()
         return Mechanism(
             self._name or default_name,
             self._with_acceptance(),
@@ -112,6 +114,14 @@ class Reader(ExpressionReader):
         if key in self._initial:
             raise ModelError(f"{key} gets a second initial value", self.place(name), "keep one of them")
         self._initial[key] = plain(value), name
+
+    def share(self, children: list[Any]) -> None:
+        owner, value = children
+        tokens = owner if isinstance(owner, tuple) else (owner,)
+        key = tuple(str(token) for token in tokens)
+        if key in self._armature:
+            raise ModelError(f"{', '.join(key)} gets a second armature", self.place(tokens[0]), "keep one of them")
+        self._armature[key] = plain(value), tokens[0]
 
     def output(self, children: list[Any]) -> None:
         name, body, position = children
@@ -205,6 +215,25 @@ class Reader(ExpressionReader):
             known += own if isinstance(coordinate, Coordinate) else (*own, *coordinate.velocities)
         remedy = did_you_mean(key, known) or "declare it as a coordinate"
         raise ModelError(f"{key} is neither a coordinate nor a velocity", self.place(token), remedy)
+
+    def _with_armature(self, coordinate: Coordinate | QuaternionCoordinates) -> Coordinate | QuaternionCoordinates:
+        key = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.velocities
+        if key not in self._armature:
+            return coordinate
+        value, token = self._armature.pop(key)
+        new = self.places.renew(coordinate, replace(coordinate, armature=value))
+        return self.places.mark(new, self.place(token), "armature")
+
+    def _check_armature_used(self) -> None:
+        if not self._armature:
+            return
+        key, (_, token) = next(iter(self._armature.items()))
+        singles = [one.name for one in self._coordinates if isinstance(one, Coordinate)]
+        groups = [f"({', '.join(c.velocities)})" for c in self._coordinates if isinstance(c, QuaternionCoordinates)]
+        wanted = key[0] if len(key) == 1 else f"({', '.join(key)})"
+        remedy = did_you_mean(wanted, (*singles, *groups)) or "declare it as a coordinate"
+        message = f"{wanted} is neither a coordinate nor the velocity of a quaternion"
+        raise ModelError(message, self.place(token), remedy)
 
     def _with_acceptance(self) -> tuple[Body, ...]:
         known = {body.name for body in self._bodies}

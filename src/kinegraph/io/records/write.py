@@ -45,6 +45,9 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     velocities = list(_velocities(mechanism.coordinates))
     if velocities:
         yield f"initial {_indented(velocities)};"
+    armatures = list(_armatures(mechanism.coordinates))
+    if armatures:
+        yield f"armature {_indented(armatures)};"
     yield from (_body(body) for body in mechanism.bodies)
     yield from (f"accept inertia {body.name};" for body in mechanism.bodies if body.inertia.accepted)
     yield from (_point(point) for point in mechanism.points)
@@ -86,6 +89,13 @@ def _velocities(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> It
         else:
             pairs = list(zip(coordinate.velocities, coordinate.velocity, strict=True))
         yield from (f"{name} = {text(velocity)}" for name, velocity in pairs if velocity != ZERO)
+
+
+def _armatures(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> Iterator[str]:
+    for coordinate in coordinates:
+        if coordinate.armature != ZERO:
+            owner = coordinate.name if isinstance(coordinate, Coordinate) else f"({', '.join(coordinate.velocities)})"
+            yield f"{owner} = {text(coordinate.armature)}"
 
 
 def _body(body: Body) -> str:

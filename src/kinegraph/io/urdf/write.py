@@ -225,6 +225,8 @@ class _Writer:
         if any(_moves_at_first(coordinate) for coordinate in mechanism.coordinates):
             self.notes.append("initial positions and velocities are not part of URDF")
         lost = {type(extra) for extra in mechanism.extras if not isinstance(extra, Shape) or extra.body is None}
+        if any(armature != ZERO for armature in mechanism.armature):
+            lost.add(JointArmature)
         words = [word for kind, word in _LOST.items() if kind in lost]
         if words:
             self.notes.append(f"left out, for URDF has no words for them: {', '.join(words)}")
@@ -241,7 +243,7 @@ class _Writer:
 
 _LOST: Mapping[type, str] = {
     JointSpring: "springs of joints",
-    JointArmature: "rotor inertia",
+    JointArmature: "armature of joints",
     Shape: "shapes of the fixed frame",
 }
 _SIZES: Mapping[ShapeKind, Sequence[tuple[str, int]]] = {

@@ -155,6 +155,8 @@ def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
     for coordinate in mechanism.coordinates:
         for name, initial in _initial_values(coordinate):
             yield Site(initial, f"the initial value of {name}", _NUMBERS_ONLY, places.of(coordinate))
+        what = f"the armature of {_label(coordinate)}"
+        yield Site(coordinate.armature, what, _NUMBERS_ONLY, places.of(coordinate, "armature"))
     for component in mechanism.gravity:
         yield Site(component, "gravity", _AND_TIME, places.of(mechanism.gravity))
     for point in mechanism.points:
@@ -174,6 +176,12 @@ def _initial_values(coordinate: Coordinate | QuaternionCoordinates) -> Iterable[
         return (coordinate.name, coordinate.position), (coordinate.name + "'", coordinate.velocity)
     own = (*coordinate.names, *coordinate.velocities)
     return zip(own, (*coordinate.position, *coordinate.velocity), strict=True)
+
+
+def _label(coordinate: Coordinate | QuaternionCoordinates) -> str:
+    if isinstance(coordinate, Coordinate):
+        return coordinate.name
+    return f"({', '.join(coordinate.velocities)})"
 
 
 def _body_sites(body: Body, places: Places) -> Iterator[Site]:
@@ -246,6 +254,7 @@ def _check_coordinates_used(mechanism: Mechanism, places: Places) -> None:
 def _check_numbers(mechanism: Mechanism, places: Places) -> None:
     values = known_parameter_values(mechanism, places)
     for coordinate in mechanism.coordinates:
+        _check_armature(coordinate, values, places)
         if isinstance(coordinate, QuaternionCoordinates):
             what = f"the initial quaternion ({', '.join(coordinate.names)})"
             _check_not_zero(coordinate.position, values, what, places.of(coordinate))
@@ -253,6 +262,19 @@ def _check_numbers(mechanism: Mechanism, places: Places) -> None:
         for quaternion in _quaternions((*body.transforms, *body.inertia.central)):
             _check_not_zero(quaternion.components, values, f"a quaternion of {body.name}", places.of(quaternion))
         check_inertia(body, values, places)
+
+
+def _check_armature(coordinate: Coordinate | QuaternionCoordinates, values: dict[str, Value], places: Places) -> None:
+    """Armature is inertia: where its value is known, it is not negative."""
+    if not names(coordinate.armature) <= values.keys() | {PI}:
+        return
+    what, place = f"the armature of {_label(coordinate)}", places.of(coordinate, "armature")
+    try:
+        found = number(coordinate.armature, values)
+    except ModelError as error:
+        raise ModelError(f"{what} cannot be computed: {error}", place) from None
+    if found < 0:
+        raise ModelError(f"{what} is {found:g}", place, "inertia is not below zero; write a positive value")
 
 
 def _check_not_zero(
