@@ -97,5 +97,3 @@ def replaced(mechanism: Mechanism, change: Mapping[str, Expression]) -> Mechanis
     """The mechanism with names replaced by expressions, inside definitions too."""
     plain = unresolved(mechanism)
     return resolved(rewritten(plain, lambda name: change.get(name.text, name) if isinstance(name, Name) else name))
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar, cast
 
@@ -31,3 +31,16 @@ def rewritten(item: T, change: Callable[[Name | Defined], Expression], places: P
     if places is not None and new is not item:
         places.renew(item, new)
     return cast(T, new)
+
+
+def expressions(item: object) -> Iterator[Expression]:
+    """Every expression of a record, and of the records it is made of."""
+    stack = [item]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, Expression):
+            yield here
+        elif isinstance(here, tuple):
+            stack.extend(reversed(here))
+        elif is_dataclass(here) and not isinstance(here, type):
+            stack.extend(getattr(here, field.name) for field in reversed(fields(here)) if field.init)

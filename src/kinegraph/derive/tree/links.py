@@ -29,6 +29,7 @@ from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.inertia import MassMoments, central_moments, no_mass
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.underived import refuse_underived
 from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import ZERO, Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
 
@@ -104,6 +105,7 @@ def slides(tree: Tree, index: int) -> bool:
 
 def build_tree(mechanism: Mechanism, names: Names) -> Tree:
     """Lower a mechanism to elementary joints."""
+    refuse_underived(mechanism)
     return _TreeBuilder(mechanism, names).tree()
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.expression import Expression
-from kinegraph.model.mechanism import ZERO, Axis, Transform
+from kinegraph.model.mechanism import ZERO, Axis, Mechanism, Transform
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,13 @@ class Unknown:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """`cut Name;`: the joint of this name, a loop's or a body's on its base, is to be cut."""
+
+    joint: str
+
+
 AnyLoop: TypeAlias = Loop | Coupling
 Tie: TypeAlias = Loop | Coupling | Constraint | Contact
 
@@ -119,3 +126,20 @@ def frames(loops: tuple[AnyLoop, ...]) -> Iterator[tuple[Loop, Frame]]:
         if isinstance(loop, Loop):
             yield loop, loop.first
             yield loop, loop.second
+
+
+def described(tie: Tie) -> str:
+    """In words: `the loop pin`."""
+    match tie:
+        case Loop():
+            return f"the loop {tie.name}"
+        case Coupling():
+            return f"the {tie.type.value} {tie.name}"
+        case Constraint():
+            return f"the constraint {tie.name}"
+    return f"the contact {tie.name}"
+
+
+def ties(mechanism: Mechanism) -> tuple[Tie, ...]:
+    """All that ties bodies beyond their records."""
+    return (*mechanism.loops, *mechanism.constraints, *mechanism.contacts)
