@@ -7,7 +7,7 @@ rows before it at all of them. Where parameters have no values, or the start can
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import assembled_positions
-from kinegraph.derive.constraints.rank import RowRank, dependent_columns, row_rank
+from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
@@ -32,8 +32,12 @@ class Analysis:
     """What was found: rows by name, velocities by index."""
 
     redundant: frozenset[str] = frozenset()
-    dependent: tuple[int, ...] = ()
+    dependent: tuple[str, ...] = ()
     mobility: int | None = None
+
+    def dependent_of(self, velocities: Sequence[str]) -> tuple[int, ...]:
+        """The dependent velocities by index."""
+        return tuple(index for index, name in enumerate(velocities) if name in self.dependent)
 
 
 @lru_cache(maxsize=64)
@@ -53,15 +57,16 @@ def analysed(
     states = _assembled_states(conditions, start)
     if not states:
         return Analysis()
+    return _summary(conditions, states, mechanism.layout.velocities)
+
+
+def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[str]) -> Analysis:
     ranks = [row_rank(conditions.jacobian(q)) for q in states]
-    return _summary(conditions, max(ranks, key=lambda rank: len(rank.independent)), states, ranks)
-
-
-def _summary(conditions: Conditions, best: RowRank, states: list[Floats], ranks: list[RowRank]) -> Analysis:
-    place = ranks.index(best)
-    jacobian = conditions.jacobian(states[place])[list(best.independent)]
+    best = max(ranks, key=lambda rank: len(rank.independent))
+    jacobian = conditions.jacobian(states[ranks.index(best)])[list(best.independent)]
     redundant = frozenset(conditions.names[k] for k in best.redundant)
-    return Analysis(redundant, dependent_columns(jacobian), best.mobility)
+    dependent = tuple(velocities[column] for column in dependent_columns(jacobian))
+    return Analysis(redundant, dependent, best.mobility)
 
 
 def _assembled_states(conditions: Conditions, start: Floats) -> list[Floats]:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
+from kinegraph.derive.constraints.analysis import Analysis
 from kinegraph.derive.constraints.multipliers import ConstrainedSystem
+from kinegraph.derive.constraints.partition import Partition, PartitionedSystem
 from kinegraph.derive.constraints.ties import TieRow, Ties
 from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.tree.coordinates import Square
+from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
 
 
 class ConstrainedDynamics:
     """One mechanism's constraints in one derivation.
 
-    Rows that are empty, or named in `redundant`, do not take part: their multipliers are not determined by the motion
+    Rows that are empty, or that the analysis names redundant, do not take part: their multipliers are not determined by the motion
     and are given as zero.
     """
 
-    def __init__(self, ties: Ties, inertia: Factorised, redundant: frozenset[str]) -> None:
+    def __init__(self, ties: Ties, inertia: Callable[[], Factorised], analysis: Analysis) -> None:
         self.ties = ties
-        self.inertia = inertia
-        self.redundant = redundant
+        self._factorised = inertia
+        self.analysis = analysis
+
+    @cached_property
+    def inertia(self) -> Factorised:
+        """H, ready to be solved with."""
+        return self._factorised()
 
     @cached_property
     def rows(self) -> list[TieRow]:
@@ -37,7 +45,7 @@ class ConstrainedDynamics:
     @cached_property
     def places(self) -> list[int]:
         """The rows that take part."""
-        return [k for k, row in enumerate(self.rows) if not row.is_empty and row.name not in self.redundant]
+        return [k for k, row in enumerate(self.rows) if not row.is_empty and row.name not in self.analysis.redundant]
 
     @cached_property
     def system(self) -> ConstrainedSystem:
@@ -61,6 +69,27 @@ class ConstrainedDynamics:
         found = self._spread(self.system.multipliers(force, self.gamma) if self.places else [], 0)
         return self.ties.in_stated_axes(found)
 
+    @cached_property
+    def partition(self) -> PartitionedSystem:
+        """The dependent velocities by the independent ones."""
+        names = self.ties.mechanism.layout.velocities
+        dependent = Partition(self.analysis.dependent_of(names))
+        if len(dependent.dependent) != len(self.places):
+            raise DerivationError(
+                f"{self.ties.mechanism.name}: which coordinates depend on the others is not known: "
+                "give all parameters values, and an initial position that can be assembled"
+            )
+        return PartitionedSystem([list(self.rows[k].jacobian) for k in self.places], dependent, names)
+
+    def on_independent(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Forces on the independent coordinates that do what these forces on all coordinates do."""
+        if not self.places:
+            return list(forces)
+        found = [forces[0].number(0)] * len(forces)
+        for index, force in zip(self.partition.independent, self.partition.project(forces), strict=True):
+            found[index] = force
+        return found
+
     def pivots(self) -> list[Scalar]:
         """For every row its pivot over its diagonal entry, 1 where it takes no part: near 0 it depends on others."""
         return self._spread(self.system.pivots() if self.places else [], 1)
@@ -79,7 +108,7 @@ class ConstrainedDynamics:
 
     def _spread(self, found: Sequence[Scalar], other: int) -> list[Scalar]:
         """Entries of the rows that take part, among all rows."""
-        like = self.inertia.inverse[0]
+        like = self.ties.layout.tree.like
         entries = [like.number(other)] * len(self.rows)
         for place, entry in zip(self.places, found, strict=True):
             entries[place] = entry

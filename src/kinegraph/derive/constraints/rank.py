@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,8 @@ from kinegraph.derive.constraints.conditions import Floats
 
 #: A row is dependent on those before it if less than this part of it is left after taking them off.
 DEPENDENT = 1e-9
+#: A column is well enough determined if this part of the best one is left of it.
+_ENOUGH = 0.05
 
 
 @dataclass(frozen=True)
@@ -50,31 +51,20 @@ def row_rank(jacobian: Floats, weights: Floats | None = None, tolerance: float =
     return RowRank(tuple(independent), tuple(redundant), jacobian.shape[1])
 
 
-def dependent_columns(jacobian: Floats, preferred: Sequence[int] = ()) -> tuple[int, ...]:
-    """Columns to solve the rows for: the largest pivots of a complete elimination, `preferred` ones first.
+def dependent_columns(jacobian: Floats) -> tuple[int, ...]:
+    """Columns to solve the rows for. Later ones come first: a model names its drives before what follows from them.
 
-    The rows must be independent. Large pivots keep the chart valid as far as possible around the state.
+    A column is taken if enough of it is left after those before it; else the one of which most is left.
     """
-    matrix = np.array(jacobian, dtype=float)
-    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    matrix /= np.where(lengths > 0, lengths, 1.0)
-    rows = list(range(matrix.shape[0]))
+    left = np.array(jacobian, dtype=float)
+    left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-300)
     chosen: list[int] = []
-    while rows:
-        row, column = _largest(matrix, rows, chosen, preferred)
+    for _ in range(left.shape[0]):
+        sizes = np.linalg.norm(left, axis=0)
+        sizes[chosen] = 0.0
+        good = np.flatnonzero(sizes > _ENOUGH * np.max(sizes))
+        column = int(good[-1])
         chosen.append(column)
-        rows.remove(row)
-        for other in rows:
-            matrix[other] -= matrix[row] * (matrix[other, column] / matrix[row, column])
+        unit = left[:, column] / sizes[column]
+        left = left - np.outer(unit, unit @ left)
     return tuple(sorted(chosen))
-
-
-def _largest(matrix: Floats, rows: list[int], taken: list[int], preferred: Sequence[int]) -> tuple[int, int]:
-    size = np.abs(matrix[rows])
-    size[:, taken] = -1.0
-    wanted = [column for column in preferred if column not in taken]
-    if wanted and float(np.max(size[:, wanted])) > 1e-3 * float(np.max(size)):
-        place = np.unravel_index(int(np.argmax(size[:, wanted])), (len(rows), len(wanted)))
-        return rows[int(place[0])], wanted[int(place[1])]
-    place = np.unravel_index(int(np.argmax(size)), size.shape)
-    return rows[int(place[0])], int(place[1])

@@ -242,10 +242,8 @@ class Derivation:
     @cached_property
     def constrained(self) -> ConstrainedDynamics:
         """The rows together with the inertia; without the rows that follow from others."""
-        redundant = self.plan.redundant
-        if redundant is None:
-            redundant = analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph).redundant
-        return ConstrainedDynamics(self.ties, self.factorised, redundant)
+        analysis = analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
+        return ConstrainedDynamics(self.ties, lambda: self.factorised, analysis)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
@@ -271,7 +269,7 @@ class Derivation:
 
 def constraint_graph(mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
     """`value`, `jacobian` and `rate` of all rows as they are computed with."""
-    derivation = Derivation(mechanism, dict(bound), Plan(redundant=frozenset()))
+    derivation = Derivation(mechanism, dict(bound), Plan())
     rows = derivation.ties.rows()
     count = len(rows)
     outputs = (

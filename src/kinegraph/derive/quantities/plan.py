@@ -39,5 +39,3 @@ class Plan:
     gauges: frozenset[tuple[int, Gauge]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
     forward: ForwardMethod = ForwardMethod.FACTORISE
-    #: Rows of constraints that follow from others; None: those that numbers show to do so.
-    redundant: frozenset[str] | None = None
