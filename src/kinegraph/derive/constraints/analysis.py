@@ -80,8 +80,8 @@ def _assembled_states(conditions: Conditions, start: Floats) -> list[Floats]:
     found = [first.q]
     for _ in range(_SAMPLES):
         jacobian = conditions.jacobian(found[-1])
-        step = random.normal(size=size)
-        step -= np.linalg.pinv(jacobian, rcond=1e-9) @ (jacobian @ step) if jacobian.size else 0.0
+        aim = np.asarray(random.normal(size=size))
+        step = aim - np.linalg.pinv(jacobian, rcond=1e-9) @ (jacobian @ aim)
         length = float(np.linalg.norm(step))
         if length < 1e-9:
             break

@@ -18,8 +18,8 @@ from kinegraph.graph.scalar import Scalar
 class ConstrainedDynamics:
     """One mechanism's constraints in one derivation.
 
-    Rows that are empty, or that the analysis names redundant, do not take part: their multipliers are not determined by the motion
-    and are given as zero.
+    Rows that are empty, or that the analysis names redundant, do not take part: the motion does not determine their
+    multipliers, which are given as zero.
     """
 
     def __init__(self, ties: Ties, inertia: Callable[[], Factorised], analysis: Analysis) -> None:

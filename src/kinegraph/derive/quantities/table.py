@@ -321,6 +321,6 @@ RECORDS = {record.name: record for record in TABLE}
 
 #: Words that will be quantities: what is said of them until they are.
 NOT_DERIVED_YET = dict.fromkeys(
-    ("reaction", "constraints", "constraint_jacobian", "multipliers", "B"),
-    "comes with closed loops and constraints, which are not derived yet",
+    ("reaction", "B"),
+    "is not derived yet; reactions are a task: kg.reactions",
 )
