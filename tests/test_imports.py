@@ -27,9 +27,11 @@ ALLOWED: dict[str, set[str]] = {
     "io": {"errors", "model"},
     "library": {"errors", "model", "io"},
     "derive": {"errors", "model", "graph"},
+    "assembly": {"errors", "model", "graph", "derive"},  # positions that fit the constraints
     "large": {"errors", "model", "graph", "derive"},  # large systems: recursions over arrays
     "compiler": {
         "errors",
+        "display",
         "interrupt",
         "model",
         "io",
@@ -51,10 +53,11 @@ ALLOWED |= {
     "export": BASE,
     "interop": BASE | {"export"},
     "store": BASE,
-    "view": BASE | {"store", "simulate"},
-    "bench": BASE | {"simulate"},
-    "__init__": BASE | {"store", "view", "export", "interop", "simulate"},
-    "cli": BASE | {"store", "view", "export", "interop", "simulate", "bench", "__init__"},
+    "tasks": BASE | {"simulate"},
+    "view": BASE | {"store", "simulate", "tasks"},
+    "bench": BASE | {"simulate", "store", "tasks", "__init__"},
+    "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks"},
+    "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "bench", "__init__"},
     "__main__": {"cli"},
 }
 

@@ -86,3 +86,11 @@ class SolveError(KinegraphError):
 
 class TableauError(SolveError):
     """The numbers of a Runge-Kutta method contradict each other."""
+
+
+class TaskError(KinegraphError):
+    """A task of mechanics has no answer for this mechanism, or was asked for something that does not exist."""
+
+
+class AssemblyError(KinegraphError):
+    """The loops and constraints of a mechanism cannot be made to fit."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Expression, expression
 from kinegraph.model.state_layout import StateLayout
 
@@ -142,7 +142,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Mechanism(Shown):
+class Mechanism(RichDisplay):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
     `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from kinegraph.derive.quantities.definitions import (
+    accelerations,
+    constraints,
+    elements,
+    energy,
+    inertia,
+    inverse_dynamics,
+    joints,
+    parameters,
+    poses,
+    velocity_forces,
+)
 from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, QuantityRecord, Subject
 from kinegraph.derive.quantities.variables import Variables
 
@@ -16,6 +28,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "tau",
         "generalized forces for this motion (inverse dynamics)",
+        derive=inverse_dynamics.tau,
         arguments=_QVA,
         shape=(_N,),
         frame=Frame.COORDINATES,
@@ -25,11 +38,13 @@ TABLE: tuple[QuantityRecord, ...] = (
         driven=True,
         looped=True,
         of_links=True,
+        derivative=inverse_dynamics.tau_derivative,
         synonyms=("inverse_dynamics", "rnea", "torque", "torques", "id"),
     ),
     QuantityRecord(
         "H",
         "inertia matrix, symmetric, in the order of v",
+        derive=inertia.inertia,
         arguments=_Q,
         shape=(_N, _N),
         frame=Frame.COORDINATES,
@@ -42,6 +57,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "C",
         "three-index array C[i][k][l]: the velocity forces are sum C[i][k][l] v[k] v[l]",
+        derive=velocity_forces.three_index_array,
         arguments=_Q,
         shape=(_N, _N, _N),
         frame=Frame.COORDINATES,
@@ -54,6 +70,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "coriolis",
         "Coriolis and centrifugal matrix: times v it gives the velocity forces",
+        derive=velocity_forces.coriolis,
         arguments=_QV,
         shape=(_N, _N),
         frame=Frame.COORDINATES,
@@ -66,6 +83,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "gravity",
         "generalized forces that hold against gravity",
+        derive=inertia.gravity,
         arguments=_Q,
         shape=(_N,),
         frame=Frame.COORDINATES,
@@ -78,6 +96,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "bias",
         "generalized forces at zero acceleration",
+        derive=inverse_dynamics.bias,
         arguments=_QV,
         shape=(_N,),
         frame=Frame.COORDINATES,
@@ -91,6 +110,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "qdd",
         "accelerations (forward dynamics)",
+        derive=accelerations.accelerations,
         arguments=(*_QV, Variables.FORCES),
         shape=(_N,),
         frame=Frame.COORDINATES,
@@ -101,11 +121,13 @@ TABLE: tuple[QuantityRecord, ...] = (
         looped=True,
         of_links=True,
         choices=frozenset({Choice.INERTIA, Choice.FORWARD}),
+        derivative=accelerations.acceleration_derivative,
         synonyms=("forward_dynamics", "aba", "acceleration", "accelerations", "a", "ddq", "fd"),
     ),
     QuantityRecord(
         "energy",
         "kinetic and potential energy",
+        derive=energy.energy,
         arguments=_QV,
         shape=(2,),
         frame=Frame.NONE,
@@ -117,6 +139,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "momentum",
         "linear momentum, then angular momentum about the origin",
+        derive=energy.momentum,
         arguments=_QV,
         shape=(6,),
         frame=Frame.FIXED,
@@ -126,6 +149,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "forces",
         "generalized forces of springs, dampers, forces and all other elements",
+        derive=elements.forces,
         arguments=_QV,
         shape=(_N,),
         frame=Frame.COORDINATES,
@@ -138,6 +162,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "power",
         "power dissipated by elements, then power supplied by them; what tau supplies comes on top",
+        derive=elements.power,
         arguments=_QV,
         shape=(2,),
         frame=Frame.NONE,
@@ -147,30 +172,130 @@ TABLE: tuple[QuantityRecord, ...] = (
         synonyms=("dissipation",),
     ),
     QuantityRecord(
+        "constraints",
+        "what loops and constraints miss by position, row by row: zero where the mechanism is assembled",
+        derive=constraints.values,
+        arguments=_Q,
+        shape=(Extent.ROWS,),
+        frame=Frame.ROWS,
+        unit="m, rad",
+        letter=Letter("Phi"),
+        synonyms=("loops", "closure", "violation"),
+    ),
+    QuantityRecord(
+        "constraint_jacobian",
+        "derivative of the constraints by displacements, row by row",
+        derive=constraints.jacobian,
+        arguments=_Q,
+        shape=(Extent.ROWS, _N),
+        frame=Frame.ROWS,
+        unit="m, 1",
+        letter=Letter("J", upper="Phi"),
+        synonyms=("closure_jacobian",),
+    ),
+    QuantityRecord(
+        "constraint_rates",
+        "what loops and constraints miss by velocity, row by row",
+        derive=constraints.rates,
+        arguments=_QV,
+        shape=(Extent.ROWS,),
+        frame=Frame.ROWS,
+        unit="m/s, rad/s",
+        letter=Letter("Phi", dots=1),
+        synonyms=("velocity_constraints",),
+    ),
+    QuantityRecord(
+        "multipliers",
+        "force or moment that the first frame of each row exerts on the second",
+        derive=constraints.multipliers,
+        arguments=(*_QV, Variables.FORCES),
+        shape=(Extent.ROWS,),
+        frame=Frame.ROWS,
+        unit=_FORCE,
+        letter=Letter("lambda"),
+        driven=True,
+        choices=frozenset({Choice.INERTIA}),
+        synonyms=("lambda", "constraint_forces", "lagrange_multipliers"),
+    ),
+    QuantityRecord(
+        "pivots",
+        "how independent each row is of those before it, from 1 to 0: near 0 the position is singular",
+        derive=constraints.pivots,
+        arguments=_Q,
+        shape=(Extent.ROWS,),
+        frame=Frame.ROWS,
+        unit="1",
+        choices=frozenset({Choice.INERTIA}),
+        synonyms=("conditioning",),
+    ),
+    QuantityRecord(
         "pose",
         "homogeneous matrix: rotation, and position in the last column",
+        derive=poses.pose,
         arguments=_Q,
         shape=(4, 4),
         frame=Frame.FIXED,
         unit="1, m",
         letter=Letter("T"),
         subject=Subject.BODY,
+        any_frame=True,
         synonyms=("position", "placement", "transform", "fk", "forward_kinematics"),
     ),
     QuantityRecord(
         "jacobian",
         "Jacobian: rows of the velocity, then of the angular velocity, by v",
+        derive=poses.jacobian,
         arguments=_Q,
         shape=(6, _N),
         frame=Frame.FIXED,
         unit="m, 1",
         letter=Letter("J"),
         subject=Subject.BODY,
+        any_frame=True,
         synonyms=("J", "Jacobian"),
+    ),
+    QuantityRecord(
+        "axis",
+        "direction of a joint's axis, a unit vector",
+        derive=joints.axis,
+        arguments=_Q,
+        shape=(3,),
+        frame=Frame.FIXED,
+        unit="1",
+        letter=Letter("e"),
+        subject=Subject.JOINT,
+        any_frame=True,
+        synonyms=("joint_axis", "e"),
+    ),
+    QuantityRecord(
+        "arm",
+        "vector from a joint to a body's centre of mass",
+        derive=joints.arm,
+        arguments=_Q,
+        shape=(3,),
+        frame=Frame.FIXED,
+        unit="m",
+        letter=Letter("r"),
+        subject=Subject.JOINT_AND_BODY,
+        any_frame=True,
+        synonyms=("lever", "r"),
+    ),
+    QuantityRecord(
+        "structure",
+        "structure matrix W of an element: its generalized forces are W^T times the components it acts with",
+        derive=elements.structure,
+        arguments=_Q,
+        shape=(Extent.COMPONENTS, _N),
+        frame=Frame.ELEMENT,
+        unit="target by coordinate",
+        letter=Letter("W"),
+        subject=Subject.ELEMENT,
+        synonyms=("W", "structure_matrix"),
     ),
     QuantityRecord(
         "regressor",
         "matrix that gives tau when it is multiplied by the base parameters; elements are left out",
+        derive=parameters.regressor,
         arguments=_QVA,
         shape=(_N, Extent.BASE_PARAMETERS),
         frame=Frame.COORDINATES,
@@ -181,6 +306,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "base_parameters",
         "the fewest inertial parameters that tau depends on, in the order of the regressor's columns",
+        derive=parameters.base_parameters,
         arguments=(),
         shape=(Extent.BASE_PARAMETERS,),
         frame=Frame.NONE,
@@ -192,3 +318,9 @@ TABLE: tuple[QuantityRecord, ...] = (
 
 #: The rows by their names.
 RECORDS = {record.name: record for record in TABLE}
+
+#: Words that will be quantities: what is said of them until they are.
+NOT_DERIVED_YET = dict.fromkeys(
+    ("reaction", "B"),
+    "is not derived yet; reactions are a task: kg.reactions",
+)
