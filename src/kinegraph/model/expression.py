@@ -166,6 +166,11 @@ class Defined(Compound):
     values: tuple[Expression, ...]  # one: what the name stands for
     _hash: int = field(init=False)
     _size: int = field(init=False)
+    _names: frozenset[str] = field(init=False)  # in all that it stands for
+
+    def __post_init__(self) -> None:
+        Compound.__post_init__(self)
+        object.__setattr__(self, "_names", names(self.value))
 
     @property
     def head(self) -> str:
@@ -269,7 +274,13 @@ def expression(value: Scalar) -> Expression:
 
 def names(root: Expression) -> frozenset[str]:
     """All names an expression mentions."""
-    return frozenset(part.text for part in postorder(root) if isinstance(part, Name))
+    found: set[str] = set()
+    for part in as_written(root):
+        if isinstance(part, Name):
+            found.add(part.text)
+        elif isinstance(part, Defined):
+            found |= part._names
+    return frozenset(found)
 
 
 # Binding strength of what is written, weakest first; an operand weaker than its place asks for is put in parentheses.
