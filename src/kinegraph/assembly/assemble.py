@@ -21,8 +21,8 @@ from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.records import row_names
 from kinegraph.model.evaluate import initial_positions, initial_velocities, number, parameter_values
-from kinegraph.model.expression import Scalar, expression
-from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.expression import Scalar, expression, names
+from kinegraph.model.mechanism import Mechanism, Rotation, amounts
 from kinegraph.model.names import did_you_mean
 
 #: How much less a value that was given moves than one that was not, where both cannot stay.
@@ -99,6 +99,25 @@ class Assembler:
         changed = {name: after[name] - before[name] for name in held if abs(after[name] - before[name]) > 1e-12}
         return Assembly(place.q, rates, place.miss, changed, row_rank(conditions.jacobian(place.q)))
 
+    def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 200, seed: int = 0) -> list[Assembly]:
+        """All ways to assemble with the values of `at` held, found from many starts; the given one first.
+
+        Where the held values leave the mechanism free to move, each is an example of a family.
+        """
+        at = at or {}
+        q, v = self.start(at)
+        conditions = self.conditions()
+        free = ~self._held(tuple(at))
+        turns = [k for k, name in enumerate(self.mechanism.layout.positions) if is_angle(self.mechanism, name)]
+        random = np.random.default_rng(seed)
+        found: list[Assembly] = []
+        for start in range(starts):
+            aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)
+            place = assembled_positions(conditions, conditions.moved(q, aside), np.where(free, 1.0, 0.0))
+            if place.miss <= CLOSED and not any(_same(place.q, one.q, turns) for one in found):
+                found.append(self.assembled(place.q, v, tuple(at)))
+        return found
+
     def _positions(self, conditions: Conditions, q: Floats, held: Sequence[str]) -> Assembled:
         fixed = self._held(held)
         found = assembled_positions(conditions, q, np.where(fixed, 0.0, 1.0))
@@ -142,6 +161,25 @@ class Assembler:
             f"{self.mechanism.name} cannot be assembled near this state: {name} stays open by {miss:.3g}\n"
             f"  {hint}check the lengths, or begin nearer to a position where it closes"
         )
+
+
+def is_angle(mechanism: Mechanism, name: str) -> bool:
+    """Whether a coordinate appears in rotations and nowhere else in the geometry: a turn more is the same place."""
+    found = False
+    for body in mechanism.bodies:
+        for transform in body.transforms:
+            if any(name in names(amount) for amount in amounts(transform)):
+                if not isinstance(transform, Rotation):
+                    return False
+                found = True
+    return found
+
+
+def _same(first: Floats, second: Floats, turns: Sequence[int]) -> bool:
+    difference = np.abs(first - second)
+    part = np.mod(difference[list(turns)], 2 * np.pi)
+    difference[list(turns)] = np.minimum(part, 2 * np.pi - part)
+    return bool(np.all(difference < 1e-6))
 
 
 def assemble(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.compile import unit_quaternions
+from kinegraph.compiler.request import unit_quaternions
 from kinegraph.derive.constraints.analysis import moved_positions
 
 #: Two chains of three and two joints about skew axes, on a base that moves, closed by a joint between their ends.

@@ -7,18 +7,19 @@ rows before it at all of them. Where parameters have no values, or the start can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from kinegraph.codegen.program.binding import Argument
+from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import assembled_positions
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import KinegraphError
-from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph
+from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.model.constraints.records import row_names
 from kinegraph.model.evaluate import initial_positions, parameter_values
 from kinegraph.model.expression import TIME, Expression
@@ -92,21 +93,33 @@ def _assembled_states(conditions: Conditions, start: Floats) -> list[Floats]:
 
 
 def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, float], t: float = 0.0) -> Conditions:
-    """The rows of a graph (`value`, `jacobian`, `rate`) as functions of q and v, evaluated by the interpreter."""
+    """The rows of a graph (`value`, `jacobian`, `rate`) as functions of q and v."""
     layout = mechanism.layout
+    function = InterpretedFunction(graph, _arguments(mechanism, values))
+    tail = np.array([t, *np.zeros(len(layout.inputs)), *values.values()])
+    rows = graph.output("value").shape[0]
+    size = len(layout.velocities)
+    still = np.zeros(size)
 
-    def at(q: Floats, v: Floats) -> dict[str, Floats]:
-        state = dict(zip(layout.positions, q, strict=True)) | dict(zip(layout.velocities, v, strict=True))
-        return interpret(graph, values | state | {TIME: t} | dict.fromkeys(layout.inputs, 0.0))
+    def at(q: Floats, v: Floats) -> Floats:
+        return np.array(function(np.concatenate([q, v, tail])))
 
-    still = np.zeros(len(layout.velocities))
     return Conditions(
         row_names_of(mechanism),
-        lambda q: at(q, still)["value"],
-        lambda q: at(q, still)["jacobian"],
-        lambda q, v: at(q, v)["rate"],
+        lambda q: at(q, still)[:rows],
+        lambda q: at(q, still)[rows : rows + rows * size].reshape(rows, size),
+        lambda q, v: at(q, v)[rows + rows * size :],
         lambda q, d: moved_positions(mechanism, q, d),
     )
+
+
+def _arguments(mechanism: Mechanism, values: Mapping[str, float]) -> tuple[Argument, ...]:
+    layout = mechanism.layout
+    groups = {
+        "q": (Kind.COORDINATE, layout.positions), "v": (Kind.VELOCITY, layout.velocities), "t": (Kind.TIME, (TIME,)),
+        "u": (Kind.INPUT, layout.inputs), "p": (Kind.PARAMETER, tuple(values)),
+    }  # fmt: skip
+    return tuple(Argument(name, tuple(Symbol(kind, one) for one in names)) for name, (kind, names) in groups.items())
 
 
 def row_names_of(mechanism: Mechanism) -> tuple[str, ...]:
