@@ -18,6 +18,7 @@ from kinegraph.cli.common import (
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.errors import ModelError
 from kinegraph.files import read_input_text
+from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
     from kinegraph.solve.problem.events import Event
@@ -108,8 +109,7 @@ def _split(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str,
     known = [parameter.name for parameter in mechanism.parameters]
     for name in given:
         if name not in state and name not in known:
-            remedy = f"coordinates and velocities: {', '.join(state)}; parameters: {', '.join(known) or 'none'}"
-            raise ModelError(f"--set: {mechanism.name} has no {name!r}", remedy=remedy)
+            raise ModelError(f"--set: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, (*state, *known)))
     initial = {name: text for name, text in given.items() if name in state}
     return initial, {name: text for name, text in given.items() if name not in state}
 

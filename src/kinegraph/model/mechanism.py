@@ -142,7 +142,7 @@ class Point:
     position: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Mechanism(RichDisplay):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
@@ -171,6 +171,11 @@ class Mechanism(RichDisplay):
     unknowns: tuple[Unknown, ...] = ()
     cuts: tuple[Cut, ...] = ()
     report: Report = field(default=Report(), compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        parts = ("bodies", "coordinates", "parameters", "elements", "loops", "constraints", "contacts")
+        facts = [f"{len(getattr(self, part))} {part}" for part in parts if getattr(self, part)]
+        return f"<Mechanism {self.name}: {', '.join(facts)}>"
 
     def body(self, name: str) -> Body:
         """The body of this name."""
