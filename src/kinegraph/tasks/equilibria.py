@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
@@ -43,7 +43,7 @@ class Equilibrium:
 
 
 @dataclass(frozen=True)
-class Equilibria(Shown):
+class Equilibria(RichDisplay):
     """All that were found, in the order of q; `starts` says from how many places Newton set out."""
 
     equilibria: tuple[Equilibrium, ...]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
@@ -34,7 +34,7 @@ class PoseSolution:
 
 
 @dataclass(frozen=True)
-class PoseSolutions(Shown):
+class PoseSolutions(RichDisplay):
     """All solutions that were found. Empty: the pose was not reached; `nearest` is the closest that was found.
 
     `family`: the mechanism can move while the body stays (it has more joints than the pose fixes, or is singular

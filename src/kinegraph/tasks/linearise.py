@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compiler.compile import Quantities, quantities_of
-from kinegraph.display import Shown
+from kinegraph.compiler.request import Quantities, quantities_of
+from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -24,7 +24,7 @@ STEADY = 1e-7
 
 
 @dataclass(frozen=True)
-class Linearisation(Shown):
+class Linearisation(RichDisplay):
     """The matrices, what their rows and columns are, and the point they belong to."""
 
     A: Floats

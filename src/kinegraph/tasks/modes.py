@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.kernels import called, kernel_of
@@ -48,7 +48,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class Modes(Shown):
+class Modes(RichDisplay):
     """All modes, slowest first; of a conjugate pair the one with a positive frequency stands for both."""
 
     modes: tuple[Mode, ...]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compiler.compile import Quantities
-from kinegraph.display import Shown
+from kinegraph.compiler.request import Quantities
+from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -17,7 +17,7 @@ from kinegraph.tasks.operating_point import Floats
 
 
 @dataclass(frozen=True)
-class Response(Shown):
+class Response(RichDisplay):
     """Y/W over angular frequency (rad/s): `transfer[frequency, output, input]`, complex."""
 
     frequencies: Floats
