@@ -11,8 +11,10 @@ import kinegraph as kg
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     console,
     plural,
     print_json,
@@ -27,10 +29,12 @@ def run(
     model: ModelArgument,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Read and validate a model, and say what is in it."""
-    mechanism = read_model(model, floating, package_root)
+    mechanism = read_model(model, floating, package_root, parameters=parameters, lock=lock)
     if json:
         print_json(summary(mechanism))
         return

@@ -43,11 +43,37 @@ SetOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON and nothing else.")]
 
 
+ParametersOption = Annotated[
+    Path | None,
+    typer.Option("--parameters", metavar="FILE", help="Values of parameters: .json, .toml, .csv or `name = value`."),
+]
+LockOption = Annotated[
+    list[str] | None,
+    typer.Option("--lock", metavar="NAME=VALUE", help="Hold coordinates: --lock q4=0, or --lock q4 where it starts."),
+]
+
+
 def read_model(
-    model: str, floating: bool = False, package_roots: list[Path] | None = None, elements: bool | None = None
+    model: str,
+    floating: bool = False,
+    package_roots: list[Path] | None = None,
+    elements: bool | None = None,
+    parameters: Path | None = None,
+    lock: list[str] | None = None,
 ) -> kg.Mechanism:
-    """The mechanism MODEL names, read as --floating, --package-root and --elements say."""
-    return kg.load(model, floating=floating, package_roots=package_roots or (), elements=elements)
+    """The mechanism MODEL names, read as --floating, --package-root, --elements, --parameters and --lock say."""
+    roots = package_roots or ()
+    mechanism = kg.load(model, floating=floating, package_roots=roots, elements=elements, parameters=parameters)
+    return locked(mechanism, lock or []) if lock else mechanism
+
+
+def locked(mechanism: kg.Mechanism, texts: list[str]) -> kg.Mechanism:
+    """The mechanism with coordinates held as --lock says: `q4=0`, or `q4` for its initial position."""
+    known = [parameter.name for parameter in mechanism.parameters]
+    parts = [part.strip() for text in texts for part in re.split(r",(?![^()]*\))", text)]
+    given = assignments([part for part in parts if "=" in part], "--lock")
+    values = {name: parse_value(value, "--lock", known) for name, value in given.items()}
+    return kg.lock(mechanism, *(part for part in parts if part and "=" not in part), values)
 
 
 def console(stderr: bool = False) -> Console:

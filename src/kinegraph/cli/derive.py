@@ -10,8 +10,10 @@ import kinegraph as kg
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     QuantityOption,
     SetOption,
     parameter_settings,
@@ -31,13 +33,15 @@ def run(
     settings: SetOption = None,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Derive equations exactly and print them with a list of abbreviations.
 
     They are shortened by a quick reduction, which is proved; --raw shows them as they were derived.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = read_model(model, floating, package_root, parameters=parameters, lock=lock)
     graph = equations(mechanism, quantity, numeric, parameter_settings(mechanism, settings), raw)
     from kinegraph.notation.latex import latex as latex_of
     from kinegraph.notation.text import formula

@@ -12,8 +12,10 @@ import kinegraph as kg
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     QuantityOption,
     SetOption,
     assignments,
@@ -39,13 +41,15 @@ def run(
     settings: SetOption = None,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compile quantities and evaluate them at one state.
 
     Positions and velocities not given take the model's initial values; accelerations, forces and time are zero.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = read_model(model, floating, package_root, parameters=parameters, lock=lock)
     values = parameter_settings(mechanism, settings)
     state = state_of(mechanism, assignments(at or (), "--at"), parameter_values(mechanism, values))
     results = evaluate(mechanism, quantity, values, state)

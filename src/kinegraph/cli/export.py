@@ -12,8 +12,10 @@ import kinegraph as kg
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     QuantityOption,
     SetOption,
     console,
@@ -58,13 +60,15 @@ def run(
     settings: SetOption = None,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write equations as source code, with a self-test inside.
 
     Only files that an export wrote are replaced.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = read_model(model, floating, package_root, parameters=parameters, lock=lock)
     options = ExportOptions(
         name=name,
         precision=Precision.FLOAT if single else Precision.DOUBLE,

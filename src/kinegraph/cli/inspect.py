@@ -12,8 +12,10 @@ import kinegraph as kg
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     QuantityOption,
     SetOption,
     parameter_settings,
@@ -42,10 +44,12 @@ def run(
     settings: SetOption = None,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print a value between two stages: the model, its tree of joints, the graph, reduced, LLVM code, assembly."""
-    mechanism = read_model(model, floating, package_root)
+    mechanism = read_model(model, floating, package_root, parameters=parameters, lock=lock)
     values = parameter_settings(mechanism, settings)
     text = shown(mechanism, stage, quantity, numeric, values)
     if json:

@@ -15,8 +15,10 @@ from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     QuantityOption,
     SetOption,
     console,
@@ -98,6 +100,8 @@ def run(
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Count operations after each stage of the reduction, and prove the result.
@@ -105,7 +109,7 @@ def run(
     Parameters become numbers where the model gives values. A count is of binary multiplications and additions;
     signs, and what depends on parameters alone, are free.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = read_model(model, floating, package_root, parameters=parameters, lock=lock)
     values = parameter_settings(mechanism, settings)
     if not symbolic:
         values = {**known_values(mechanism), **values}

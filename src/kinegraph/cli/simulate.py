@@ -12,8 +12,10 @@ import kinegraph as kg
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     assignments,
     console,
     print_json,
@@ -73,6 +75,8 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Simulate a mechanism and print how it went; save the motion and draw it.
@@ -85,10 +89,10 @@ def run(
         from kinegraph.view.page import page_path
 
         page_path(page)
-    mechanism = read_model(model, floating, package_root, elements)
-    initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
+    mechanism = read_model(model, floating, package_root, elements, parameters=parameters, lock=lock)
+    initial, changed = _split(mechanism, assignments(settings or (), "--set"))
     solution = simulate(
-        mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),
+        mechanism, duration, method=method, initial=initial, parameters=_formulas(changed),
         inputs=_inputs(assignments(inputs or (), "--input")), events=_events(events, stop), grid=points or None,
         rtol=rtol, atol=atol, step=step, native="auto" if native is None else native,
         progress=False if quiet or json else None,

@@ -14,8 +14,10 @@ from rich.table import Table
 from kinegraph.cli.common import (
     FloatingOption,
     JsonOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     assignments,
     console,
     parse_value,
@@ -79,6 +81,8 @@ def add(
     store: StoreOption = None,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Derive, reduce and save: the mechanism, its initial and its reduced graph, the counts after each pass."""
@@ -86,7 +90,9 @@ def add(
     from kinegraph.store.write.add import add as add_model
 
     with opened(store, create=True) as here:
-        saved = add_model(here, read_model(model, floating, package_root), quantity, effort)
+        saved = add_model(
+            here, read_model(model, floating, package_root, parameters=parameters, lock=lock), quantity, effort
+        )
         for wanted in (expressions or "").split(",") if expressions else ():
             form_expressions(here, saved.graphs[-1], wanted.strip(), Form(numeric, sums), keep=True)
         if json:

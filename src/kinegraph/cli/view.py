@@ -9,8 +9,10 @@ import typer
 
 from kinegraph.cli.common import (
     FloatingOption,
+    LockOption,
     ModelArgument,
     PackageRootOption,
+    ParametersOption,
     SetOption,
     console,
     parameter_settings,
@@ -26,11 +28,13 @@ def run(
     settings: SetOption = None,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    parameters: ParametersOption = None,
+    lock: LockOption = None,
 ) -> None:
     """Write a page that shows a mechanism where it starts, with a slider for each coordinate."""
     from kinegraph.view import model_page
 
-    mechanism = read_model(model, floating, package_root)
+    mechanism = read_model(model, floating, package_root, parameters=parameters, lock=lock)
     file = output or Path(f"{mechanism.name}.html")
     with console(stderr=True).status(f"writing {file} ..."):
         model_page(mechanism, file, parameter_settings(mechanism, settings))

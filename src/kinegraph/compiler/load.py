@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,12 +12,15 @@ from kinegraph.errors import ModelError
 from kinegraph.io.dh.table import load_denavit_hartenberg
 from kinegraph.io.mjcf.load import read_mjcf
 from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
+from kinegraph.io.parameters import read_parameters
 from kinegraph.io.records.load import load as load_records
 from kinegraph.io.records.write import write as write_records
 from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.urdf.load import read_urdf
+from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.parameter_values import with_parameters
 from kinegraph.model.robot.elements import JointModel, with_elements
 
 #: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
@@ -45,6 +48,7 @@ def load(
     floating: bool = False,
     package_roots: Sequence[str | Path] = (),
     elements: bool | JointModel | None = None,
+    parameters: Mapping[str, Scalar] | str | Path | None = None,
 ) -> Mechanism:
     """A mechanism from a file (the model language, URDF, MJCF, a Denavit-Hartenberg table as CSV), or by its name in
     the library. What a file holds decides how it is read: URDF and MJCF are told apart by their root element.
@@ -53,7 +57,17 @@ def load(
 
     elements: whether what robot files say about joints (damping, springs, armature) is part of the equations; None
     does as each format's own engines do: MJCF yes, URDF no. `JointModel` chooses more: dry friction, limits.
+    parameters: values by name, or a file of them (.json, .toml, .csv, or lines `name = value`).
     """
+    mechanism = _read(source, floating, package_roots, elements)
+    if parameters is None:
+        return mechanism
+    return with_parameters(mechanism, parameters if isinstance(parameters, Mapping) else read_parameters(parameters))
+
+
+def _read(
+    source: str | Path, floating: bool, package_roots: Sequence[str | Path], elements: bool | JointModel | None
+) -> Mechanism:
     kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognised(source)
     if kind is not ModelFormat.URDF and (floating or package_roots):
         what = "only a URDF's base can be set free when it is read" if floating else "only a URDF has package roots"
