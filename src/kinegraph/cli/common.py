@@ -7,7 +7,6 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -19,14 +18,6 @@ from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression
 
-ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A model file, or a name of the library.", show_default=False)
-]
-FloatingOption = Annotated[bool, typer.Option("--floating", help="Set the base of a URDF robot free.")]
-PackageRootOption = Annotated[
-    list[Path] | None,
-    typer.Option("--package-root", metavar="DIR", help="Where the package:// meshes of a URDF are looked for."),
-]
 QuantityOption = Annotated[
     str,
     typer.Option(
@@ -41,39 +32,6 @@ SetOption = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="Give parameters values, e.g. --set m1=2,l1=0.5."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON and nothing else.")]
-
-
-ParametersOption = Annotated[
-    Path | None,
-    typer.Option("--parameters", metavar="FILE", help="Values of parameters: .json, .toml, .csv or `name = value`."),
-]
-LockOption = Annotated[
-    list[str] | None,
-    typer.Option("--lock", metavar="NAME=VALUE", help="Hold coordinates: --lock q4=0, or --lock q4 where it starts."),
-]
-
-
-def read_model(
-    model: str,
-    floating: bool = False,
-    package_roots: list[Path] | None = None,
-    elements: bool | None = None,
-    parameters: Path | None = None,
-    lock: list[str] | None = None,
-) -> kg.Mechanism:
-    """The mechanism MODEL names, read as --floating, --package-root, --elements, --parameters and --lock say."""
-    roots = package_roots or ()
-    mechanism = kg.load(model, floating=floating, package_roots=roots, elements=elements, parameters=parameters)
-    return locked(mechanism, lock or []) if lock else mechanism
-
-
-def locked(mechanism: kg.Mechanism, texts: list[str]) -> kg.Mechanism:
-    """The mechanism with coordinates held as --lock says: `q4=0`, or `q4` for its initial position."""
-    known = [parameter.name for parameter in mechanism.parameters]
-    parts = [part.strip() for text in texts for part in re.split(r",(?![^()]*\))", text)]
-    given = assignments([part for part in parts if "=" in part], "--lock")
-    values = {name: parse_value(value, "--lock", known) for name, value in given.items()}
-    return kg.lock(mechanism, *(part for part in parts if part and "=" not in part), values)
 
 
 def console(stderr: bool = False) -> Console:

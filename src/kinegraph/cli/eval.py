@@ -10,20 +10,15 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    LockOption,
-    ModelArgument,
-    PackageRootOption,
-    ParametersOption,
     QuantityOption,
     SetOption,
     assignments,
     parameter_settings,
     parse_value,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
@@ -31,25 +26,22 @@ from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
     at: Annotated[
         list[str] | None,
         typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,q1''=0,tau:q1=3,t=1."),
     ] = None,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
-    parameters: ParametersOption = None,
-    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compile quantities and evaluate them at one state.
 
     Positions and velocities not given take the model's initial values; accelerations, forces and time are zero.
     """
-    mechanism = read_model(model, floating, package_root, parameters=parameters, lock=lock)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     state = state_of(mechanism, assignments(at or (), "--at"), parameter_values(mechanism, values))
     results = evaluate(mechanism, quantity, values, state)

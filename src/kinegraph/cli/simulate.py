@@ -10,17 +10,12 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    LockOption,
-    ModelArgument,
-    PackageRootOption,
-    ParametersOption,
     assignments,
     console,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.errors import ModelError
 from kinegraph.files import read_input_text
 from kinegraph.model.names import did_you_mean
@@ -30,8 +25,9 @@ if TYPE_CHECKING:
     from kinegraph.solve.results.solution import Solution
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
     settings: Annotated[
         list[str] | None,
@@ -64,19 +60,11 @@ def run(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
     ] = None,
-    elements: Annotated[
-        bool | None,
-        typer.Option("--elements/--bare", help="Damping, springs, ... of robot files; else as their engines do."),
-    ] = None,
     native: Annotated[
         bool | None,
         typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
-    parameters: ParametersOption = None,
-    lock: LockOption = None,
     json: JsonOption = False,
 ) -> None:
     """Simulate a mechanism and print how it went; save the motion and draw it.
@@ -89,10 +77,10 @@ def run(
         from kinegraph.view.page import page_path
 
         page_path(page)
-    mechanism = read_model(model, floating, package_root, elements, parameters=parameters, lock=lock)
-    initial, changed = _split(mechanism, assignments(settings or (), "--set"))
+    mechanism = source.mechanism()
+    initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     solution = simulate(
-        mechanism, duration, method=method, initial=initial, parameters=_formulas(changed),
+        mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),
         inputs=_inputs(assignments(inputs or (), "--input")), events=_events(events, stop), grid=points or None,
         rtol=rtol, atol=atol, step=step, native="auto" if native is None else native,
         progress=False if quiet or json else None,
