@@ -10,18 +10,15 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     assignments,
     parameter_settings,
     parse_value,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
@@ -30,8 +27,9 @@ from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
     at: Annotated[
         list[str] | None,
@@ -41,15 +39,13 @@ def run(
         bool, typer.Option("--as-given", help="Do not assemble a mechanism with loops or constraints first.")
     ] = False,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compile quantities and evaluate them at one state.
 
     Positions and velocities not given take the model's initial values; accelerations, forces and time are zero.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     given = assignments(at or (), "--at")
     state = state_of(mechanism, given, parameter_values(mechanism, values))
