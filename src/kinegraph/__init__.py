@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kinegraph.io import parse
     from kinegraph.jit.kernel import Kernel, KernelOptions
     from kinegraph.model.builder import Builder
+    from kinegraph.model.lock import lock
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
     from kinegraph.notation.text import formula
@@ -65,6 +66,7 @@ _HOMES = {
     "interpret": "kinegraph.graph.interpret",
     "latex": "kinegraph.notation.latex",
     "library": "",
+    "lock": "kinegraph.model.lock",
     "load": "kinegraph.compiler.load",
     "minimise": "kinegraph.compiler.minimise",
     "open_store": "kinegraph.store.schema.open",
@@ -99,6 +101,7 @@ __all__ = [
     "latex",
     "library",
     "load",
+    "lock",
     "minimise",
     "open_store",
     "parse",
