@@ -62,9 +62,8 @@ def _graph(mechanism: Mechanism, laws: Mapping[str, Scalar]) -> Graph:
         law = formula(laws[name])
         for used in names(law):
             if used not in known:
-                raise TaskError(
-                    f"the law of {name} uses {used!r}; it may use t and parameters\n  {did_you_mean(used, known)}"
-                )
+                hint = did_you_mean(used, known)
+                raise TaskError(f"the law of {name} uses {used!r}; it may use t and parameters\n  {hint}")
         node = meaning.scalar(law).index
         for row in rows:
             row.append(node)

@@ -76,9 +76,7 @@ def inverse_dynamics(
     the motion does not determine them, instead of NaN.
     """
     if is_constrained(mechanism):
-        raise TaskError(
-            "unknown forces of mechanisms with loops are not sorted yet: write the geometry by its triangles"
-        )
+        raise TaskError("unknown forces in loops are not sorted yet: write the geometry by its triangles")
     names = _unknown_names(mechanism, unknown)
     open_model = _with_inputs(mechanism)
     moved = motion_of(mechanism, motion, np.atleast_1d(np.asarray(times, dtype=float)), parameters)
