@@ -7,21 +7,15 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from kinegraph.cli.common import (
-    JsonOption,
-    ModelArgument,
-    SetOption,
-    assignments,
-    parameter_settings,
-    print_json,
-    read_model,
-)
+from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import show_table
 from kinegraph.errors import TaskError
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     motion: Annotated[
         list[str], typer.Option("--motion", "-m", metavar="NAME=LAW", help="A law of time, e.g. -m 's=0.5*cos(t)'.")
     ],
@@ -44,7 +38,7 @@ def run(
 
     if not 0 < duration < float("inf"):
         raise TaskError(f"--for {duration:g}: give a time above zero")
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     found = inverse_dynamics(
         mechanism,
         assignments(motion, "--motion"),
