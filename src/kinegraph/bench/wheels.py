@@ -24,13 +24,15 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
-from kinegraph.bench.robots import random_states
+from kinegraph.bench.robots import compare, random_states
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.load import ReadOptions, read
 from kinegraph.errors import KinegraphError
 from kinegraph.io.model_format import ModelFormat, format_by_root
+from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.xml import read_xml
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Mechanism
@@ -164,14 +166,12 @@ def largest_error(mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
 
 def compare_urdf(path: Path, package: str, states: int) -> FileOutcome:
     """Read a URDF and compare it with Pinocchio, on a fixed base."""
-    from kinegraph.bench.robots import compare
-    from kinegraph.io.robot.report import Base
-
     shown = str(path).partition(f"/{package}/")[2]
     try:
-        found = compare(path, Base.FIXED, states)
+        pin.buildModelFromUrdf(str(path))
     except ValueError as error:
         return FileOutcome(package, shown, Verdict.PEER_REFUSES.name, words=f"Pinocchio: {str(error).splitlines()[0]}")
+    found = compare(path, Base.FIXED, states)
     if found.problem:
         verdict = Verdict.STILL if found.problem == "nothing moves" else Verdict.REFUSED
         return FileOutcome(package, shown, verdict.name, found.size, words=found.problem)
@@ -196,11 +196,9 @@ def outcomes(names: list[str], states: int) -> Iterator[FileOutcome]:
 def summary(found: list[FileOutcome]) -> str:
     """Files by package and verdict, as a table of Markdown."""
     counts = Counter((one.package, one.verdict) for one in found)
-    lines = [
-        "| package | mechanisms | agree | left out, said | differ | nothing moves | refused | read | "
-        "no bodies | engine refuses |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    columns = "package", "mechanisms", "agree", "left out, said", "differ", "nothing moves", "refused", "read"
+    head = (*columns, "no bodies", "engine refuses")
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     words = [verdict.name for verdict in Verdict if verdict not in _APART]
     for package in [one for one in PACKAGES if any(one == package for package, _ in counts)]:
         row = [counts[package, word] for word in words]
