@@ -22,6 +22,7 @@ ARM = """<mujoco><option density="{density}"/><worldbody><body><joint damping="0
         (ARM.format(density=1000), Verdict.LEFT_OUT),
         ("<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>", Verdict.STILL),
         ("<mujoco><asset/></mujoco>", Verdict.NO_MECHANISM),
+        ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", Verdict.PEER_REFUSES),
     ],
 )
 def test_a_file_agrees_or_says_what_is_left_out(tmp_path: Path, text: str, verdict: Verdict) -> None:
@@ -32,4 +33,4 @@ def test_a_file_agrees_or_says_what_is_left_out(tmp_path: Path, text: str, verdi
 
 def test_the_table_counts_by_package() -> None:
     found = [FileOutcome("gymnasium", "a", "AGREES"), FileOutcome("gymnasium", "b", "REFUSED")]
-    assert "| gymnasium | 2 | 1 | 0 | 0 | 0 | 1 | 50 % |" in summary(found)
+    assert "| gymnasium | 2 | 1 | 0 | 0 | 0 | 1 | 50 % | 0 | 0 |" in summary(found)

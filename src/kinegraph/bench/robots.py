@@ -192,7 +192,7 @@ class Peer:
             frame = model.getFrameId(self.robot.links[body], pin.FrameType.BODY)
             found[f"pose:{body}"] = data.oMf[frame].homogeneous.copy()
             aligned = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-            found[f"jacobian:{body}"] = aligned @ turn
+            found[f"jacobian:{body}"] = aligned.reshape(6, model.nv) @ turn  # of one velocity it is a vector
         return found
 
     def _momentum(self, qp: np.ndarray, vp: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@
     pip install --no-deps dm_control gymnasium robosuite drake      (some 260 MB; only their files are used)
     kinegraph bench robots --wheels [--states 3] [--json FILE] [NAME ...]
 
-Of every file that describes a mechanism (the engine reads it and it has a body): is it read, do the forces
+Of every file that describes a mechanism (it has a body, and the engine reads it): is it read, do the forces
 tau(q, v, a) and the inertia matrix agree to 1e-9, and if not, what does the report say is left out? MuJoCo's contacts,
 limits, equality constraints, dry friction and actuators are switched off, for the report names them; its passive forces
 (springs, dampers, tendons, fluid) are on.
@@ -24,13 +24,15 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
-from kinegraph.bench.robots import random_states
+from kinegraph.bench.robots import compare, random_states
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.load import ReadOptions, read
 from kinegraph.errors import KinegraphError
 from kinegraph.io.model_format import ModelFormat, format_by_root
+from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.xml import read_xml
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Mechanism
@@ -56,7 +58,12 @@ class Verdict(Enum):
     DIFFERS = "DIFFERS"
     STILL = "read, nothing moves"
     REFUSED = "refused"
-    NO_MECHANISM = "describes no mechanism by itself"
+    NO_MECHANISM = "describes no mechanism: no bodies"
+    PEER_REFUSES = "the other engine refuses it"
+
+
+#: Files of which nothing can be compared; they are not counted.
+_APART = frozenset({Verdict.NO_MECHANISM, Verdict.PEER_REFUSES})
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,7 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     try:
         peer = MuJoCo(path)
     except ValueError as error:
-        return FileOutcome(package, shown, Verdict.NO_MECHANISM.name, words=f"MuJoCo: {str(error).splitlines()[0]}")
+        return FileOutcome(package, shown, Verdict.PEER_REFUSES.name, words=f"MuJoCo: {str(error).splitlines()[0]}")
     if not peer.bodies:
         return FileOutcome(package, shown, Verdict.NO_MECHANISM.name, words="no bodies")
     try:
@@ -159,14 +166,12 @@ def largest_error(mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
 
 def compare_urdf(path: Path, package: str, states: int) -> FileOutcome:
     """Read a URDF and compare it with Pinocchio, on a fixed base."""
-    from kinegraph.bench.robots import compare
-    from kinegraph.io.robot.report import Base
-
     shown = str(path).partition(f"/{package}/")[2]
     try:
-        found = compare(path, Base.FIXED, states)
+        pin.buildModelFromUrdf(str(path))
     except ValueError as error:
-        return FileOutcome(package, shown, Verdict.NO_MECHANISM.name, words=f"Pinocchio: {str(error).splitlines()[0]}")
+        return FileOutcome(package, shown, Verdict.PEER_REFUSES.name, words=f"Pinocchio: {str(error).splitlines()[0]}")
+    found = compare(path, Base.FIXED, states)
     if found.problem:
         verdict = Verdict.STILL if found.problem == "nothing moves" else Verdict.REFUSED
         return FileOutcome(package, shown, verdict.name, found.size, words=found.problem)
@@ -191,16 +196,16 @@ def outcomes(names: list[str], states: int) -> Iterator[FileOutcome]:
 def summary(found: list[FileOutcome]) -> str:
     """Files by package and verdict, as a table of Markdown."""
     counts = Counter((one.package, one.verdict) for one in found)
-    lines = [
-        "| package | mechanisms | agree | left out, said | differ | nothing moves | refused | read |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    words = [verdict.name for verdict in Verdict if verdict is not Verdict.NO_MECHANISM]
+    columns = "package", "mechanisms", "agree", "left out, said", "differ", "nothing moves", "refused", "read"
+    head = (*columns, "no bodies", "engine refuses")
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    words = [verdict.name for verdict in Verdict if verdict not in _APART]
     for package in [one for one in PACKAGES if any(one == package for package, _ in counts)]:
         row = [counts[package, word] for word in words]
         total, refused = sum(row), counts[package, Verdict.REFUSED.name]
         share = f"{100 * (total - refused) / total:.0f} %" if total else "-"
-        lines.append(f"| {package} | {total} | {' | '.join(map(str, row))} | {share} |")
+        apart = [counts[package, verdict.name] for verdict in (Verdict.NO_MECHANISM, Verdict.PEER_REFUSES)]
+        lines.append(f"| {package} | {total} | {' | '.join(map(str, row))} | {share} | {apart[0]} | {apart[1]} |")
     return "\n".join(lines)
 
 
