@@ -234,6 +234,22 @@ def test_only_a_urdf_can_float(run):
     assert result.code == 2 and "package roots" in result.err
 
 
+def test_check_of_a_long_chain_shows_its_beginning(run, tmp_path):
+    """Bodies far down are listed side by side, and of very many the first alone: printing stays quick."""
+    count = 1500
+    links = "".join(f'<link name="l{i}"/>' for i in range(count))
+    joints = "".join(
+        f'<joint name="j{i}" type="fixed"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+        for i in range(count - 1)
+    )
+    path = tmp_path / "chain.urdf"
+    path.write_text(f'<robot name="chain">{links}{joints}</robot>')
+    result = run(f"check {path}")
+    assert "chain: well described; 1500 bodies, 0 degrees of freedom" in result.out
+    assert "l100 on l99" in result.out and "... and 1100 more bodies" in result.out
+    assert max(map(len, result.out.splitlines())) <= 160
+
+
 def test_eval_says_what_has_no_value(run, tmp_path):
     """A mass in polar coordinates: at the centre nothing resists a turn."""
     file = tmp_path / "polar.kg"

@@ -123,17 +123,30 @@ def _parameters(mechanism: Mechanism) -> str:
 
 
 def _tree(mechanism: Mechanism) -> Tree:
-    """The bodies as they stand on each other, with the transforms that lead to each."""
+    """The bodies as they stand on each other, with the transforms that lead to each.
+
+    Bodies beyond a depth are listed side by side with the name of their base; of very many only the first are shown.
+    """
     children: dict[str | None, list[Body]] = {}
     for body in mechanism.bodies:
         children.setdefault(body.base, []).append(body)
     root = Tree("fixed frame")
-    pending = [(root, body) for body in reversed(children.get(None, []))]
-    while pending:
-        branch, body = pending.pop()
-        twig = branch.add(f"{body.name}  {_placement(mechanism, body)}")
-        pending.extend((twig, child) for child in reversed(children.get(body.name, [])))
+    pending = [(root, 0, body) for body in reversed(children.get(None, []))]
+    shown = 0
+    while pending and shown < _MOST_BODIES:
+        branch, depth, body = pending.pop()
+        base = f" on {body.base}" if depth > _DEEPEST else ""
+        twig = branch.add(f"{body.name}{base}  {_placement(mechanism, body)}")
+        shown += 1
+        below = branch if depth >= _DEEPEST else twig
+        pending.extend((below, depth + 1, child) for child in reversed(children.get(body.name, [])))
+    if shown < len(mechanism.bodies):
+        root.add(f"... and {len(mechanism.bodies) - shown} more bodies")
     return root
+
+
+_DEEPEST = 24  # levels that are drawn as such
+_MOST_BODIES = 400
 
 
 def _placement(mechanism: Mechanism, body: Body) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.compiler.compile import plan
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.derive.constraints.projection import projection
 from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
@@ -22,6 +23,7 @@ from kinegraph.derive.dynamics.state_rate import (
     state_names,
     state_rate,
 )
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
@@ -29,6 +31,7 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument, Kernel, compile_graph
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
@@ -106,8 +109,11 @@ class Equations(ABC):
 
     def right_hand_side(self, jacobian: bool = False, batch: bool = False, native: bool = True) -> RightHandSide:
         """The right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
-        rate = _function(self.rate, self._arguments(), native)
-        slopes = self.function(rate_jacobian(self.mechanism, self.rate), native) if jacobian else None
+        # After a projection angles are no longer symbols: its parts are reduced and proved one by one instead.
+        whole = not is_constrained(self.mechanism)
+        rate = _function(self.rate, self._arguments(), native, whole)
+        slope = rate_jacobian(self.mechanism, self.rate) if jacobian else None
+        slopes = None if slope is None else _function(slope, [Argument("x", self.symbols)], native, whole)
         return RightHandSide(
             code=code_of(rate),
             names=self.names,
@@ -142,7 +148,16 @@ class VelocityForm(Equations):
     def rate(self) -> Graph:
         wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
         motion = plan(self.mechanism, wanted, parameters=self.bound).graph
-        return state_rate(self.mechanism, motion, self.bound, self.forces)
+        if self.projection is None:
+            return state_rate(self.mechanism, motion, self.bound, self.forces)
+        return state_rate(self.mechanism, reduced(motion), self.bound, self.forces, projection=self.projection)
+
+    @cached_property
+    def projection(self) -> Graph | None:
+        """One step back onto the loops and constraints; None where there are none."""
+        if not is_constrained(self.mechanism):
+            return None
+        return reduced(projection(Derivation(self.mechanism, self.bound, Plan())))
 
     def carry(self, graph: Graph) -> Graph:
         return graph
@@ -161,6 +176,8 @@ class MomentumForm(Equations):
     def __init__(
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
     ) -> None:
+        if is_constrained(mechanism):
+            raise SolveError("symplectic methods do not take loops or constraints yet: choose another, e.g. dop853")
         if forces.given or depends_on_time(mechanism):
             raise SolveError(
                 "a symplectic method needs a conservative mechanism: no inputs, nothing that depends on time\n"
@@ -226,8 +243,10 @@ def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[st
     return values if isinstance(values, dict) else {graph.outputs[0].name: values}
 
 
-def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Function:
-    return compile_graph(reduced(graph), arguments) if native else InterpretedFunction(graph, arguments)
+def _function(graph: Graph, arguments: Sequence[Argument], native: bool, reducing: bool = True) -> Function:
+    if not native:
+        return InterpretedFunction(graph, arguments)
+    return compile_graph(reduced(graph) if reducing else graph, arguments)
 
 
 def code_of(function: Function | None) -> Code:
