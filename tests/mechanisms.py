@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 from random import Random
 
@@ -67,7 +68,23 @@ def random_tree(
     `branching` is the chance of a body to stand on any earlier body (or the ground) and not on the last. With
     `parameters` some numbers are parameters of the model. Bodies and coordinates are in no particular order.
     """
-    return _Generator(Random(seed), tuple(joints), branching, parameters).mechanism(f"random-{seed}", bodies)
+    tree = _Generator(Random(seed), tuple(joints), branching, parameters).mechanism(f"random-{seed}", bodies)
+    return with_armature(tree, seed) if seed % 3 == 1 else tree
+
+
+def with_armature(mechanism: Mechanism, seed: int, everywhere: bool = False) -> Mechanism:
+    """The mechanism with inertia in some of its coordinates themselves, or in all of them."""
+    random = Random(f"armature {seed}")
+    known = [Name(parameter.name) for parameter in mechanism.parameters]
+
+    def armature() -> Expression:
+        """None, a number, or one with a parameter in it."""
+        amount = expression(round(random.uniform(0.01, 2), 3))
+        k = random.choice(known) if known else ZERO
+        return random.choice([amount if everywhere else ZERO, amount, amount, amount + k * k if known else amount])
+
+    coordinates = tuple(replace(coordinate, armature=armature()) for coordinate in mechanism.coordinates)
+    return replace(mechanism, coordinates=coordinates)
 
 
 def random_state(mechanism: Mechanism, seed: int) -> State:
@@ -79,7 +96,7 @@ def random_state(mechanism: Mechanism, seed: int) -> State:
             q.append(random.uniform(-1.2, 1.2))
         else:
             q.extend(_unit_quaternion(random))
-    v, a = ([random.uniform(-1.5, 1.5) for _ in mechanism.velocity_names] for _ in range(2))
+    v, a = ([random.uniform(-1.5, 1.5) for _ in mechanism.layout.velocities] for _ in range(2))
     return np.array(q), np.array(v), np.array(a), random.uniform(0.1, 1.5)
 
 
@@ -269,7 +286,9 @@ def random_limbs(seed: int, limbs: int = 2, joints: int = 3, free: bool = True) 
         bodies += [copy.body(body) for body in pattern]
         coordinates += [Coordinate(f"{name}_{limb}") for name in sorted(moved)]
     gravity = (ZERO, ZERO, expression(-9.81))
-    return Mechanism(f"limbs-{seed}", tuple(bodies), tuple(coordinates), (), gravity)
+    whole = Mechanism(f"limbs-{seed}", tuple(bodies), tuple(coordinates), (), gravity)
+    # Limbs on whose last joint nothing acts in one and armature in another are of different shapes.
+    return with_armature(whole, seed, everywhere=True) if seed % 3 == 1 else whole
 
 
 class _Copy:

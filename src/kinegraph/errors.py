@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: The longest message in characters. A model may hold names of any length, and messages repeat what arrived.
+MAX_MESSAGE = 2000
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, with its middle left out where it is longer than `most` characters."""
+    if len(text) <= most:
+        return text
+    gap = f" [... {len(text)} characters ...] "
+    kept = most - len(gap)
+    return text[: kept - kept // 4] + gap + text[len(text) - kept // 4 :]
+
 
 class KinegraphError(Exception):
     """Base of all errors a user can cause; the message is complete and meant to be shown."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message, MAX_MESSAGE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +34,7 @@ class Place:
 
     def __str__(self) -> str:
         where = f"line {self.line}, column {self.column}"
-        return f"{self.source}: {where}" if self.source else where
+        return f"{shortened(self.source, 300)}: {where}" if self.source else where
 
 
 class Interrupted(KinegraphError):
@@ -31,9 +46,18 @@ class ModelError(KinegraphError):
 
     def __init__(self, message: str, place: Place | None = None, remedy: str = "") -> None:
         self.place = place
-        self.remedy = remedy
-        text = f"{place}: {message}" if place else message
-        super().__init__(f"{text}\n  {remedy}" if remedy else text)
+        self.remedy = shortened(remedy, 600)
+        self._parts = message, place, remedy
+        text = f"{place}: {shortened(message, 1000)}" if place else shortened(message, 1000)
+        super().__init__(f"{text}\n  {self.remedy}" if remedy else text)
+
+    def at(self, place: Place) -> ModelError:
+        """The same error in another place: where what it speaks of stands in a larger whole."""
+        message, _, remedy = self._parts
+        return ModelError(message, place, remedy)
+
+    def __reduce__(self) -> tuple[type[ModelError], tuple[str, Place | None, str]]:
+        return type(self), self._parts
 
 
 class GraphError(KinegraphError):
@@ -62,3 +86,15 @@ class SolveError(KinegraphError):
 
 class TableauError(SolveError):
     """The numbers of a Runge-Kutta method contradict each other."""
+
+
+class LeftOutWarning(UserWarning):
+    """A model file says what the mechanism does not have, or something in it was rounded."""
+
+
+class TaskError(KinegraphError):
+    """A task of mechanics has no answer for this mechanism, or was asked for something that does not exist."""
+
+
+class AssemblyError(KinegraphError):
+    """The loops and constraints of a mechanism cannot be made to fit."""

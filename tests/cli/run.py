@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import kinegraph
 from kinegraph.cli import main
+from tests.programs import HANGS
 
 #: Processes of their own run this very package, installed or not.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(kinegraph.__file__).parents[1])}
@@ -38,7 +39,7 @@ def runner(capsys):
 def process(line):
     """The same in a process of its own."""
     command = [sys.executable, "-m", "kinegraph", *shlex.split(line)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, env=ENVIRONMENT)
     return Result(done.returncode, done.stdout, done.stderr)
 
 

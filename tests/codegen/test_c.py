@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,8 +16,9 @@ from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
+from tests.programs import needs
 
-needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+needs_compiler = needs("cc")
 
 HOSTILE = '"; system("rm -rf /"); //\n*/ %n'
 

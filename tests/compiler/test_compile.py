@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.compile import LARGE, arguments_of, bound_parameters, reduced_graph
+from kinegraph.compiler.compile import LARGE, reduced_graph
+from kinegraph.compiler.kernel_graph import KernelRequest
+from kinegraph.compiler.request import Quantities, arguments_of, bound_parameters, quantities_of
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.errors import KernelError, ModelError
+from kinegraph.errors import GraphError, KernelError, ModelError
 from kinegraph.graph import text
 from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph, Output, Polynomial
 from kinegraph.jit import cache
 from kinegraph.large.kernel import LoopedKernel
 from kinegraph.model.evaluate import parameter_values
@@ -43,7 +46,7 @@ def test_looped_kernel_takes_batches_names_and_complains_clearly() -> None:
         _ = kernel.address
     with pytest.raises(KernelError, match="loops=False"):
         kernel.batch(q, v, a, out=batch)
-    with pytest.raises(KernelError, match="loops compute energy, qdd, tau only"):
+    with pytest.raises(KernelError, match="loops compute tau, qdd, energy only"):
         kg.compile(kg.load("pendulum-3"), "H", loops=True)
 
 
@@ -65,7 +68,7 @@ def test_runtime_parameters_are_the_last_argument() -> None:
     np.testing.assert_allclose(free(q, values), fixed(q), rtol=1e-14)
     heavier = dict(zip(names, values, strict=True)) | {"m1": 3.0}
     np.testing.assert_allclose(
-        free(q, list(heavier.values())), kg.compile(mechanism, "gravity", values={"m1": 3})(q), rtol=1e-14
+        free(q, list(heavier.values())), kg.compile(mechanism, "gravity", parameters={"m1": 3})(q), rtol=1e-14
     )
 
 
@@ -74,7 +77,7 @@ def test_unknown_names_are_refused() -> None:
     with pytest.raises(KernelError, match="runtime parameter 'mass'"):
         kg.compile(mechanism, "tau", runtime=["mass"])
     with pytest.raises(ModelError, match="no parameter 'mass'"):
-        kg.derive(mechanism, "tau", values={"mass": 1})
+        kg.derive(mechanism, "tau", parameters={"mass": 1})
 
 
 def test_reduced_graphs_are_kept_and_survive_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +95,7 @@ def test_reduced_graphs_are_kept_and_survive_damage(tmp_path: Path, monkeypatch:
 def test_numeric_and_symbolic_parameters_give_the_same_numbers() -> None:
     mechanism = kg.load("puma560")
     symbolic, numeric = kg.derive(mechanism, "H"), kg.derive(mechanism, "H", numeric=True)
-    state = dict(zip(mechanism.position_names, np.linspace(-1, 1, 6), strict=True))
+    state = dict(zip(mechanism.layout.positions, np.linspace(-1, 1, 6), strict=True))
     values = {name: float(value) for name, value in parameter_values(mechanism).items()}
     np.testing.assert_allclose(interpret(symbolic, state | values)["H"], interpret(numeric, state)["H"], atol=1e-13)
 
@@ -121,3 +124,47 @@ def test_a_reduction_that_makes_the_kernel_slower_is_not_taken(monkeypatch: pyte
     longer = iter((10, 11))  # cycles before and after
     monkeypatch.setattr("kinegraph.codegen.estimate.choice.estimated_cycles", lambda binding, fused: next(longer))
     assert reduced_graph(*arguments) == derived
+
+
+TWICE = ["H,H", " H ,H,H", ["H", "H"], [Quantity("H"), "H"], "gravity,H,gravity", "d(H)/d(q),d( H )/d( q )"]
+
+
+@pytest.mark.parametrize("wanted", TWICE)
+def test_a_quantity_named_twice_is_one_the_first_time_and_later(
+    wanted: Quantities, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A graph of two outputs of one name was compiled, kept, and refused when it was read again."""
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
+    mechanism, q = kg.load("double-pendulum"), [0.1, 0.2]
+    names = dict.fromkeys(str(quantity) for quantity in quantities_of(wanted))
+    expected = kg.compile(mechanism, list(names))(q)
+    for _ in range(3):
+        np.testing.assert_equal(kg.compile(mechanism, wanted)(q), expected)
+    assert [output.name for output in kg.derive(mechanism, wanted).outputs] == list(names)
+
+
+def test_nothing_that_breaks_the_law_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
+    unlawful = Graph((Polynomial(((1, ()),)), Polynomial(((1, ()),))), (Output("H", (2,), (0, 1)),))
+    monkeypatch.setattr(KernelRequest, "_faster", lambda request, derived: unlawful)
+    with pytest.raises(GraphError, match="repeats"):
+        kg.compile(kg.load("double-pendulum"), "H")
+    assert not list(cache.directory().glob("*"))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "rubbish", '{"graph": "%0 = 1\\n%1 = 1\\n"}', "\ud800"])
+def test_what_is_kept_is_read_with_the_same_care(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole files with rubbish in them are made anew, as damaged ones are."""
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
+    mechanism, q = kg.load("double-pendulum"), [0.1, 0.2]
+    expected = kg.compile(mechanism, "H")(q)
+    for path in cache.directory().glob("*"):
+        if not path.name.startswith("kinegraph_"):  # machine code is checked by its digest alone
+            cache.save(path.stem, text.encode("utf-8", "surrogatepass"))
+    np.testing.assert_array_equal(kg.compile(mechanism, "H")(q), expected)
+
+
+@pytest.mark.parametrize("wanted", ["", " , ", [], None, 5, [5], {"H": 1}.values()])
+def test_what_names_no_quantity_is_refused(wanted: object) -> None:
+    with pytest.raises(kg.KinegraphError, match=r"name one or more|names no quantities"):
+        kg.compile(kg.load("double-pendulum"), wanted)  # type: ignore[arg-type]

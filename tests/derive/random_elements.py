@@ -79,7 +79,7 @@ class _Draw:
 
     def position(self) -> Expression:
         """An expression of positions, points and now and then time."""
-        names = [*self.mechanism.position_names, "tip.x", "end.y", "tip.z"]
+        names = [*self.mechanism.layout.positions, "tip.x", "end.y", "tip.z"]
         a, b, c = (Name(self.random.choice(names)) for _ in range(3))
         return self.random.choice([a, a - 0.5 * b, a * b + sine(c), a + 0.2 * b * T])
 
@@ -87,16 +87,16 @@ class _Draw:
         return self.random.choice([self.span, self.position])()
 
     def rate_target(self) -> Target:
-        names = [*self.mechanism.velocity_names, "tip.x'", "end.z'"]
+        names = [*self.mechanism.layout.velocities, "tip.x'", "end.z'"]
         a, b = (Name(self.random.choice(names)) for _ in range(2))
-        position = Name(self.random.choice(self.mechanism.position_names))
+        position = Name(self.random.choice(self.mechanism.layout.positions))
         rate = self.random.choice([a, a - 2 * b, position * a + 0.1 * b, a + 0.3 * T])
         return self.random.choice([self.target(), rate])
 
     def value(self) -> Expression:
         """A value of anything."""
-        v = Name(self.random.choice(self.mechanism.velocity_names))
-        q = Name(self.random.choice(self.mechanism.position_names))
+        v = Name(self.random.choice(self.mechanism.layout.velocities))
+        q = Name(self.random.choice(self.mechanism.layout.positions))
         return self.random.choice([self.number(), Name("u1") * q, Name("u2") + v, sine(T) * q, Name("tip.y'") - q])
 
     def axes(self) -> Axes:

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinegraph.compiler.compile import arguments_of, bound_parameters, compile
-from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan, input_names
+from kinegraph.compiler.compile import compile
+from kinegraph.compiler.request import arguments_of, bound_parameters
+from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import ModelError
 from kinegraph.graph import law
@@ -34,7 +35,7 @@ def _total(derivation: Derivation) -> ForwardDerivative:
     builder = derivation.builder
     seeds = dict(along_velocities(derivation)._known)
     mechanism = derivation.mechanism
-    for velocity, acceleration in zip(mechanism.velocity_names, mechanism.acceleration_names, strict=True):
+    for velocity, acceleration in zip(mechanism.layout.velocities, mechanism.layout.accelerations, strict=True):
         seeds[builder.symbol(Kind.VELOCITY, velocity)] = builder.symbol(Kind.ACCELERATION, acceleration)
     return ForwardDerivative(builder, seeds | {builder.symbol(Kind.TIME, "t"): builder.one})
 
@@ -53,10 +54,10 @@ def _graph(mechanism: Mechanism, words: tuple[str, ...] = QUANTITIES, plan: Plan
 
 def _state(mechanism: Mechanism, seed: int) -> dict[str, float]:
     q, v, a, t = random_state(mechanism, seed)
-    values = dict(zip(mechanism.position_names, q, strict=True)) | {"t": t, "u1": 0.7}
-    values |= dict(zip(mechanism.velocity_names, v, strict=True))
-    values |= dict(zip(mechanism.acceleration_names, a, strict=True))
-    return values | dict.fromkeys(input_names(mechanism), 0.0)
+    values = dict(zip(mechanism.layout.positions, q, strict=True)) | {"t": t, "u1": 0.7}
+    values |= dict(zip(mechanism.layout.velocities, v, strict=True))
+    values |= dict(zip(mechanism.layout.accelerations, a, strict=True))
+    return values | dict.fromkeys(mechanism.layout.forces, 0.0)
 
 
 def _vector(state: dict[str, float], names: tuple[str, ...]) -> np.ndarray:
@@ -74,14 +75,14 @@ def test_energy_balance_and_forward_after_inverse(seed: int) -> None:
     bare = replace(mechanism, elements=())
     graph, state = _graph(mechanism), _state(mechanism, seed)
     loaded, unloaded = interpret(graph, state), interpret(_graph(bare), state)
-    v, a = (_vector(state, names) for names in (mechanism.velocity_names, mechanism.acceleration_names))
+    v, a = (_vector(state, names) for names in (mechanism.layout.velocities, mechanism.layout.accelerations))
     scale = float(np.max(np.abs([*unloaded["tau"], *loaded["forces"], *loaded["energy"]])))
     _close(loaded["tau"], unloaded["tau"] - loaded["forces"], scale)
     _close(loaded["bias"], unloaded["bias"] - loaded["forces"], scale)
     dissipated, supplied = loaded["power"]
     moving_it = unloaded["rate of energy"].sum() - v @ unloaded["tau"]  # what moves transforms and gravity in time
     _close(loaded["rate of energy"].sum(), supplied - dissipated + v @ loaded["tau"] + moving_it, scale)
-    again = interpret(graph, state | dict(zip(input_names(mechanism), loaded["tau"], strict=True)))
+    again = interpret(graph, state | dict(zip(mechanism.layout.forces, loaded["tau"], strict=True)))
     _close(again["qdd"], a, tolerance=1e-12 * np.linalg.cond(loaded["H"]) * max(1.0, scale / 10))
 
 
@@ -96,14 +97,14 @@ def test_conservative_forces_are_the_slope_of_the_potential(seed: int) -> None:
     )
     state = _state(mechanism, seed)
     found = interpret(graph, state)
-    v = _vector(state, mechanism.velocity_names)
+    v = _vector(state, mechanism.layout.velocities)
     _close(-found["forces"] @ v, found["slope"], float(np.max(np.abs(found["forces"]))))
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_both_ways_of_forward_dynamics_agree(seed: int) -> None:
     mechanism = random_loaded_tree(seed, bodies=3)
-    state = _state(mechanism, seed) | dict.fromkeys(input_names(mechanism), 0.3)
+    state = _state(mechanism, seed) | dict.fromkeys(mechanism.layout.forces, 0.3)
     plans = [Plan(), Plan(forward=ForwardMethod.ARTICULATED), Plan(kept=frozenset(), regroup=False)]
     found = [interpret(_graph(mechanism, ("qdd", "H"), plan), state) for plan in plans]
     for other in found[1:]:
@@ -203,7 +204,7 @@ def test_a_quaternion_body_on_a_spring_keeps_its_energy() -> None:
     for seed in range(5):
         state = _state(mechanism, seed)
         qdd = interpret(graph, state)["qdd"]
-        found = interpret(graph, state | dict(zip(mechanism.acceleration_names, qdd, strict=True)))
+        found = interpret(graph, state | dict(zip(mechanism.layout.accelerations, qdd, strict=True)))
         _close(found["rate of energy"].sum(), 0.0, float(np.max(np.abs(found["rate of energy"]))))
         assert np.max(np.abs(found["rate of energy"])) > 0.1
 

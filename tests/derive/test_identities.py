@@ -7,9 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from kinegraph.compiler.compile import arguments_of, bound_parameters, compile_graph, depends_on_time
-from kinegraph.derive.quantities.derivation import Derivation, Plan, input_names
+from kinegraph.compiler.compile import compile_graph
+from kinegraph.compiler.request import arguments_of, bound_parameters
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.graph import law
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
@@ -24,9 +26,9 @@ SEEDS = range(200)
 
 def _values(mechanism: Mechanism, seed: int) -> dict[str, float]:
     q, v, a, t = random_state(mechanism, seed)
-    values = dict(zip(mechanism.position_names, q, strict=True)) | {"t": t}
-    values |= dict(zip(mechanism.velocity_names, v, strict=True))
-    return values | dict(zip(mechanism.acceleration_names, a, strict=True))
+    values = dict(zip(mechanism.layout.positions, q, strict=True)) | {"t": t}
+    values |= dict(zip(mechanism.layout.velocities, v, strict=True))
+    return values | dict(zip(mechanism.layout.accelerations, a, strict=True))
 
 
 def _graph(mechanism: Mechanism, body: str):
@@ -82,10 +84,11 @@ def test_identities(seed: int) -> None:
     graph = _graph(mechanism, body)
     state = _values(mechanism, seed)
     v, a = (
-        np.array([state[name] for name in names]) for names in (mechanism.velocity_names, mechanism.acceleration_names)
+        np.array([state[name] for name in names])
+        for names in (mechanism.layout.velocities, mechanism.layout.accelerations)
     )
-    forces = interpret(graph, state | dict.fromkeys(input_names(mechanism), 0.0))["tau"]
-    state |= dict(zip(input_names(mechanism), forces, strict=True))
+    forces = interpret(graph, state | dict.fromkeys(mechanism.layout.forces, 0.0))["tau"]
+    state |= dict(zip(mechanism.layout.forces, forces, strict=True))
     values = interpret(graph, state)
     _check_equations(values, v, a, depends_on_time(mechanism))
     _check_kinematics(values, body, v)
@@ -104,7 +107,7 @@ def test_compiled_looped_and_interpreted_agree(seed: int) -> None:
     arguments = arguments_of(mechanism, words)
     given = {"q": q, "v": v, "a": a, "tau": forces, "t": t}
     compiled = compile_graph(graph, arguments)(*(given[argument.name] for argument in arguments))
-    state = _values(mechanism, seed) | dict(zip(input_names(mechanism), forces, strict=True))
+    state = _values(mechanism, seed) | dict(zip(mechanism.layout.forces, forces, strict=True))
     interpreted = interpret(graph, state)
     accuracy = 1e-12 * np.linalg.cond(looped.inertia(q, t))
     for word, tolerance in (("tau", 1e-12), ("energy", 1e-12), ("qdd", accuracy)):

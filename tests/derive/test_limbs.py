@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinegraph.codegen.simd.orbits import share_side_by_side
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.limbs import AlikeLimbs
@@ -44,8 +44,10 @@ def test_the_equations_are_the_same(seed: int) -> None:
     if all(number.value is not None for number in limbs.numbers.values()):
         assert prove(plain, bind(alike, values))
     q, v, a, _ = random_state(mechanism, seed)
-    state = dict(zip(mechanism.position_names, q, strict=True)) | dict(zip(mechanism.velocity_names, v, strict=True))
-    state |= dict(zip(mechanism.acceleration_names, a, strict=True))
+    state = dict(zip(mechanism.layout.positions, q, strict=True)) | dict(
+        zip(mechanism.layout.velocities, v, strict=True)
+    )
+    state |= dict(zip(mechanism.layout.accelerations, a, strict=True))
     expected, found = interpret(plain, state), interpret(alike, state | {n: float(x) for n, x in values.items()})
     for name in expected:
         np.testing.assert_allclose(found[name], expected[name], atol=1e-11 * np.abs(expected[name]).max(initial=1))
@@ -130,8 +132,10 @@ def test_random_trees_stay_what_they_are(seed: int) -> None:
     mechanism = random_tree(seed, bodies=10, joints=SIMPLE, branching=1.0, parameters=False)
     plain, alike = (_graph(mechanism, "tau", alike=alike) for alike in (False, True))
     q, v, a, t = random_state(mechanism, seed)
-    state = dict(zip(mechanism.position_names, q, strict=True)) | dict(zip(mechanism.velocity_names, v, strict=True))
-    state |= dict(zip(mechanism.acceleration_names, a, strict=True)) | {"t": t}
+    state = dict(zip(mechanism.layout.positions, q, strict=True)) | dict(
+        zip(mechanism.layout.velocities, v, strict=True)
+    )
+    state |= dict(zip(mechanism.layout.accelerations, a, strict=True)) | {"t": t}
     values = alike[1].values()
     assert values is not None
     numbers = {name: float(value) for name, value in values.items()}

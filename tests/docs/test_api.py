@@ -10,6 +10,7 @@ import pytest
 
 import kinegraph as kg
 from tests.cli.run import ENVIRONMENT
+from tests.programs import HANGS
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 def python(code):
     """Run code in a new process, warnings as errors; returns what it prints."""
     command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS, env=ENVIRONMENT)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import shutil
-import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from kinegraph.export import Language, Precision
 from kinegraph.export.unit import Field, Routine, Unit
 from kinegraph.export.write import files_of
+from tests.programs import require, shell
 
 Arrays = Sequence[np.ndarray]
+
+#: The programs each language needs; rustc links with the C compiler.
+_NEEDED = {
+    Language.C: ("gcc",),
+    Language.CPP: ("g++",),
+    Language.RUST: ("rustc", "cc"),
+    Language.MATLAB: ("octave-cli",),
+    Language.JULIA: ("julia",),
+}
 
 
 class Code(ABC):
@@ -36,21 +43,12 @@ class Code(ABC):
 
 def build(unit: Unit, language: Language, folder: Path) -> Code:
     """Write, compile and load; the test is skipped where the language is not installed."""
-    needed = {Language.C: "gcc", Language.CPP: "g++", Language.RUST: "rustc", Language.MATLAB: "octave-cli"}
-    needed[Language.JULIA] = "julia"
-    if language in needed and shutil.which(needed[language]) is None:
-        pytest.skip(f"{needed[language]} is not installed")
+    require(*_NEEDED.get(language, ()))
     for name, text in files_of(unit, language).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return _CODES[language](unit, folder)
-
-
-def shell(*command: str, folder: Path) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
 
 
 class _Shared(Code):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 import kinegraph
 from tests.cli.run import runner
+from tests.programs import HANGS, fault
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("export.md", "from-urdf.md")}
@@ -63,9 +63,12 @@ def unpack(text: str, folder: Path) -> None:
 
 
 def missing(command: str) -> list[str]:
-    """What a step needs and this machine does not have."""
-    tools = [tool.strip() for tool in TOOLS if tool in command and shutil.which(tool.strip()) is None]
-    return [*tools, *(["fmpy"] if "host.py" in command and not importlib.util.find_spec("fmpy") else [])]
+    """Why a step cannot be taken on this machine."""
+    tools = [reason for tool in TOOLS if tool in command and (reason := fault(tool.strip()))]
+    return [
+        *tools,
+        *(["fmpy is not installed"] if "host.py" in command and not importlib.util.find_spec("fmpy") else []),
+    ]
 
 
 def outcome(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
@@ -73,7 +76,7 @@ def outcome(command: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]
     if command.startswith("kinegraph ") and not re.search(r"[|&;<>]", command):
         done = runner(capsys)(command.removeprefix("kinegraph "))
         return done.out, done.err
-    finished = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    finished = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=HANGS)
     return finished.stdout, finished.stderr
 
 
@@ -91,7 +94,7 @@ def test_every_step_gives_what_the_page_shows(page: str, workshop: Path, capsys:
         assert comparable(out) == comparable(expected), f"{command}\n{err}"
     assert r"\tau_{2} &= x_{2}" in (workshop / "paper" / "arm.tex").read_text()
     if left_out:
-        pytest.skip(f"all steps agree but those that need {', '.join(sorted(left_out))}, which is not installed")
+        pytest.skip(f"all steps agree but those left out: {', '.join(sorted(left_out))}")
 
 
 def test_the_python_of_the_page_runs(workshop: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
@@ -17,18 +16,16 @@ from hypothesis import strategies as st
 import kinegraph as kg
 from kinegraph.errors import KernelError, ModelError
 from kinegraph.export import ExportOptions, Fmi, Precision, export
-from kinegraph.export.fmu import binary
 from kinegraph.export.fmu.variables import safe_name
-from kinegraph.simulate.equations import quaternion_starts
-from tests.export.languages import shell
 from tests.export.test_names import HOSTILE
+from tests.programs import fault, needs, require, shell
 
 fmpy = pytest.importorskip("fmpy")
 from fmpy.fmi2 import FMU2Model, FMU2Slave  # noqa: E402
 from fmpy.fmi3 import FMU3Model, FMU3Slave  # noqa: E402
 from fmpy.validation import validate_fmu  # noqa: E402
 
-needs_compiler = pytest.mark.skipif(binary.find_compiler() is None, reason="no C compiler is installed")
+needs_compiler = needs("cc")
 VERSIONS = pytest.mark.parametrize("fmi", Fmi, ids=lambda one: f"fmi{one.value}")
 KINDS = ("ModelExchange", "CoSimulation")
 
@@ -107,7 +104,7 @@ def test_the_motion_of_simulate(fmu: Maker, model: str, fmi: Fmi, duration: floa
     found = run(path, kind, duration)
     expected = kg.simulate(mechanism, duration, grid=20, rtol=1e-11, progress=False)
     points = tuple(f"{point.name}.{axis}" for point in mechanism.points for axis in "xyz")
-    names = (*mechanism.position_names, *mechanism.velocity_names, "kinetic", "energy", *points)
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities, "kinetic", "energy", *points)
     # fmpy gives its CVODE an absolute tolerance of its own
     assert_same_motion(found, expected, names, 2e-4 if kind == "ModelExchange" else 2e-6)
 
@@ -137,7 +134,7 @@ def test_inputs_parameters_and_elements(fmu: Maker, fmi: Fmi, kind: str) -> None
 @needs_compiler
 def test_numeric_parameters(fmu: Maker) -> None:
     mechanism = kg.load("double-pendulum")
-    path = fmu(mechanism, Fmi.THREE, symbolic_parameters=False, values={"m1": 4})
+    path = fmu(mechanism, Fmi.THREE, symbolic_parameters=False, parameters={"m1": 4})
     described = fmpy.read_model_description(path)
     assert not [v for v in described.modelVariables if v.causality == "parameter"]
     expected = kg.simulate(mechanism, 1.0, parameters={"m1": 4}, grid=20, rtol=1e-11, progress=False)
@@ -240,12 +237,12 @@ def test_the_jacobian_of_the_kernels(host: Callable[..., Host]) -> None:
     """The matrix d(qdd)/d(q, tau) of a robot, column by column, against another derivation of it."""
     mechanism = panda()
     random = np.random.default_rng(3)
-    q, v, tau = random.uniform(-1, 1, (3, len(mechanism.position_names)))
-    inputs = tuple(f"tau:{name}" for name in mechanism.position_names)
-    names = (*mechanism.position_names, *inputs, *mechanism.velocity_names)
+    q, v, tau = random.uniform(-1, 1, (3, len(mechanism.layout.positions)))
+    inputs = tuple(f"tau:{name}" for name in mechanism.layout.positions)
+    names = (*mechanism.layout.positions, *inputs, *mechanism.layout.velocities)
     one = host(mechanism, Fmi.TWO).start(**dict(zip(names, np.concatenate([q, tau, v]).tolist(), strict=True)))
     expected = kg.compile(mechanism, "d(qdd)/d(q),d(qdd)/d(tau)")(q, v, tau)
-    accelerations = list(mechanism.acceleration_names)
+    accelerations = list(mechanism.layout.accelerations)
     found = np.array([one.slope(accelerations, name) for name in names[: -len(v)]]).T
     for block, wanted in zip(np.split(found, 2, axis=1), expected.values(), strict=True):
         np.testing.assert_allclose(block, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
@@ -257,10 +254,10 @@ def test_the_length_of_a_quaternion_has_no_influence(host: Callable[..., Host]) 
     one = host(mechanism, Fmi.TWO, "ModelExchange").start()
     one.fmu.newDiscreteStates()
     one.fmu.enterContinuousTimeMode()
-    size = len(mechanism.position_names) + len(mechanism.velocity_names)
-    (start,) = quaternion_starts(mechanism)
+    size = len(mechanism.layout.positions) + len(mechanism.layout.velocities)
+    (start,) = mechanism.layout.quaternions
     random = np.random.default_rng(2)
-    names = list(mechanism.position_names) + list(mechanism.velocity_names)
+    names = list(mechanism.layout.positions) + list(mechanism.layout.velocities)
 
     def slopes(states: np.ndarray) -> np.ndarray:
         found = np.zeros(size)
@@ -277,7 +274,7 @@ def test_the_length_of_a_quaternion_has_no_influence(host: Callable[..., Host]) 
     scale[start : start + 4] = 1.7
     at_unit_length = slopes(states)
     np.testing.assert_allclose(slopes(longer), at_unit_length * scale, rtol=1e-14, atol=1e-14)
-    unknowns = [f"der({name})" for name in mechanism.position_names] + list(mechanism.acceleration_names)
+    unknowns = [f"der({name})" for name in mechanism.layout.positions] + list(mechanism.layout.accelerations)
     for index in range(start, start + 4):
         shift = np.eye(size)[index] * 1e-6
         expected = (slopes(longer + shift) - slopes(longer - shift)) / 2e-6
@@ -380,8 +377,7 @@ def test_misuse_is_an_error_and_no_crash(host: Callable[..., Host], fmi: Fmi) ->
 @VERSIONS
 @pytest.mark.parametrize(("model", "prefix"), [("double-pendulum", False), ("free-body", True)])
 def test_sources_compile_without_a_warning(fmu: Maker, fmi: Fmi, model: str, prefix: bool, tmp_path: Path) -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
+    require("gcc")
     with zipfile.ZipFile(fmu(kg.load(model), fmi, binary=False)) as file:
         assert not [name for name in file.namelist() if name.startswith("binaries")]
         file.extractall(tmp_path)
@@ -389,15 +385,14 @@ def test_sources_compile_without_a_warning(fmu: Maker, fmi: Fmi, model: str, pre
     defined = [f"-DFMI{fmi.value}_FUNCTION_PREFIX=model_"] if prefix else []
     sources = sorted(path.name for path in (tmp_path / "sources").glob("*.c"))
     shell("gcc", *flags, *defined, "-shared", *sources, "-o", "code.so", "-lm", folder=tmp_path / "sources")
-    if shutil.which("nm"):
+    if fault("nm") is None:
         exported = shell("nm", "-D", "--defined-only", "code.so", folder=tmp_path / "sources")
         assert f"T {'model_' if prefix else ''}fmi{fmi.value}GetVersion" in exported
 
 
 def test_two_models_in_one_program(fmu: Maker, tmp_path: Path) -> None:
     """Statically linked, with sanitizers that find leaks, undefined behaviour and writing out of bounds."""
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
+    require("gcc")
     checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     (tmp_path / "nothing.c").write_text("int main(void) { return 0; }")
     if subprocess.run(["gcc", *checks, "nothing.c"], cwd=tmp_path, capture_output=True).returncode != 0:
@@ -418,7 +413,7 @@ def test_two_models_in_one_program(fmu: Maker, tmp_path: Path) -> None:
     printed = [float(line) for line in shell("./host", folder=tmp_path).split()]
     expected = []
     for mechanism in mechanisms.values():
-        name = mechanism.position_names[0]
+        name = mechanism.layout.positions[0]
         start = kg.simulate(mechanism, 1e-9, grid=1, progress=False)[name][0]
         for change in (0.0, 0.3):
             motion = kg.simulate(mechanism, 1.0, initial={name: start + change}, grid=1, rtol=1e-11, progress=False)
@@ -434,8 +429,7 @@ def test_a_build_description_lists_the_sources(fmu: Maker) -> None:
 
 @needs_compiler
 def test_only_the_interface_is_visible(fmu: Maker, tmp_path: Path) -> None:
-    if shutil.which("nm") is None:
-        pytest.skip("nm is not installed")
+    require("nm")
     folder = Path(fmpy.extract(fmu(kg.load("double-pendulum"), Fmi.THREE), unzipdir=tmp_path))
     (library,) = folder.glob("binaries/*/*")
     listed = shell("nm", "-D", "--defined-only", str(library), folder=tmp_path)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinegraph as kg
-from kinegraph.export import ExportOptions, Language, Layout, export
-from kinegraph.export.identifiers import LONGEST, RESERVED, Scope, comment, identifier, is_plain, prefix
+from kinegraph.export import ExportOptions, Language, Layout, Sines, export
+from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, comment, identifier, is_plain, prefix
 from kinegraph.export.prepare import prepare
+from kinegraph.export.write import render
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
-from tests.export.languages import build, shell
+from tests.export.languages import build
 from tests.export.test_numbers import COMPILED, LANGUAGES
+from tests.programs import needs, require, shell
 
 HOSTILE = (
     "int", "1x", "a b", '*/ system("") /*', "😀", "x" * 300, "Привет", "end", "%}", '"""', "\\", "line\nbreak", "??/",
@@ -56,7 +58,7 @@ def test_hostile_names_compile(language: Language, name: str, layout: Layout, tm
         np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@needs("pdflatex")
 def test_hostile_names_in_latex(tmp_path: Path) -> None:
     # Cyrillic letters need a font encoding that a small TeX does not have.
     cyrillic = subprocess.run(["kpsewhich", "t2aenc.def"], capture_output=True).returncode == 0
@@ -111,6 +113,40 @@ def test_an_identifier_can_be_its_own_name() -> None:
     assert [identifier(name) for name in ("tau", "q1", "panda_link0")] == ["tau", "q1", "panda_link0"]
     assert identifier("for") == "for_"
     assert prefix("double-pendulum") == "double_pendulum"
+
+
+#: Files of ours with these names would be found before those of the language: fault 22.
+SHADOWING = ("types", "numbers", "math", "Math", "stdio", "con", "CON", "random", "numpy", "string", "com1", "core")
+
+
+@pytest.mark.parametrize("language", Language, ids=lambda one: one.value)
+@pytest.mark.parametrize("name", SHADOWING)
+def test_no_file_shadows_those_of_a_language(language: Language, name: str) -> None:
+    mechanism = kg.parse("coordinates q; gravity 0, 0, -9.81; A | Ry(q) | Sz(-1), m(1);")
+    files = render(mechanism, "H", language, ExportOptions(name=name, binary=False)).files
+    stems = {Path(file).name.partition(".")[0].casefold() for file in files}
+    if language is Language.RUST:  # the crate has the name, its files have not
+        stems = set(re.findall(r'^name = "(.*)"', str(files["Cargo.toml"]).casefold(), re.MULTILINE))
+    assert stems and not stems & TAKEN_FILES
+    assert all(stem.startswith(f"{name.casefold()}_") for stem in stems)
+
+
+@pytest.mark.parametrize("name", ["types", "numbers", "numpy"])
+def test_exported_python_runs_in_its_own_folder(name: str, tmp_path: Path) -> None:
+    """Python looks for modules beside the script first."""
+    mechanism = kg.parse("coordinates q; gravity 0, 0, -9.81; A | Ry(q) | Sz(-1), m(1);")
+    (file,) = export(mechanism, "tau", "python", tmp_path, ExportOptions(name=name)).files
+    shell(sys.executable, "-c", f"import {file.stem} as m, fractions; raise SystemExit(m.selftest())", folder=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["math", "stdio"])
+def test_exported_c_does_not_hide_the_library(name: str, tmp_path: Path) -> None:
+    mechanism = kg.parse("coordinates q; gravity 0, 0, -9.81; A | Ry(q) | Sz(-1), m(1);")
+    require("gcc")
+    files = export(mechanism, "tau", "c", tmp_path, ExportOptions(name=name, sines=Sines.LIBRARY)).files
+    source = next(file.name for file in files if file.suffix == ".c")
+    shell("gcc", "-I.", f"-D{name.upper()}_MAIN", source, "-o", "own", "-lm", folder=tmp_path)
+    shell("./own", folder=tmp_path)
 
 
 @given(st.lists(st.text(max_size=6) | st.sampled_from(("a", "A", "a_2", "a_3")), max_size=30))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,8 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.interop import to_casadi, to_sympy
-from tests.export.languages import shell
 from tests.export.test_functions import every_function
+from tests.programs import needs, shell
 
 
 def test_sympy_is_exact() -> None:
@@ -71,7 +70,7 @@ def test_casadi_knows_every_function() -> None:
         np.testing.assert_allclose(np.array(found).ravel(), want.ravel(), rtol=1e-13)
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@needs("pdflatex")
 @pytest.mark.parametrize(("model", "quantities"), [("double-pendulum", "H,C,gravity"), ("kidym-biped-new", "gravity")])
 def test_the_document_compiles(model: str, quantities: str, tmp_path: Path) -> None:
     report = export(kg.load(model), quantities, Language.LATEX, tmp_path)

@@ -52,7 +52,7 @@ class Numbers:
         self.frames: dict[str, Chain] = {}
 
     def _values(self, q: np.ndarray) -> dict[str, float]:
-        return {**self.parameters, **dict(zip(self.mechanism.position_names, map(float, q), strict=True)), "t": 0.0}
+        return {**self.parameters, **dict(zip(self.mechanism.layout.positions, map(float, q), strict=True)), "t": 0.0}
 
     def _rates(self, root) -> np.ndarray:
         step = 0.5 * np.eye(len(self.q))  # displacements are linear in q, so the difference is exact

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from kinegraph.compiler.compile import derive
-from kinegraph.derive.quantities.derivation import input_names
 from kinegraph.graph.interpret import interpret
 from kinegraph.model import Mechanism
 
@@ -21,10 +20,10 @@ class Own:
 
     def at(self, state: dict[str, Any]) -> dict[str, np.ndarray]:
         groups = {
-            "q": self.mechanism.position_names,
-            "v": self.mechanism.velocity_names,
-            "a": self.mechanism.acceleration_names,
-            "force": input_names(self.mechanism),
+            "q": self.mechanism.layout.positions,
+            "v": self.mechanism.layout.velocities,
+            "a": self.mechanism.layout.accelerations,
+            "force": self.mechanism.layout.forces,
         }
         values = {name: x for key, names in groups.items() for name, x in zip(names, state.get(key, ()), strict=False)}
         return interpret(self.graph, values)

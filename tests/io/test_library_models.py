@@ -37,8 +37,8 @@ def test_model_reads_writes_and_has_numbers(name):
         assert all(parameter.value is None for parameter in mechanism.parameters)
         return
     values = parameter_values(mechanism)
-    assert len(initial_positions(mechanism, values)) == len(mechanism.position_names)
-    assert len(initial_velocities(mechanism, values)) == len(mechanism.velocity_names)
+    assert len(initial_positions(mechanism, values)) == len(mechanism.layout.positions)
+    assert len(initial_velocities(mechanism, values)) == len(mechanism.layout.velocities)
 
 
 def test_rackovic_arm_has_the_published_matrix_and_gravity():
@@ -74,7 +74,7 @@ def test_both_forms_of_the_biped_have_the_same_dynamics():
 @pytest.mark.parametrize("name", ["rackovic-14r", "five-link-tree", "stanford", "double-pendulum", "pendulum-6"])
 def test_inertia_matrix_is_positive_definite(name):
     mechanism = library.mechanism(name)
-    q = np.random.default_rng(2).uniform(0.2, 1, len(mechanism.position_names))
+    q = np.random.default_rng(2).uniform(0.2, 1, len(mechanism.layout.positions))
     H, _ = Numbers(mechanism, q).inertia_and_gravity()
     assert np.linalg.eigvalsh(H)[0] > 0
 

@@ -12,9 +12,9 @@ import kinegraph as kg
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.model.elements import Damper, Friction, Limit
-from kinegraph.model.robot.data import JointArmature, JointFriction, JointLimits, JointSpring
-from kinegraph.model.robot.elements import Taken, with_elements, without_rotors
-from kinegraph.view.page.scene import scene_of
+from kinegraph.model.mechanism import ZERO
+from kinegraph.model.robot.data import JointFriction, JointLimits, JointSpring
+from kinegraph.model.robot.elements import JointModel, with_elements
 
 FILE = Path(__file__).parent / "data" / "passive.xml"
 NUMBERS = json.loads((Path(__file__).parents[1] / "data" / "passive_mujoco.json").read_text("utf-8"))
@@ -49,7 +49,7 @@ def test_passive_forces_and_armature_are_those_of_mujoco() -> None:
 
 def test_the_motion_is_that_of_mujoco() -> None:
     robot = kg.load(FILE)
-    names = (*robot.position_names, *robot.velocity_names)
+    names = (*robot.layout.positions, *robot.layout.velocities)
     initial = dict(zip(names, np.concatenate(state(NUMBERS["start"])).tolist(), strict=True))
     run = kg.simulate(robot, 1, initial=initial, rtol=1e-10)
     end = run.array()[-1]
@@ -61,7 +61,8 @@ def test_the_motion_is_that_of_mujoco() -> None:
 def test_a_robot_can_be_had_without_them() -> None:
     bare, full = kg.load(FILE, elements=False), kg.load(FILE)
     assert bare == load_mjcf(FILE).mechanism
-    assert not bare.elements and len(full.bodies) == len(bare.bodies) + 3
+    assert not bare.elements and full.bodies == bare.bodies
+    assert set(bare.armature) == {ZERO} and len(set(full.armature)) == 4
     kept = [extra for extra in full.extras if not isinstance(extra, JointLimits)]
     assert not any(isinstance(extra, JointFriction | JointSpring) for extra in kept)
 
@@ -76,34 +77,32 @@ def test_urdf_joints_resist_on_request(tmp_path: Path) -> None:
     tau = kg.compile(kg.load(file, elements=True), "tau")
     free = kg.compile(kg.load(file), "tau")
     assert tau([0.2], [0.7], [0]) - free([0.2], [0.7], [0]) == pytest.approx(0.3 * 0.7 + 0.1 * np.tanh(70))
-    (damper,) = kg.load(file, elements=Taken()).elements
+    (damper,) = kg.load(file, elements=JointModel()).elements
     assert isinstance(damper, Damper)
 
 
 def test_ranges_become_stops() -> None:
     robot = parse_urdf(URDF).mechanism
-    stopped = with_elements(robot, Taken(passive=False, limit_stiffness=1e6, limit_damping=1e6))
+    stopped = with_elements(robot, JointModel(passive=False, limit_stiffness=1e6, limit_damping=1e6))
     (limit,) = stopped.elements
     assert isinstance(limit, Limit)
     run = kg.simulate(stopped, 2, initial={"j_1": 0.4, "j_1'": 3}, method="bdf")
     assert 0.5 < np.abs(run["j_1"]).max() < 0.51
 
 
-def test_springs_and_armature_of_ball_joints_stay_records() -> None:
+def test_springs_of_ball_joints_stay_records() -> None:
     ball = parse_mjcf(
         '<mujoco><worldbody><body><joint type="ball" stiffness="2" damping="1" armature="1"/>'
         '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
     ).mechanism
     full = with_elements(ball)
-    assert [type(extra) for extra in full.extras] == [JointSpring, JointArmature]
+    assert [type(extra) for extra in full.extras] == [JointSpring]
     assert len(full.elements) == 3
 
 
-def test_rotors_are_not_seen() -> None:
-    """They stand for inertia, not for something at a place: a page draws the robot as it is without them."""
-    full = kg.load(FILE)
-    assert without_rotors(full).bodies == load_mjcf(FILE).mechanism.bodies
-    run = kg.simulate(full, 0.1, grid=3)
-    states = {name: run[name] for name in ("t", *run.positions)}
-    scene = scene_of(full, {}, states).data()
-    assert [body["name"] for body in scene["bodies"]] == ["cart", "arm", "hand", "finger"]
+def test_armature_has_no_momentum() -> None:
+    """Momentum in space is that of the bodies alone; a rotor about the world's z axis once was counted in."""
+    bare, full = kg.load(FILE, elements=False), kg.load(FILE)
+    q, v = state(NUMBERS["states"][0])
+    assert np.array_equal(kg.compile(full, "momentum")(q, v), kg.compile(bare, "momentum")(q, v))
+    assert kg.compile(full, "energy")(q, v)[0] > kg.compile(bare, "energy")(q, v)[0]

@@ -17,7 +17,7 @@ INERTIAL = '<link name="a"><inertial><mass value="{}"/></inertial></link>'
 @pytest.mark.parametrize(
     ("given", "message", "remedy"),
     [
-        ("<sdf/>", "the root element is <sdf>", "<robot name=...>"),
+        ("<sdf/>", "the root element is <sdf>: this is SDFormat", "convert it to URDF"),
         ("<robot/>", "no links", "<link name"),
         ("<robot><xacro:macro/></robot>", "<xacro:macro> is a macro", "xacro robot.urdf.xacro"),
         (robot(), "2 roots: no joint leads to a, b", "fixed joints"),
@@ -62,6 +62,12 @@ OUTSIDE = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]><robot name="x"
 def test_document_types_and_entities_are_refused(hostile: str) -> None:
     with pytest.raises(ModelError, match="declares a document type"):
         parse_urdf(hostile)
+
+
+@pytest.mark.parametrize("encoding", ["gb2312", "Shift_JIS", "utf-7", "big5", "idna", "undefined", "no-such-encoding"])
+def test_other_encodings_are_refused(encoding: str) -> None:
+    with pytest.raises(ModelError, match=r"encoding|not well-formed"):
+        parse_urdf(f'<?xml version="1.0" encoding="{encoding}"?><robot name="r"><link name="a"/></robot>'.encode())
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:

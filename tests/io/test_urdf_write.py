@@ -15,6 +15,7 @@ from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.io.urdf.pose import Attitude, Move, Turn, origin, pose
 from kinegraph.io.urdf.write import write_urdf
 from kinegraph.model.mechanism import Axis
+from kinegraph.model.robot.elements import JointModel, with_elements
 
 DATA = Path(__file__).parent / "data"
 PANDA = DATA.parents[1] / "data" / "panda.urdf"
@@ -26,11 +27,11 @@ def again(mechanism: kg.Mechanism, base: Base = Base.FIXED) -> kg.Mechanism:
 
 def assert_same_numbers(first: kg.Mechanism, second: kg.Mechanism) -> None:
     """tau and H agree at a random state, coordinate by coordinate."""
-    assert set(first.position_names) == set(second.position_names)
+    assert set(first.layout.positions) == set(second.layout.positions)
     random = np.random.default_rng(5)
-    state = {name: random.uniform(-1, 1) for name in (*first.position_names, *first.velocity_names)}
-    state |= {name: random.uniform(-1, 1) for name in first.acceleration_names}
-    order = [second.velocity_names.index(name) for name in first.velocity_names]
+    state = {name: random.uniform(-1, 1) for name in (*first.layout.positions, *first.layout.velocities)}
+    state |= {name: random.uniform(-1, 1) for name in first.layout.accelerations}
+    order = [second.layout.velocities.index(name) for name in first.layout.velocities]
     tau, inertia = dynamics(first, state)
     other_tau, other_inertia = dynamics(second, state)
     np.testing.assert_allclose(other_tau[order], tau, rtol=0, atol=1e-12 * np.abs(tau).max())
@@ -42,7 +43,7 @@ def dynamics(mechanism: kg.Mechanism, state: dict[str, float]) -> tuple[np.ndarr
     tau = kg.compile(mechanism, "tau", loops=True)
     q, v, a = (
         np.array([state[name] for name in names])
-        for names in (mechanism.position_names, mechanism.velocity_names, mechanism.acceleration_names)
+        for names in (mechanism.layout.positions, mechanism.layout.velocities, mechanism.layout.accelerations)
     )
     rest = tau(q, 0 * v, 0 * v)
     return tau(q, v, a), np.array([tau(q, 0 * v, column) - rest for column in np.eye(len(v))]).T
@@ -53,7 +54,7 @@ def dynamics(mechanism: kg.Mechanism, state: dict[str, float]) -> tuple[np.ndarr
 def test_a_robot_comes_back(path: Path, base: Base) -> None:
     robot = load_urdf(path, base=base).mechanism
     back = again(robot, base)
-    assert back.position_names == robot.position_names and back.velocity_names == robot.velocity_names
+    assert back.layout.positions == robot.layout.positions and back.layout.velocities == robot.layout.velocities
     kept = {body.name for body in robot.bodies}
     assert [body.name for body in back.bodies if body.name in kept] == [body.name for body in robot.bodies]
     assert set(robot.extras) <= set(back.extras)
@@ -68,8 +69,8 @@ def test_a_model_of_the_library_becomes_a_robot(model: str) -> None:
     assert_same_numbers(mechanism, back)
     for point in mechanism.points[:1]:
         assert any(point.name in note for note in written.notes)
-        q = np.random.default_rng(1).uniform(-1, 1, len(mechanism.position_names))
-        order = [mechanism.position_names.index(name) for name in back.position_names]
+        q = np.random.default_rng(1).uniform(-1, 1, len(mechanism.layout.positions))
+        order = [mechanism.layout.positions.index(name) for name in back.layout.positions]
         np.testing.assert_allclose(
             kg.compile(back, f"pose:{point.name}")(q[order])[:3, 3],
             kg.compile(mechanism, f"pose:{point.name}")(q)[:3, 3],
@@ -95,6 +96,40 @@ def test_coupled_joints_mimic() -> None:
     written = write_urdf(mechanism)
     assert written.text.count("<mimic") == 3
     assert_same_numbers(mechanism, again(mechanism))
+
+
+BRAKED = """
+    model braked;
+    parameters c = 0.3;
+    coordinates a, b;
+    gravity 0, 0, -9.81;
+    First        | Ry(a)              | Sz(-1), m(1);
+    Second~First | Sz(-1), Ry(b)      | Sz(-1), m(2);
+    Third~Second | Sz(-1), Ry(2*b)    | Sz(-1), m(1);
+    damper oil   | on(a), damping(c);
+    damper twice | on(2*a'), damping(0.1);
+    friction dry | on(-b), coulomb(0.5), viscous(0.2);
+"""
+
+
+def test_damping_and_friction_become_dynamics() -> None:
+    """Fault 28: elements that brake one coordinate are URDF's <dynamics>; what is read back brakes as much."""
+    mechanism = kg.parse(BRAKED)
+    written = write_urdf(mechanism)
+    assert '<dynamics damping="0.7" friction="0" />' in written.text
+    assert '<dynamics damping="0.2" friction="0.5" />' in written.text
+    assert any("smoothed" in note for note in written.notes)
+    back = with_elements(parse_urdf(written.text).mechanism, JointModel(dry_friction=True))
+    q, v, zero = [0.3, -0.2], [0.4, 0.7], [0.0, 0.0]
+    expected = kg.compile(mechanism, "tau")(q, v, zero)
+    np.testing.assert_allclose(kg.compile(back, "tau")(q, v, zero), expected, rtol=1e-12)
+
+
+def test_friction_of_elements_adds_to_that_of_a_robot() -> None:
+    """A robot read with its damping as elements goes out as it came in."""
+    bare, full = (kg.load(DATA / "every_joint.urdf", elements=elements) for elements in (False, True))
+    assert full.elements and not bare.elements
+    assert write_urdf(full).text == write_urdf(bare).text
 
 
 def test_notes_name_what_is_lost() -> None:
@@ -131,6 +166,17 @@ def test_notes_name_what_is_lost() -> None:
             "coordinates q; A | Ry(q) | Sz(-1), m(1); spring strut | between(A, (1, 0, 0)), stiffness(3), rest(1);",
             "spring strut acts on the bodies",
         ),
+        (
+            "coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | between(A(0, 0, -1), (1, 0, 0)), damping(3);",
+            "damper d acts on the bodies",
+        ),
+        (
+            "coordinates p, q; A | Ry(p) | Sz(-1), m(1); B~A | Ry(q) | Sz(-1), m(1); damper d | on(p - q), damping(3);",
+            "damper d: `p - q` depends on p and q",
+        ),
+        ("coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | on(q), force(rate^3);", "damper d acts on the bodies"),
+        ("coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | on(q), damping(1 + t);", "damper d changes with t"),
+        ("coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | on(q' - 1), damping(2);", "damper d acts on the bodies"),
     ],
 )
 def test_what_urdf_cannot_express_is_named(text: str, message: str) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.compile import bound_parameters, kernel_of, quantities_of, reduced_graph
+from kinegraph.compiler.compile import kernel_of, reduced_graph
+from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.jit.kernel import Kernel, KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import Joint, random_state, random_tree
@@ -70,7 +71,7 @@ def test_joints_at_changing_ratios_are_written_out() -> None:
 def test_derivatives_by_parameters_beside_solved_ones() -> None:
     chain = kg.load("puma560")
     words = "d(qdd)/d(a2)"
-    state = np.random.default_rng(2).normal(size=(3, len(chain.velocity_names)))
+    state = np.random.default_rng(2).normal(size=(3, len(chain.layout.velocities)))
     both = kg.compile(chain, f"{words},d(qdd)/d(v)", options=KernelOptions(cache=False))(*state)
     alone = kg.compile(chain, words, options=KernelOptions(cache=False))(*state)
     assert np.abs(alone).max() > 0

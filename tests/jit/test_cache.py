@@ -13,6 +13,7 @@ from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit import cache
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from tests.programs import HANGS
 
 ARGUMENT = Argument("q", (Symbol(Kind.COORDINATE, "q"),))
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -190,13 +191,13 @@ def start(folder: Path, **environment: str) -> subprocess.Popen[str]:
 def test_many_processes_compile_the_same_kernel_at_once(folder: Path) -> None:
     processes = [start(folder) for _ in range(6)]
     for process in processes:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=HANGS)
         assert process.returncode == 0, errors
     assert len(files(folder)) == 2  # no half-written files are left
 
 
 def test_no_compiler_and_nothing_else_in_the_path(folder: Path) -> None:
     process = start(folder, PATH="")
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=HANGS)
     assert process.returncode == 0, errors
     assert output.strip() == "False"

@@ -428,7 +428,7 @@ def test_kernels_can_be_pickled(kernel: Kernel) -> None:
 def test_what_a_kernel_says_about_itself(kernel: Kernel) -> None:
     assert (kernel.input_size, kernel.output_size) == (6, 5)
     assert kernel.operations.sin == 1 and kernel.operations.div == 1
-    assert kernel.address > 0 and 0 < kernel.seconds < 60
+    assert kernel.address > 0 and kernel.seconds > 0
     assert "define void @kinegraph_scalar" in kernel.ir and "kinegraph_scalar" in kernel.assembly()
     assert repr(kernel).startswith("<Kernel (q[3], v[2], t[1]) -> H[2, 2], e[]")
 

@@ -25,7 +25,7 @@ def test_matrices_of_trees(seed: int) -> None:
 def test_one_matrix_and_batches() -> None:
     legs = kg.load("five-link-tree")
     kernel = kg.compile_sparse(legs, "d(tau)/d(a)")
-    size = len(legs.position_names)
+    size = len(legs.layout.positions)
     states = np.random.default_rng(1).normal(size=(3, size))
     rows = [states] * len(kernel.kernel.arguments)
     values = kernel.batch(*rows)

@@ -53,7 +53,8 @@ def energy(mechanism: Mechanism, q: Floats, v: Floats, t: float) -> tuple[float,
         turning = rate[:3, :3] @ second_moments(body.inertia, parameters) @ rate[:3, :3].T
         kinetic += 0.5 * mass * rate[:3, 3] @ rate[:3, 3] + 0.5 * np.trace(turning)
         potential -= mass * gravity @ pose[:3, 3]
-    return kinetic, potential
+    armature = np.array([number(item, parameters) for item in mechanism.armature])
+    return kinetic + 0.5 * armature @ v**2, potential
 
 
 def second_moments(inertia: Inertia, parameters: dict[str, Value]) -> Floats:
@@ -66,7 +67,7 @@ def second_moments(inertia: Inertia, parameters: dict[str, Value]) -> Floats:
 def central_poses(mechanism: Mechanism, q: Floats, t: float) -> Floats:
     """Poses of the central frames in the fixed frame, in the order of the bodies."""
     values: dict[str, Value] = {**parameter_values(mechanism), "t": t}
-    values.update(zip(mechanism.position_names, q.tolist(), strict=True))
+    values.update(zip(mechanism.layout.positions, q.tolist(), strict=True))
     by_name = mechanism.body_by_name
     known: dict[str | None, Floats] = {None: np.eye(4)}
 

@@ -118,7 +118,7 @@ def test_methods_agree(seed):
     system = looped(mechanism)
     q, v, tau, t = random_state(mechanism, seed)
     moved = system._flat.displaced(q, v, 0 * v, t)
-    dense = Dense(system._flat.tree, system.velocity_names)
+    dense = Dense(system._flat.tree, system.layout.velocities)
     close(system.qdd(q, v, tau, t), dense.accelerations(moved, q, v, tau, system._flat.gravity(t)), 1e-11)
 
 

@@ -52,7 +52,7 @@ def test_five_link_tree_starts_as_the_loops_say():
     found = kg.compile(tree, "qdd")(q, v, none)
     np.testing.assert_allclose(found, looped(tree).qdd(q, v, none), rtol=1e-11)
     graph = kg.derive(tree, "tau", numeric=True)
-    names = (tree.position_names, tree.velocity_names, tree.acceleration_names)
+    names = (tree.layout.positions, tree.layout.velocities, tree.layout.accelerations)
     values = {n: x for group, some in zip(names, (q, v, found), strict=True) for n, x in zip(group, some, strict=True)}
     assert np.abs(kg.interpret(graph, values)["tau"]).max() < 1e-9  # forces of 1e3 cancel
 

@@ -71,7 +71,7 @@ def test_statements_say_what_they_mean():
 def test_inputs_with_and_without_an_expression():
     mechanism = parse(MODEL)
     assert mechanism.inputs[0] == Input("u") and mechanism.inputs[1].value is not None
-    assert mechanism.free_inputs == ("u",)
+    assert mechanism.layout.inputs == ("u",)
 
 
 def test_the_builder_says_what_the_language_says():

@@ -107,8 +107,8 @@ def test_the_builder_says_what_the_language_says():
     l1 = b.parameter("l1", 0.4)
     b.parameter("k")
     b.parameter("third", Fraction(1, 3))
-    q1 = b.coordinate("q1", position=0.3, velocity=-1)
-    turn = b.quaternion(["e0", "e1", "e2", "e3"], ["wx", "wy", "wz"], (1, 0, 0, 1), (0, "l1", 0))
+    q1 = b.coordinate("q1", position=0.3, velocity=-1, armature=l1 / 2)
+    turn = b.quaternion(["e0", "e1", "e2", "e3"], ["wx", "wy", "wz"], (1, 0, 0, 1), (0, "l1", 0), 0.02)
     arm = b.body("Arm", transforms=[Ry(q1), Sx(2 * l1), Sy("k")], inertia=inertia(mass="k", Jx=1, Jxy=0, at=[Sz(-l1)]))
     b.body("Wing", arm, [turn], inertia(1, 1, 1, 3, accepted=True))
     b.body("Plate", "Arm", [Rx(l1**2 / 3), Rz(-q1), Q(1, 0, 0, "l1")])
@@ -116,6 +116,7 @@ def test_the_builder_says_what_the_language_says():
     b.point("home", None)
     assert b.build() == parse("""model all; gravity 0, 0, -9.81; parameters l1 = 0.4, k, third = 1/3;
         coordinates q1 = 0.3; quaternion (e0,e1,e2,e3) velocity (wx,wy,wz) = (1,0,0,1); initial q1' = -1, wy = l1;
+        armature q1 = l1/2, (wx, wy, wz) = 0.02;
         Arm | Ry(q1) Sx(2*l1) Sy(k) | Sz(-l1) m(k) Jx(1);
         Wing~Arm | Q(e0,e1,e2,e3) | m(1) Jx(1) Jy(1) Jz(3); accept inertia Wing;
         Plate~Arm | Rx(l1^2/3) Rz(-q1) Q(1,0,0,l1);

@@ -1,8 +1,6 @@
 """Equations as text and LaTeX: what is printed is computed again, and set by LaTeX where there is one."""
 
 import re
-import shutil
-import subprocess
 from math import cos, exp, sin, sqrt
 
 import numpy as np
@@ -17,6 +15,7 @@ from kinegraph.notation.latex_names import LatexNames, name_latex
 from kinegraph.notation.naming import Naming
 from kinegraph.notation.text import formula
 from kinegraph.notation.writing import plain_number
+from tests.programs import needs, shell
 
 CASES = [
     ("double-pendulum", "H,C,gravity,qdd", False),
@@ -132,12 +131,10 @@ def test_names_that_look_alike_are_told_apart():
     assert len({names[symbol] for symbol in symbols}) == 3
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX on this machine")
+@needs("pdflatex")
 @pytest.mark.parametrize(("model", "quantity", "numeric"), CASES)
 def test_latex_sets_it(model, quantity, numeric, tmp_path):
     graph = kg.reduce(kg.derive(kg.load(model), quantity, numeric=numeric), kg.Effort.QUICK).graph
     text = "\\documentclass{article}\\usepackage{amsmath}\\allowdisplaybreaks\n\\begin{document}\n"
     (tmp_path / "a.tex").write_text(text + latex(graph, model) + "\\end{document}\n")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=60)
-    assert done.returncode == 0, done.stdout[-2000:]
+    shell("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a.tex", folder=tmp_path)

@@ -25,11 +25,66 @@ def leaves(builder: Builder) -> list[Scalar]:
     return [*found, (v * v + m * m + 1).reciprocal(), (v + q[1].cos()).apply("sqrt")]
 
 
+def odd_angles(builder: Builder) -> list[Scalar]:
+    """Angles that are products, large or broken multiples, powers, functions, and sums of these."""
+    q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in ("q0", "q1"))
+    m, k = (Scalar(builder, builder.symbol(Kind.PARAMETER, name)) for name in "mk")
+    t = Scalar(builder, builder.symbol(Kind.TIME, "t"))
+    return [
+        q * m,
+        q * r,
+        (q + m) * (r + k),
+        q**2,
+        (q + r) ** 9,
+        9 * q,
+        1000 * q,
+        100003 * q + r,
+        q / 7,
+        q * m + r / 3,
+        m * k + q,
+        q + (2 * t).sin() * Fraction(3, 10),
+        q - (q + r).sin().cos(),
+        (q * q + m).apply("acos"),
+        r + q.apply("atan2", r + m),
+        (q.cos() * r).reciprocal(),
+    ]
+
+
+def odd_leaves(builder: Builder, angle: Scalar, other: Scalar) -> list[Scalar]:
+    """Functions of odd angles, also several times over, of each other, and of sums with each other."""
+    sine, cosine = angle.sin(), angle.cos()
+    return [
+        sine,
+        cosine,
+        cosine.cos(),
+        (sine + other.cos()).sin(),
+        sine.apply("exp"),
+        (2 * cosine + 1).apply("tanh"),
+        (4 * cosine + 2).apply("tanh"),
+        (cosine * other.sin() + 3).reciprocal(),
+        cosine.apply("sqrt").apply("sqrt"),
+        angle,
+    ]
+
+
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
     """Outputs that are sums of products of leaves and of earlier sums; some zero, some equal, some multiples."""
     builder = Builder()
-    atoms = leaves(builder)
+    return _system(draw, builder, leaves(builder))
+
+
+@st.composite
+def odd_graphs(draw: st.DrawFn) -> Graph:
+    """The same with angles and functions of every sort, a few at a time; leaves are shown as they are, too."""
+    builder = Builder()
+    angles = st.sampled_from(odd_angles(builder))
+    found = odd_leaves(builder, draw(angles), draw(angles))
+    atoms = [*draw(st.lists(st.sampled_from(found), min_size=1, max_size=4)), *leaves(builder)[:6]]
+    return _system(draw, builder, atoms)
+
+
+def _system(draw: st.DrawFn, builder: Builder, atoms: list[Scalar]) -> Graph:
     sums: list[Scalar] = []
     for _ in range(draw(st.integers(1, 5))):
         total = atoms[0].number(0)

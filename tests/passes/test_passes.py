@@ -15,6 +15,7 @@ from kinegraph.graph.build import Builder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
+from kinegraph.graph.scalar import Scalar
 from kinegraph.passes import pipeline
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.by_parts import ByParts
@@ -32,7 +33,7 @@ from kinegraph.passes.share_angles import ShareAngles
 from kinegraph.passes.step import Pass
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 from tests.passes.machines import arm_6r
-from tests.passes.systems import graphs
+from tests.passes.systems import graphs, odd_graphs
 
 SMALL = Limits(terms=60, total=200)
 BRIEF = Budget(work=300)
@@ -75,6 +76,30 @@ def test_expanding_keeps_what_is_computed(graph: Graph) -> None:
     result = Expand(SMALL).apply(graph)
     law.check(result)
     prove(graph, result).require()
+
+
+@pytest.mark.parametrize("step", [*PASSES, Expand(SMALL), Expand(SMALL, ways=0)], ids=lambda step: step.name)
+@given(graph=odd_graphs())
+@few
+def test_pass_takes_every_angle_and_function(step: Pass, graph: Graph) -> None:
+    result = step.apply(graph)
+    law.check(result)
+    prove(graph, result).require()
+
+
+@given(graph=odd_graphs())
+def test_reduce_takes_every_angle_and_function(graph: Graph) -> None:
+    reduction = reduce(graph, Effort.QUICK)
+    assert rank(count(reduction.graph)) <= rank(count(graph))
+
+
+def test_a_cosine_that_is_shown_and_used_keeps_its_angle() -> None:
+    """The smallest of 36 random systems that ended in a KeyError: another way to write y[1] needs a sine."""
+    builder = Builder()
+    q, m = (Scalar(builder, builder.symbol(k, n)) for k, n in ((Kind.COORDINATE, "q"), (Kind.PARAMETER, "m")))
+    c = (q * m).cos()
+    graph = builder.graph([Output("y", (2,), (c.index, (1 + c**3).index))])
+    assert reduce(graph, Effort.QUICK).proved
 
 
 @pytest.mark.parametrize("step", IDEMPOTENT, ids=lambda step: step.name)

@@ -36,7 +36,7 @@ def test_energy_balance_of_random_trees_under_forces(seed: int) -> None:
     """Forces on all coordinates: what they put in is what the energy gains (no transform depends on time)."""
     joints = [joint for joint in type_of_joints() if "t" not in joint.value.split("(")[-1]]
     tree = random_tree(seed, bodies=3, joints=joints)
-    names = [name.removesuffix("'") for name in tree.velocity_names]
+    names = [name.removesuffix("'") for name in tree.layout.velocities]
     run = simulate(tree, 0.5, rtol=1e-10, inputs=dict.fromkeys(names, "0.3*cos(2*t) + 0.1"), grid=20)
     (balance,) = (check for check in run.checks if check.name.startswith("energy balance"))
     assert balance.error < 1e-7

@@ -37,7 +37,7 @@ def test_a_free_top_keeps_its_quaternion_to_rounding_and_its_energy_bounded() ->
 @pytest.mark.parametrize("seed", range(3))
 def test_momenta_and_velocities_give_the_same_motion(seed: int) -> None:
     tree = random_tree(seed, bodies=3, joints=PLAIN_JOINTS)
-    start = dict.fromkeys(tree.velocity_names, 0.3)
+    start = dict.fromkeys(tree.layout.velocities, 0.3)
     exact = simulate(tree, 0.2, rtol=1e-12, grid=4, initial=start)
     run = simulate(tree, 0.2, method="symplectic", step=1e-3, grid=4, initial=start)
     assert np.abs(run.array() - exact.array()).max() < 1e-7

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import HANGS
+
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
     "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -22,7 +24,7 @@ def launched():
         pytest.skip("no Chromium on this machine: install the package `chromium` to test pages")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[test]'")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS), timeout=1000 * HANGS)
         try:
             yield browser
         finally:
@@ -42,7 +44,7 @@ class Seen:
         return self.page.evaluate(f"() => ({code})")
 
     def wait(self, code):
-        self.page.wait_for_function(f"() => ({code})", timeout=20_000)
+        self.page.wait_for_function(f"() => ({code})", timeout=1000 * HANGS)
 
 
 def opened(browser, file: Path, before: str = "", motion: str = "reduce", **settings) -> Seen:
@@ -51,6 +53,7 @@ def opened(browser, file: Path, before: str = "", motion: str = "reduce", **sett
     With reduced motion a page does not play by itself, which spares a machine without graphics much work.
     """
     page = browser.new_page(viewport={"width": 640, "height": 480}, reduced_motion=motion, **settings)
+    page.set_default_timeout(1000 * HANGS)
     seen = Seen(page)
     page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: seen.errors.append(str(error)))

@@ -15,10 +15,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli import main
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.errors import SolveError
 from kinegraph.io.urdf import load_urdf
-from kinegraph.simulate.equations import quaternion_starts
 from kinegraph.solve.results.solution import Solution
 from kinegraph.view.page.drawing import Drawer, ellipsoid
 from kinegraph.view.page.frames import Frames
@@ -30,8 +29,8 @@ MODELS = ["double-pendulum", "kidym-biped-new", "stanford", "free-body", "heavy-
 
 
 def random_states(mechanism: kg.Mechanism, count: int = 4) -> np.ndarray:
-    q = np.random.default_rng(1).uniform(-1, 1, (count, len(mechanism.position_names)))
-    for start in quaternion_starts(mechanism):
+    q = np.random.default_rng(1).uniform(-1, 1, (count, len(mechanism.layout.positions)))
+    for start in mechanism.layout.quaternions:
         q[:, start : start + 4] /= np.linalg.norm(q[:, start : start + 4], axis=1, keepdims=True)
     return q
 
@@ -39,7 +38,7 @@ def random_states(mechanism: kg.Mechanism, count: int = 4) -> np.ndarray:
 def frames_and_motion(mechanism: kg.Mechanism, q: np.ndarray):
     bound = bound_parameters(mechanism, True, None)
     frames = Frames(mechanism, bound)
-    values = dict(zip(mechanism.position_names, q.T, strict=True)) | {"t": np.zeros(len(q))}
+    values = dict(zip(mechanism.layout.positions, q.T, strict=True)) | {"t": np.zeros(len(q))}
     return frames, frames.motion(values), bound
 
 

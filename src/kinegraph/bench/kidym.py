@@ -10,7 +10,7 @@ from time import perf_counter
 
 from kinegraph.codegen.c import c_source
 from kinegraph.codegen.program.binding import bind
-from kinegraph.compiler.compile import load
+from kinegraph.compiler.load import load
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.jit.kernel import Argument, KernelOptions, compile_graph
 from kinegraph.simulate.equations import VelocityForm, reduced

@@ -79,7 +79,7 @@ def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
     started = time.perf_counter()
     values = known_values(mechanism)
     plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, values=values, effort=QUANTITIES[quantity])
+    chosen = kg.derive(mechanism, quantity, parameters=values, effort=QUANTITIES[quantity])
     graph = kg.reduce(chosen, kg.Effort.QUICK, prove=False).graph
     proved = bool(kg.prove(plain, graph))
     kernel = kernel_of(mechanism, graph, quantity)
@@ -151,7 +151,9 @@ def _report(
     mechanism: kg.Mechanism, measured: Mapping[str, Measured], difference: float, files: Sequence[Path]
 ) -> None:
     out = console()
-    out.print(f"Legs of a walking robot: {len(mechanism.bodies)} bodies, {len(mechanism.velocity_names)} coordinates\n")
+    out.print(
+        f"Legs of a walking robot: {len(mechanism.bodies)} bodies, {len(mechanism.layout.velocities)} coordinates\n"
+    )
     table = Table("", box=None, pad_edge=False, header_style="bold")
     for quantity in measured:
         table.add_column(_TITLES[quantity], justify="right")

@@ -1,216 +1,82 @@
-"""The contents page: load -> derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here."""
+"""The contents page: derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here.
+
+`compiler/load.py` comes before: from a file to a mechanism.
+"""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from kinegraph import library
 from kinegraph.compiler.kernel_graph import PLAN_BUDGET, KernelRequest
-from kinegraph.derive.quantities.derivation import Plan, input_names
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.request import (
+    Parameters,
+    Quantities,
+    arguments_of,
+    bound_parameters,
+    effort_of,
+    quantities_of,
+    runtime_names,
+)
+from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
-from kinegraph.derive.quantities.quantity import Quantity, parse_list
-from kinegraph.errors import KernelError, ModelError
-from kinegraph.graph.node import Graph, Kind, Symbol
-from kinegraph.io.dh.table import load_denavit_hartenberg
-from kinegraph.io.mjcf import load_mjcf
-from kinegraph.io.records.load import load as load_file
-from kinegraph.io.robot.report import Base
-from kinegraph.io.urdf import load_urdf
-from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.table import TABLE
+from kinegraph.errors import KernelError
+from kinegraph.graph.node import Graph
+from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, condensed
-from kinegraph.model.elements import expressions as element_expressions
-from kinegraph.model.evaluate import parameter_values
-from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
-from kinegraph.model.mechanism import Mechanism, Quaternion, QuaternionCoordinates, Rotation
-from kinegraph.model.robot.elements import Taken, with_elements
-from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.pipeline import Effort
 
 if TYPE_CHECKING:
     from kinegraph.large.kernel import LoopedKernel
 
-_log = logging.getLogger("kinegraph")
-
-Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
-Values: TypeAlias = Mapping[str, Scalar]
-
 #: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
 LARGE = 300
 
-#: The quantities loops over bodies compute.
-LOOPED_QUANTITIES = frozenset({"tau", "qdd", "energy"})
-
-
-def load(
-    source: str | Path,
-    *,
-    floating: bool = False,
-    package_roots: Sequence[str | Path] = (),
-    elements: bool | Taken | None = None,
-) -> Mechanism:
-    """A mechanism from a file (.kg records, .urdf, .xml or .mjcf for MuJoCo, .csv Denavit-Hartenberg), or by its name
-    in the library. `floating` frees the base of a URDF robot, `package_roots` are the folders its `package://` meshes
-    are looked for in. The readers in `kinegraph.io` take more options and report what they found.
-
-    elements: whether what robot files say about joints (damping, springs, rotor inertia) is part of the equations; None
-    does as each format's own engines do: MJCF yes, URDF no. `Taken` chooses more: dry friction, limits.
-    """
-    mechanism = _read(source, floating, package_roots)
-    if elements is None:
-        elements = Taken() if Path(source).suffix.lower() in _MJCF else False
-    if not elements:
-        return mechanism
-    return with_elements(mechanism, elements if isinstance(elements, Taken) else Taken(dry=True))
-
-
-_MJCF = (".xml", ".mjcf")
-
-
-def _read(source: str | Path, floating: bool, package_roots: Sequence[str | Path]) -> Mechanism:
-    path = Path(source)
-    kind = path.suffix.lower()
-    if kind != ".urdf" and (floating or package_roots):
-        what = "only a URDF's base can be set free when it is read" if floating else "only a URDF has package roots"
-        raise ModelError(f"{path}: {what}", remedy=f"leave {'floating' if floating else 'the package roots'} out")
-    if not kind and not path.exists():
-        return library.mechanism(str(source))
-    if kind == ".urdf":
-        base = Base.FLOATING if floating else Base.FIXED
-        return load_urdf(path, base=base, package_roots=package_roots).mechanism
-    if kind in _MJCF:
-        return load_mjcf(path).mechanism
-    return load_denavit_hartenberg(path).mechanism if kind == ".csv" else load_file(path)
-
-
-def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
-    """Quantities from a word, a list separated by commas, or a sequence of words."""
-    if isinstance(wanted, Quantity):
-        return (wanted,)
-    if isinstance(wanted, str):
-        return parse_list(wanted)
-    return tuple(item if isinstance(item, Quantity) else Quantity.parse(item) for item in wanted)
-
 
 def derive(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     *,
     numeric: bool = False,
-    values: Values | None = None,
-    effort: Effort = Effort.QUICK,
+    parameters: Parameters | None = None,
+    effort: Effort | str = Effort.QUICK,
 ) -> Graph:
-    """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `values`."""
-    return plan(mechanism, quantities, numeric=numeric, values=values, effort=effort).graph
+    """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `parameters`."""
+    return plan(mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort).graph
 
 
 def plan(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     *,
     numeric: bool = False,
-    values: Values | None = None,
-    effort: Effort = Effort.QUICK,
+    parameters: Parameters | None = None,
+    effort: Effort | str = Effort.QUICK,
 ) -> Candidate:
     """Like derive, together with the plan (frames, origins, algorithms) that was the cheapest."""
-    bound = bound_parameters(mechanism, numeric, values)
-    return PlanSearch(mechanism, quantities_of(quantities), bound).best(PLAN_BUDGET[effort])
+    mechanism = mechanism_of(mechanism)
+    bound = bound_parameters(mechanism, numeric, parameters)
+    return PlanSearch(mechanism, quantities_of(quantities), bound).best(PLAN_BUDGET[effort_of(effort)])
 
 
-def derived_plainly(mechanism: Mechanism, quantities: Quantities, values: Values) -> Graph:
+def derived_plainly(mechanism: Mechanism, quantities: Quantities, parameters: Parameters) -> Graph:
     """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
-    search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, values))
-    return search.candidate(Plan(kept=frozenset(), regroup=False)).graph
-
-
-def unit_quaternions(mechanism: Mechanism) -> list[tuple[Symbol, ...]]:
-    """The symbols of quaternions, whose squares add up to one: derivations make use of it, proofs must know it."""
-    return [
-        tuple(Symbol(Kind.COORDINATE, name) for name in coordinate.names)
-        for coordinate in mechanism.coordinates
-        if isinstance(coordinate, QuaternionCoordinates)
-    ]
-
-
-def bound_parameters(mechanism: Mechanism, numeric: bool, values: Values | None) -> dict[str, Expression]:
-    """The parameters that become numbers, as exact expressions."""
-    given = {name: expression(value) for name, value in (values or {}).items()}
-    known = {parameter.name: parameter.value for parameter in mechanism.parameters}
-    for name in given:
-        if name not in known:
-            raise ModelError(f"there is no parameter {name!r}", remedy=f"parameters are: {', '.join(known) or 'none'}")
-    if not numeric:
-        return given
-    parameter_values(mechanism, values)  # names every value that is missing
-    return {name: value for name, value in known.items() if value is not None} | given
-
-
-def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:
-    """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
-    needed = {letter for quantity in quantities_of(quantities) for letter in _NEEDS[quantity.name]}
-    groups = {
-        "q": (Kind.COORDINATE, mechanism.position_names),
-        "v": (Kind.VELOCITY, mechanism.velocity_names),
-        "a": (Kind.ACCELERATION, mechanism.acceleration_names),
-        "tau": (Kind.INPUT, input_names(mechanism)),
-        "u": (Kind.INPUT, mechanism.free_inputs),
-        "t": (Kind.TIME, (TIME,)),
-        "p": (Kind.PARAMETER, tuple(runtime)),
-    }
-    if mechanism.free_inputs and any(quantity.name in _DRIVEN for quantity in quantities_of(quantities)):
-        needed.add("u")
-    if depends_on_time(mechanism):
-        needed.add("t")
-    if runtime:
-        needed.add("p")
-    return tuple(
-        Argument(letter, tuple(Symbol(kind, name) for name in group))
-        for letter, (kind, group) in groups.items()
-        if letter in needed
-    )
-
-
-_NEEDS: dict[str, tuple[str, ...]] = {
-    "tau": ("q", "v", "a"),
-    "H": ("q",),
-    "C": ("q",),
-    "coriolis": ("q", "v"),
-    "gravity": ("q",),
-    "bias": ("q", "v"),
-    "qdd": ("q", "v", "tau"),
-    "energy": ("q", "v"),
-    "momentum": ("q", "v"),
-    "forces": ("q", "v"),
-    "power": ("q", "v"),
-    "pose": ("q",),
-    "jacobian": ("q",),
-}
-
-
-#: The quantities that elements with inputs take part in.
-_DRIVEN = frozenset({"tau", "bias", "qdd", "forces", "power"})
-
-
-def depends_on_time(mechanism: Mechanism) -> bool:
-    """True if a transform, gravity, an input or an element changes with time by itself."""
-    expressions = list(mechanism.gravity)
-    expressions += [given.value for given in mechanism.inputs if given.value is not None]
-    expressions += [item for element in mechanism.elements for item in element_expressions(element)]
-    for body in mechanism.bodies:
-        for transform in body.transforms:
-            if not isinstance(transform, Quaternion):
-                expressions.append(transform.angle if isinstance(transform, Rotation) else transform.distance)
-    return any(TIME in names(item) for item in expressions)
+    search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, parameters))
+    return search.derived(Plan(kept=frozenset(), regroup=False)).graph
 
 
 def compile(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     *,
-    values: Values | None = None,
-    runtime: Sequence[str] = (),
-    effort: Effort = Effort.QUICK,
+    parameters: Parameters | None = None,
+    runtime: str | Sequence[str] = (),
+    effort: Effort | str = Effort.QUICK,
     options: KernelOptions | None = None,
     loops: bool | None = None,
 ) -> Kernel | LoopedKernel:
@@ -219,13 +85,12 @@ def compile(
     Mechanisms of more than LARGE joints are computed by loops over bodies where the quantities allow it; `loops`
     forces one or the other.
     """
-    wanted = quantities_of(quantities)
-    _require_parameters(mechanism, runtime)
+    mechanism, options, effort = mechanism_of(mechanism), options_of(options), effort_of(effort)
+    wanted, runtime = quantities_of(quantities), runtime_names(mechanism, runtime)
     if _use_loops(mechanism, wanted, runtime, loops):
-        return _looped(mechanism, wanted, values)
-    bound = bound_parameters(mechanism, True, values)
+        return _looped(mechanism, wanted, parameters)
+    bound = bound_parameters(mechanism, True, parameters)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
-    options = options or KernelOptions()
     arguments = arguments_of(mechanism, wanted, runtime)
     request = KernelRequest(mechanism, wanted, fixed, effort)
     source = request.graph(arguments, options.cache, options.side_by_side)
@@ -233,20 +98,19 @@ def compile(
 
 
 def compile_sparse(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     *,
-    values: Values | None = None,
-    runtime: Sequence[str] = (),
-    effort: Effort = Effort.QUICK,
+    parameters: Parameters | None = None,
+    runtime: str | Sequence[str] = (),
+    effort: Effort | str = Effort.QUICK,
     options: KernelOptions | None = None,
 ) -> SparseKernel:
     """Like compile, for matrices of trees with branches (H, derivatives): what is zero whatever the state is neither
     computed nor stored."""
-    wanted = quantities_of(quantities)
-    _require_parameters(mechanism, runtime)
-    fixed = {n: e for n, e in bound_parameters(mechanism, True, values).items() if n not in runtime}
-    options = options or KernelOptions()
+    mechanism, options, effort = mechanism_of(mechanism), options_of(options), effort_of(effort)
+    wanted, runtime = quantities_of(quantities), runtime_names(mechanism, runtime)
+    fixed = {n: e for n, e in bound_parameters(mechanism, True, parameters).items() if n not in runtime}
     arguments = arguments_of(mechanism, wanted, runtime)
     request = KernelRequest(mechanism, wanted, fixed, effort, loops=False)
     source = request.graph(arguments, options.cache, options.side_by_side)
@@ -255,28 +119,21 @@ def compile_sparse(
     return SparseKernel(kernel, patterns)
 
 
-def _require_parameters(mechanism: Mechanism, runtime: Sequence[str]) -> None:
-    known = {parameter.name for parameter in mechanism.parameters}
-    for name in runtime:
-        if name not in known:
-            raise KernelError(f"runtime parameter {name!r} does not exist; parameters are: {', '.join(sorted(known))}")
-
-
 def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequence[str], loops: bool | None) -> bool:
-    possible = not runtime and all(q.name in LOOPED_QUANTITIES and not q.by for q in wanted)
+    possible = not runtime and all(q.record.looped and not q.by for q in wanted)
     if loops and not possible:
-        names = ", ".join(sorted(LOOPED_QUANTITIES))
+        names = ", ".join(record.name for record in TABLE if record.looped)
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
     if loops is not None:
         return loops
-    return possible and not mechanism.elements and len(mechanism.velocity_names) > LARGE
+    return possible and not mechanism.elements and len(mechanism.layout.velocities) > LARGE
 
 
-def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], values: Values | None) -> LoopedKernel:
+def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], parameters: Parameters | None) -> LoopedKernel:
     from kinegraph.large.kernel import LoopedKernel  # brings Numba with it, which takes its time to import
 
     arguments = [argument.name for argument in arguments_of(mechanism, wanted)]
-    return LoopedKernel(mechanism, [quantity.name for quantity in wanted], arguments, values)
+    return LoopedKernel(mechanism, [quantity.name for quantity in wanted], arguments, parameters)
 
 
 def reduced_graph(
@@ -298,9 +155,3 @@ def kernel_of(
 ) -> Kernel:
     """Machine code for a graph of a mechanism's quantities."""
     return compile_graph(graph, arguments_of(mechanism, quantities, runtime), options=options)
-
-
-__all__ = [
-    "Effort", "OnPass", "Reduction", "arguments_of", "bound_parameters", "compile", "compile_sparse",
-    "derive", "derived_plainly", "kernel_of", "load", "plan", "quantities_of", "reduce",
-]  # fmt: skip

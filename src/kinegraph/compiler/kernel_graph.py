@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from kinegraph.codegen.estimate.choice import faster_as_kernel, instructions_saved
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.simd.orbits import share_side_by_side
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.definitions.accelerations import solves
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.graph import text
+from kinegraph.errors import KinegraphError
+from kinegraph.graph import law, text
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.node import Graph, Kind, Symbol
-from kinegraph.io.records.write import write
 from kinegraph.jit import cache as disk
+from kinegraph.jit.contents import digest
 from kinegraph.jit.target import host
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
+
+Record = TypeVar("Record")
 
 _log = logging.getLogger("kinegraph")
 
@@ -80,6 +86,17 @@ class KernelGraph:
         return cls(text.read(kept["graph"]), tail, numbers, tuple((a, b) for a, b in pairs))
 
 
+def _stored(name: str, read: Callable[[str], Record]) -> Record | None:
+    """What is on disk under this name; None if there is nothing that can be read and obeys the law."""
+    data = disk.load(name)
+    if data is None:
+        return None
+    try:
+        return read(data.decode())
+    except (KinegraphError, ValueError, TypeError, KeyError):
+        return None
+
+
 @dataclass(frozen=True)
 class KernelRequest:
     """What is to be computed, with which parameters known, and how hard to try.
@@ -98,15 +115,16 @@ class KernelRequest:
 
         It is kept on disk, so that a second run need not derive it again.
         """
-        name = f"kernel-{self.digest}" + ("-alike" if side_by_side else "") + ("" if self.loops else "-written")
-        data = disk.load(name) if cache else None
-        if data is not None:
-            return KernelGraph.read(data.decode())
+        name = f"kernel-{self.digest}" + ("-alike" if side_by_side else "")
+        stored = _stored(name, KernelGraph.read) if cache else None
+        if stored is not None:
+            return stored
         found = self._alike() if side_by_side else None
         # At quick effort deriving twice would take longer than what it might save.
         if found is None or self.effort is not Effort.QUICK:
             plain = self._plain(cache)
             found = plain if found is None or self._saved(found, plain, arguments) < _LEAST_SAVED else found
+        law.check(found.graph)
         if cache:
             disk.save(name, found.dump().encode())
         return found
@@ -114,31 +132,31 @@ class KernelRequest:
     def reduced(self, cache: bool) -> Graph:
         """The cheapest plan's graph, reduced if that makes its kernel faster."""
         name = f"graph-{self.digest}"
-        data = disk.load(name) if cache else None
-        if data is not None:
-            return text.read(data.decode())
+        stored = _stored(name, text.read) if cache else None
+        if stored is not None:
+            return stored
         derived = PlanSearch(self.mechanism, self.wanted, self.bound).best(PLAN_BUDGET[self.effort]).graph
         graph = self._faster(derived)
+        law.check(graph)
         if cache:
             disk.save(name, text.dump(graph).encode())
         return graph
 
     @cached_property
     def digest(self) -> str:
-        values = repr(sorted((name, str(value)) for name, value in self.bound.items()))
-        parts = write(self.mechanism), values, repr(self.wanted), self.effort.value
-        return disk.digest((*parts, disk.sources_digest(Path(__file__).parents[1])))
+        sources = disk.sources_digest(Path(__file__).parents[1])
+        return digest(self, sources)
 
     @cached_property
     def solved(self) -> tuple[bool, ...]:
         """Which quantities are derivatives of accelerations, solved for in loops; none where that gains nothing."""
         none = (False,) * len(self.wanted)
-        if not self.loops or len(self.mechanism.velocity_names) < SOLVED_IN_LOOPS:
+        if not self.loops or len(self.mechanism.layout.velocities) < SOLVED_IN_LOOPS:
             return none
         if not any(quantity.name == "qdd" and quantity.by for quantity in self.wanted):
             return none
         derivation = Derivation(self.mechanism, self.bound, Plan())
-        return tuple(derivation.solves(quantity) for quantity in self.wanted)
+        return tuple(solves(derivation, quantity) for quantity in self.wanted)
 
     def _plain(self, cache: bool) -> KernelGraph:
         if not any(self.solved):
@@ -148,7 +166,7 @@ class KernelRequest:
         return KernelGraph(self._faster(candidate.graph), self._tail(system.order, system.lower))
 
     def _tail(self, order: Sequence[int], lower: Sequence[tuple[int, int]]) -> BackSubstitution:
-        return BackSubstitution(len(self.mechanism.velocity_names), tuple(order), tuple(lower), self.solved)
+        return BackSubstitution(len(self.mechanism.layout.velocities), tuple(order), tuple(lower), self.solved)
 
     def _faster(self, derived: Graph) -> Graph:
         choice = faster_as_kernel(derived, reduce(derived, effort=self.effort).graph, fused=host().fused)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.derive.quantities.derivation import input_names
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.record import Frame
 from kinegraph.export.identifiers import comment
 from kinegraph.graph.node import Kind
 from kinegraph.model.expression import names
 from kinegraph.model.mechanism import Coordinate, Mechanism, Quaternion, Rotation
+from kinegraph.model.state_layout import force_on
 
 _ARGUMENTS = {
     Kind.COORDINATE: "positions",
@@ -19,20 +20,6 @@ _ARGUMENTS = {
     Kind.INPUT: "generalized forces",
     Kind.TIME: "time",
     Kind.PARAMETER: "parameters, in the units of the model",
-}
-
-_QUANTITIES = {
-    "tau": "generalized forces for this motion",
-    "H": "inertia matrix, symmetric, in the order of v",
-    "C": "three-index array C[i][k][l]: the velocity forces are sum C[i][k][l] v[k] v[l]",
-    "coriolis": "Coriolis and centrifugal matrix: times v it gives the velocity forces",
-    "gravity": "generalized forces that hold against gravity",
-    "bias": "generalized forces at zero acceleration",
-    "qdd": "accelerations",
-    "energy": "kinetic and potential energy, J",
-    "momentum": "linear momentum, N s, then angular momentum about the origin, N m s; fixed axes",
-    "pose": "homogeneous matrix: rotation, and position in m in the last column; fixed axes",
-    "jacobian": "Jacobian: velocity rows, then angular velocity rows, fixed axes, by v",
 }
 
 
@@ -50,11 +37,11 @@ class Units:
             if not isinstance(coordinate, Coordinate):
                 self._of |= dict.fromkeys(coordinate.names, "1")
                 for name in coordinate.velocities:
-                    self._of |= {name: "rad/s", f"{name}'": "rad/s^2", f"tau:{name}": "N m"}
+                    self._of |= {name: "rad/s", f"{name}'": "rad/s^2", force_on(name): "N m"}
             elif (coordinate.name in turns) != (coordinate.name in shifts):
                 unit, force = ("rad", "N m") if coordinate.name in turns else ("m", "N")
                 name = coordinate.name
-                self._of |= {name: unit, f"{name}'": f"{unit}/s", f"{name}''": f"{unit}/s^2", f"tau:{name}": force}
+                self._of |= {name: unit, f"{name}'": f"{unit}/s", f"{name}''": f"{unit}/s^2", force_on(name): force}
 
     def of(self, name: str) -> str | None:
         """The unit of a name, if it is known."""
@@ -92,21 +79,22 @@ def argument_entries(argument: Argument, units: Units) -> tuple[str, ...]:
 
 
 def quantity_meaning(quantity: Quantity) -> str:
-    """What a result is."""
-    meaning = _QUANTITIES[quantity.name]
-    text = f"{meaning} (of {comment(quantity.of)})" if quantity.of else meaning
-    if not quantity.by:
-        return text
-    return f"derivative by {comment(quantity.by)}, which is the last index, of: {text}"
+    """What a result is: its meaning, unit and axes."""
+    record = quantity.record
+    text = f"{record.meaning}, {record.unit}" if not record.entries else record.meaning
+    if record.frame is Frame.FIXED:
+        text += f"; axes of {comment(quantity.frame)}" if quantity.frame else f"; {record.frame.value}"
+    if quantity.of:
+        text += f" (of {comment(quantity.of)})"
+    for variable in quantity.by:
+        text = f"derivative by {comment(variable)}, which is the last index, of: {text}"
+    return text
 
 
 def quantity_entries(quantity: Quantity, mechanism: Mechanism, units: Units) -> tuple[str, ...]:
     """The entries of a result that has one for every velocity; none for other results."""
-    if quantity.by:
-        return ()
-    if quantity.name in ("tau", "gravity", "bias"):
-        return tuple(units.named(name) for name in input_names(mechanism))
-    return tuple(map(units.named, mechanism.acceleration_names)) if quantity.name == "qdd" else ()
+    entries = quantity.record.entries
+    return tuple(map(units.named, entries.names(mechanism))) if entries and not quantity.by else ()
 
 
 def listed(entries: Iterable[str], first: int, width: int = 96) -> list[str]:

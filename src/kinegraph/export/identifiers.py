@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 from collections.abc import Iterable
 from hashlib import sha256
 
@@ -68,6 +69,21 @@ _CALLED |= {f"{name}f" for name in _CALLED}
 #: Words no identifier may be; whatever is reserved in one language is left alone in all, so that names agree.
 RESERVED = _C | _CPP | _PYTHON | _MATLAB | _JULIA | _RUST | _CALLED
 
+#: Names of files that belong to a language or a system. A file called so beside the user's own is found first: with a
+#: `numbers.py` Python cannot start, with a `math.h` a C program does not know a sine, and Windows writes no `con.h`.
+_HEADERS = _words(
+    """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic
+    stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
+    aio alloca conio cpio crypt dirent direct dlfcn elf endian err error fcntl features fmtmsg fnmatch ftw getopt glob
+    grp iconv ieeefp io langinfo libgen link linux malloc memory monetary mqueue ndbm netdb nl_types paths poll process
+    pthread pty pwd regex sched search semaphore share spawn strings stropts syslog tar termios ucontext ulimit unistd
+    utime utmpx values varargs windows wordexp"""
+)
+_CRATES = _words("alloc core proc_macro std test")
+_MODULES = sys.stdlib_module_names | _words("numpy scipy sympy casadi matplotlib kinegraph test tests setup conftest")
+_DEVICES = _words("con prn aux nul clock") | {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
+TAKEN_FILES = frozenset(name.casefold() for name in _HEADERS | _CRATES | _MODULES | _DEVICES)
+
 
 def identifier(name: str, longest: int = LONGEST) -> str:
     """The identifier of a name, the same in every language."""
@@ -97,9 +113,11 @@ def prefix(name: str) -> str:
     """What files and functions of a model are called after: `double-pendulum` becomes double_pendulum.
 
     Only one prefix stands in an export, so dashes, dots and underscores need not be told apart; all else is hashed.
+    A name that is a file of some language or system already gets an underscore, as reserved words do.
     """
     readable = re.sub(r"[.-]", "_", name)
-    return identifier(readable if is_plain(readable) else name)
+    found = identifier(readable if is_plain(readable) else name)
+    return f"{found}_" if found.casefold() in TAKEN_FILES else found
 
 
 class Scope:

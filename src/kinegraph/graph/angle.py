@@ -43,16 +43,38 @@ def linear_form(nodes: Sequence[Node], root: int) -> LinearForm:
 #: Products of sums are multiplied out up to this many terms; larger ones stay as they are.
 _MOST_TERMS = 64
 
+#: Powers of numbers beyond so many bits are not computed for the sake of an angle.
+_MOST_BITS = 4096
+
 
 def _product(nodes: Sequence[Node], factors: tuple[Factor, ...], known: dict[int, LinearForm]) -> LinearForm:
-    """A product multiplied out, so that 2 (pi t), (2 pi) t and t (pi + pi) are one form: passes regroup products."""
+    """A product multiplied out, so that 2 (pi t), (2 pi) t and t (pi + pi) are one form: passes regroup products.
+
+    What counts is the length of the result, like terms joined: it does not depend on how the product was grouped.
+    """
     total: LinearForm = {(): 1}
     for child, exponent in factors:
-        inner = _multiplied_out(nodes, child, known)
-        if exponent > _MOST_TERMS or len(total) * len(inner) ** exponent > _MOST_TERMS:
+        longer = _times_power(total, _multiplied_out(nodes, child, known), exponent)
+        if longer is None:
             return {factors: 1}
-        for _ in range(exponent):
-            total = _times(total, inner)
+        total = longer
+    return total
+
+
+def _times_power(total: LinearForm, inner: LinearForm, exponent: int) -> LinearForm | None:
+    """total * inner^exponent, or None where that is too long."""
+    if len(inner) == 1:
+        ((monomial, coefficient),) = inner.items()
+        bits = max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length())
+        if bits > 1 and exponent * bits > _MOST_BITS:
+            return None
+        inner, exponent = {tuple((child, e * exponent) for child, e in monomial): coefficient**exponent}, 1
+    if exponent > _MOST_TERMS:
+        return None
+    for _ in range(exponent):
+        total = _times(total, inner)
+        if len(total) > _MOST_TERMS:
+            return None
     return total
 
 
@@ -86,7 +108,7 @@ def _times(left: LinearForm, right: LinearForm) -> LinearForm:
                 powers[child] = powers.get(child, 0) + exponent
             monomial = tuple(sorted(powers.items()))
             total[monomial] = total.get(monomial, 0) + x * y
-    return total
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
 
 
 def quarter_turns(pi_multiple: Coefficient) -> tuple[int, Coefficient]:

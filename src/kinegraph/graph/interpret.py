@@ -19,7 +19,7 @@ import numpy as np
 
 from kinegraph.errors import GraphError
 from kinegraph.graph.angle import PI, linear_form
-from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol
+from kinegraph.graph.node import Coefficient, Graph, Node, Polynomial, Symbol
 
 T = TypeVar("T")
 
@@ -54,12 +54,12 @@ class Evaluation(Generic[T]):
         return value
 
     def _node(self, node: Node) -> T:
+        if isinstance(node, Polynomial):
+            return self._polynomial(node)
         if isinstance(node, Symbol):
             return self.arithmetic.symbol(node)
-        if isinstance(node, Function):
-            arguments = [self[argument] for argument in node.arguments]
-            return self.arithmetic.function(node.name, arguments, lambda: self._linear_form(node.arguments[0]))
-        return self._polynomial(node)
+        arguments = [self[argument] for argument in node.arguments]
+        return self.arithmetic.function(node.name, arguments, lambda: self._linear_form(node.arguments[0]))
 
     def _polynomial(self, node: Polynomial) -> T:
         arithmetic = self.arithmetic

@@ -13,10 +13,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from fractions import Fraction
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import law
+from kinegraph.graph.exact_text import exact_text, read_exact
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
 
 
@@ -47,8 +47,8 @@ def _term(position: int, term: Term) -> str:
     coefficient, factors = term
     sign = "-" if coefficient < 0 else ("+" if position else "")
     gap = " " if position else ""
-    size = abs(coefficient)
-    parts = [] if size == 1 and factors else [str(size)]
+    size = -coefficient if coefficient < 0 else coefficient
+    parts = [] if size == 1 and factors else [exact_text(size)]
     parts += [f"%{child}" if exponent == 1 else f"%{child}^{exponent}" for child, exponent in factors]
     return f"{gap}{sign}{gap}{' '.join(parts)}"
 
@@ -76,7 +76,7 @@ def read(text: str) -> Graph:
                 nodes.append(_read_node(match[2]))
             else:
                 raise ValueError(f"expected %{len(nodes)} = … or output …")
-        except ValueError as problem:
+        except (ValueError, GraphError) as problem:
             raise GraphError(f"graph text, line {number}: {problem}: {line[:80]!r}") from None
     graph = Graph(tuple(nodes), tuple(outputs))
     law.check(graph)
@@ -117,8 +117,7 @@ def _read_term(sign: int, parts: list[str]) -> Term:
         if match := _FACTOR.match(part):
             factors.append((int(match[1]), int(match[2] or 1)))
         elif position == 0 and (match := _NUMBER.match(part)):
-            value = Fraction(sign * int(match[1]), int(match[2] or 1))
-            coefficient = value.numerator if value.denominator == 1 else value
+            coefficient = sign * read_exact(match[0])
         else:
             raise ValueError(f"cannot read the factor {part!r}")
     return coefficient, tuple(factors)

@@ -14,6 +14,7 @@ from kinegraph.codegen.llvm.module import Emission
 from kinegraph.codegen.program.binding import Binding
 from kinegraph.graph import text
 from kinegraph.jit import cache as disk
+from kinegraph.jit.contents import digest
 from kinegraph.jit.engine import LoadedCode, object_code
 from kinegraph.jit.target import Target, versions
 
@@ -44,18 +45,14 @@ class Source:
     def identity(self) -> str:
         """A digest of it all, for the cache."""
         binding = self.binding
-        layout = [(argument.name, [tuple(map(str, one)) for one in argument.symbols]) for argument in binding.arguments]
-        parameters = sorted((name, str(value)) for name, value in binding.parameters.items())
-        return disk.digest(
-            (
-                text.dump(binding.graph),
-                repr(layout),
-                repr(parameters),
-                repr(self.emission),
-                repr(self.target),
-                versions(),
-                _emitter_version(),
-            )
+        return digest(
+            text.dump(binding.graph),
+            binding.arguments,
+            binding.parameters,
+            self.emission,
+            self.target,
+            versions(),
+            _emitter_version(),
         )
 
     def build(

@@ -12,11 +12,13 @@ import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+
+from kinegraph.files import open_regular, read_at_most
+from kinegraph.jit.contents import digest
 
 _MAGIC = b"kinegraph object code 1\n"
 _DIGEST_SIZE = sha256().digest_size
@@ -24,24 +26,14 @@ _DIGEST_SIZE = sha256().digest_size
 #: When there are more files than this the oldest third is removed.
 MOST_FILES = 3000
 
-
-def digest(parts: Iterable[str]) -> str:
-    """The name of code that depends on these texts."""
-    total = sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        total.update(len(data).to_bytes(8, "big"))
-        total.update(data)
-    return total.hexdigest()
+#: A file larger than this, in bytes, is none of ours.
+LARGEST_FILE = 1_000_000_000
 
 
 @cache
 def sources_digest(folder: Path) -> str:
     """A digest of a folder's Python files, so that work on them never meets stale results."""
-    total = sha256()
-    for path in sorted(folder.rglob("*.py")):
-        total.update(path.read_bytes())
-    return total.hexdigest()
+    return digest({path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.py")})
 
 
 def directory() -> Path:
@@ -65,10 +57,10 @@ def load(name: str) -> bytes | None:
         return None
     path = folder / f"{name}.o"
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if not _private(os.fstat(file.fileno())):
                 return None
-            data = file.read()
+            data = read_at_most(file, LARGEST_FILE, path)
     except OSError:
         return None
     code = _checked(data, name)

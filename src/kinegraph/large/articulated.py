@@ -132,7 +132,7 @@ def _inwards(tree: Tree, joints: Joints, moving: Motion, tau: Floats, work: _Art
         if joints.closes[j]:
             for c in range(joints.last[j] - 1, joints.first[j] - 1, -1):
                 k = joints.members[c]
-                here, spent, lost = _freed(here, spent, tau, work, k)
+                here, spent, lost = _freed(here, spent, tau, work, k, tree.armature[k])
                 if lost and stuck < 0:
                     stuck = k
             here = _biased(here, vector(work.bias, j, 0), vector(work.bias, j, 3))
@@ -193,7 +193,7 @@ def _add_handle(rows: Floats, i: int, handle: Handle, spent: tuple[float, float]
 
 @part
 def _freed(
-    here: Handle, spent: tuple[float, float], tau: Floats, work: _Articulated, k: int
+    here: Handle, spent: tuple[float, float], tau: Floats, work: _Articulated, k: int, armature: float
 ) -> tuple[Handle, tuple[float, float], bool]:
     """Take velocity k out of an articulated inertia. True if there was none, up to the rounding of what was spent.
 
@@ -203,7 +203,7 @@ def _freed(
     angular, linear = vector(work.column, k, 0), vector(work.column, k, 3)
     n = plus(times(J, angular), times(B, linear))
     f = plus(back(B, angular), times(M, linear))
-    pivot = dot(angular, n) + dot(linear, f)
+    pivot = dot(angular, n) + dot(linear, f) + armature
     drive = tau[k] - dot(angular, moment) - dot(linear, force)
     put(work.pull, k, 0, n)
     put(work.pull, k, 3, f)

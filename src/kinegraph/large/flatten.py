@@ -39,6 +39,7 @@ from kinegraph.large.records import (
     Tree,
     Vector,
 )
+from kinegraph.model.constraints.underived import refuse_ties
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import TIME, Expression, Name, Scalar, names
 from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Transform
@@ -100,6 +101,7 @@ class _RigidBody:
 
 def flatten(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None) -> FlatMechanism:
     """The flat form of a mechanism; `overrides` give or replace values of parameters."""
+    refuse_ties(mechanism, "loops over bodies of mechanisms with loops or constraints")
     if mechanism.elements:
         message = f"{mechanism.name} has elements ({mechanism.elements[0].name}, ...), which loops over bodies ignore"
         raise ModelError(message, remedy="compile it without loops (loops=False), or leave the elements out")
@@ -231,13 +233,14 @@ class _Flattener:
         link[:, AXIS] = [step.axis for step in steps]
         link[:, POSITION] = [step.position for step in steps]
         link[:, VELOCITY] = [step.velocity for step in steps]
-        constant = np.empty((len(steps), 22))
-        constant[:, PLACEMENT:OFFSET] = [step.place.turn for step in steps]
-        constant[:, OFFSET:MOMENT] = [step.place.origin for step in steps]
-        constant[:, MOMENT:INERTIA], constant[:, INERTIA:MASS], constant[:, MASS] = _mass_properties(
-            self.rigid, len(steps)
-        )
-        return Tree(link, constant, row, column, slots)
+        fixed = np.empty((len(steps), 22))
+        fixed[:, PLACEMENT:OFFSET] = [step.place.turn for step in steps]
+        fixed[:, OFFSET:MOMENT] = [step.place.origin for step in steps]
+        fixed[:, MOMENT:INERTIA], fixed[:, INERTIA:MASS], fixed[:, MASS] = _mass_properties(self.rigid, len(steps))
+        return Tree(link, fixed, row, column, slots, self._armature())
+
+    def _armature(self) -> Floats:
+        return np.array([constant(item, self.parameters) for item in self.mechanism.armature], dtype=np.float64)
 
     def _interpreted(self) -> NonlinearDisplacements | None:
         expressions = [step.nonlinear for step in self.steps if step.nonlinear is not None]

@@ -25,7 +25,7 @@ class ForwardMethod(Enum):
 
     ARTICULATED = "every coordinate belongs to one body: articulated bodies, O(n)"
     INDEPENDENT = "bodies share coordinates, but the moving transforms determine them: articulated bodies, O(n)"
-    DENSE = "bodies share coordinates in another way: inertia matrix and Cholesky, O(n^3)"
+    DENSE = "bodies share coordinates in another way, or that have armature: inertia matrix and Cholesky, O(n^3)"
 
 
 class Forward(Protocol):
@@ -44,7 +44,7 @@ def choose(flat: FlatMechanism, velocity_names: Sequence[str]) -> Forward:
     own = joints(flat.tree, flat.body, len(velocity_names))
     if own is not None:
         return Articulated(flat.tree, own, velocity_names)
-    order = elimination(flat)
+    order = None if flat.tree.armature.any() else elimination(flat)
     if order is None:
         return Dense(flat.tree, velocity_names)
     apart, driven = independent(flat.tree)
@@ -127,7 +127,7 @@ class Dense:
         refuse_large("forward dynamics of coordinates that bodies share in this way", tau.size)
         moving = motion(self.tree, moved, q, v, np.zeros_like(v))
         matrix = recursion.inertia_matrix(self.tree, moving, tau.size)
-        force = tau - recursion.inverse(self.tree, moving, gravity, tau.size)
+        force = tau - recursion.inverse(self.tree, moving, gravity)
         if not (np.isfinite(matrix).all() and np.isfinite(force).all()):
             return np.full(tau.size, np.nan)
         try:

@@ -90,4 +90,5 @@ def independent(tree: Tree) -> tuple[Tree, NDArray[np.bool_]]:
     row = np.concatenate(([0], np.cumsum(driven)))
     link = tree.link.copy()
     link[:, VELOCITY] = np.where(link[:, KIND] == QUATERNION, begin, -1)
-    return tree._replace(link=link, row=row, column=begin[driven]), driven
+    bare = np.zeros(int(widths.sum()))
+    return tree._replace(link=link, row=row, column=begin[driven], armature=bare), driven

@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from kinegraph.derive.quantities.table import RECORDS
 from kinegraph.errors import KernelError
 from kinegraph.large.system import LoopedSystem
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-
-#: What each quantity is computed from; time comes last where the mechanism depends on it.
-_ARGUMENTS = {"tau": ("q", "v", "a"), "qdd": ("q", "v", "tau"), "energy": ("q", "v")}
-
-QUANTITIES = frozenset(_ARGUMENTS)
 
 
 class LoopedKernel:
@@ -33,7 +29,7 @@ class LoopedKernel:
         self.system = LoopedSystem(mechanism, parameters)
 
     def __repr__(self) -> str:
-        size = len(self.system.velocity_names)
+        size = len(self.system.layout.velocities)
         return f"<LoopedKernel ({', '.join(self.arguments)}) -> {', '.join(self.quantities)}: {size} velocities>"
 
     @property
@@ -65,7 +61,7 @@ class LoopedKernel:
 
     def _quantity(self, name: str, given: Mapping[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
         compute: Callable[..., Any] = getattr(self.system, name)
-        arguments = [given[argument] for argument in _ARGUMENTS[name]]
+        arguments = [given[argument] for argument in RECORDS[name].arguments]
         return np.asarray(compute(*arguments, float(given.get("t", 0.0))))
 
 

@@ -29,7 +29,7 @@ class NonlinearDisplacements:
     def __init__(
         self, mechanism: Mechanism, expressions: Sequence[Expression], parameters: Mapping[str, Value]
     ) -> None:
-        self._names = (mechanism.position_names, mechanism.velocity_names, mechanism.acceleration_names)
+        self._names = (mechanism.layout.positions, mechanism.layout.velocities, mechanism.layout.accelerations)
         ordinary = [c.name for c in mechanism.coordinates if isinstance(c, Coordinate)]
         self._graph = _graph(expressions, ordinary, parameters)
 

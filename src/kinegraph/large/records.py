@@ -36,6 +36,7 @@ class Tree(NamedTuple):
     row: Integers  #: row[j]:row[j+1] are the entries of dp_j/dq in `column` and `slope`
     column: Integers  #: the velocity each entry belongs to
     slots: int  #: how many steps have a slot
+    armature: Floats  #: inertia in each velocity that belongs to no body
 
 
 class Linear(NamedTuple):

@@ -37,10 +37,10 @@ from kinegraph.large.records import (
 
 
 @kernel
-def inverse(tree: Tree, moving: Motion, gravity: Vector, count: int) -> Floats:
-    """Generalized forces by recursive Newton-Euler, `count` of them."""
+def inverse(tree: Tree, moving: Motion, gravity: Vector) -> Floats:
+    """Generalized forces by recursive Newton-Euler."""
     wrench = _wrenches(tree, moving, gravity)
-    tau = np.zeros(count)
+    tau = tree.armature * moving.a
     kept = np.zeros((tree.slots, 6))
     n, f = NO_VECTOR, NO_VECTOR
     for j in range(len(tree.link) - 1, 0, -1):
@@ -90,8 +90,8 @@ def _accelerated(tree: Tree, moving: Motion, parent: State, j: int) -> State:
 def _project(tree: Tree, moving: Motion, moment: Vector, force: Vector, tau: Floats, j: int) -> None:
     """The chain rule: Q_k = sum_j dp_j/dq_k tau_j."""
     if tree.link[j, KIND] == QUATERNION:
-        k = tree.link[j, VELOCITY]
-        tau[k], tau[k + 1], tau[k + 2] = moment
+        for k in range(3):
+            tau[tree.link[j, VELOCITY] + k] += moment[k]
         return
     own = dot(force if tree.link[j, KIND] == SHIFT else moment, along(tree.link[j, AXIS], 1.0))
     for e in range(tree.row[j], tree.row[j + 1]):
@@ -111,19 +111,20 @@ def inertia_matrix(tree: Tree, moving: Motion, count: int) -> Floats:
             step[j, ACCELERATION] = 0.0
             for e in range(tree.row[j], tree.row[j + 1]):
                 step[j, ACCELERATION] += moving.slope[e] * unit[tree.column[e]]
-        matrix[:, k] = inverse(tree, alone, NO_VECTOR, count)
+        matrix[:, k] = inverse(tree, alone, NO_VECTOR)
     return matrix
 
 
 @kernel
 def energy(tree: Tree, moving: Motion, gravity: Vector) -> tuple[float, float]:
     """Kinetic and potential energy; the latter is zero for a mass in the origin of the fixed frame."""
-    return 0.5 * _living_force(tree, moving), -dot(gravity, _first_moment(tree, moving))
+    kinetic = 0.5 * (_living_force(tree, moving) + (tree.armature * moving.v**2).sum())
+    return kinetic, -dot(gravity, _first_moment(tree, moving))
 
 
 @part
 def _living_force(tree: Tree, moving: Motion) -> float:
-    """Twice the kinetic energy."""
+    """Twice the kinetic energy of the bodies."""
     kept = np.zeros((tree.slots, 9))
     w, u, total = NO_VECTOR, NO_VECTOR, 0.0
     for j in range(1, len(tree.link)):

@@ -18,7 +18,7 @@ from kinegraph.model.mechanism import Mechanism
 
 
 class LoopedSystem:
-    """A mechanism ready for numbers. Positions are ordered as `position_names`, all else as `velocity_names`.
+    """A mechanism ready for numbers. Vectors are ordered as `layout` says.
 
     Quasi-velocities of a quaternion are the angular velocity in the turned axes; the generalized forces that belong to
     them are the moment in these axes. Quaternions in q need not have unit length. Nothing changes after construction,
@@ -26,11 +26,10 @@ class LoopedSystem:
     """
 
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
-        self.position_names = mechanism.position_names
-        self.velocity_names = mechanism.velocity_names
+        self.layout = mechanism.layout
         self._flat = flatten(mechanism, parameters)
-        self._forward = choose(self._flat, self.velocity_names)
-        self._rest = np.zeros(len(self.velocity_names))
+        self._forward = choose(self._flat, self.layout.velocities)
+        self._rest = np.zeros(len(self.layout.velocities))
 
     @property
     def method(self) -> ForwardMethod:
@@ -40,7 +39,7 @@ class LoopedSystem:
     def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
         """Inverse dynamics: the generalized forces that give the accelerations `a`. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._velocities("a", a), t)
-        return recursion.inverse(self._flat.tree, moving, self._flat.gravity(t), len(self.velocity_names))
+        return recursion.inverse(self._flat.tree, moving, self._flat.gravity(t))
 
     def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
         """Forward dynamics: the accelerations under the generalized forces `tau`; `method` says what it costs."""
@@ -56,18 +55,18 @@ class LoopedSystem:
 
     def inertia(self, q: ArrayLike, t: float = 0.0) -> Floats:
         """The inertia matrix H, dense: O(n^2)."""
-        refuse_large("the inertia matrix", len(self.velocity_names))
+        refuse_large("the inertia matrix", len(self.layout.velocities))
         moving = self._moving(self._positions(q), self._rest, self._rest, t)
-        return recursion.inertia_matrix(self._flat.tree, moving, len(self.velocity_names))
+        return recursion.inertia_matrix(self._flat.tree, moving, len(self.layout.velocities))
 
     def _moving(self, q: Floats, v: Floats, a: Floats, t: float) -> Motion:
         return motion(self._flat.tree, self._flat.displaced(q, v, a, float(t)), q, v, a)
 
     def _positions(self, q: ArrayLike) -> Floats:
-        return _checked("q", q, self.position_names, "positions")
+        return _checked("q", q, self.layout.positions, "positions")
 
     def _velocities(self, label: str, values: ArrayLike) -> Floats:
-        return _checked(label, values, self.velocity_names, "velocities")
+        return _checked(label, values, self.layout.velocities, "velocities")
 
 
 def _checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -> Floats:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from kinegraph.errors import ModelError
+from kinegraph.model.constraints.builder import ConstraintBuilder
+from kinegraph.model.definitions import resolved
 from kinegraph.model.element_builder import ElementBuilder
 from kinegraph.model.expression import Expression, Name, Scalar, expression
 from kinegraph.model.mechanism import (
@@ -87,11 +89,12 @@ def inertia(
     )
 
 
-class Builder(ElementBuilder):
+class Builder(ElementBuilder, ConstraintBuilder):
     """Collects the pieces of a mechanism; `build` checks them and returns it."""
 
     def __init__(self, name: str = "mechanism", gravity: Sequence[Scalar] = (0, 0, 0)) -> None:
-        super().__init__()
+        ElementBuilder.__init__(self)
+        ConstraintBuilder.__init__(self)
         self.name = name
         self._gravity = _expressions(gravity, 3, "gravity")
         self._parameters: list[Parameter] = []
@@ -105,9 +108,9 @@ class Builder(ElementBuilder):
         self._parameters.append(Parameter(name, None if value is None else expression(value)))
         return Name(name)
 
-    def coordinate(self, name: str, position: Scalar = 0, velocity: Scalar = 0) -> Name:
-        """Declare a generalized coordinate with its initial position and velocity."""
-        self._coordinates.append(Coordinate(name, expression(position), expression(velocity)))
+    def coordinate(self, name: str, position: Scalar = 0, velocity: Scalar = 0, armature: Scalar = 0) -> Name:
+        """Declare a generalized coordinate with its initial position and velocity, and inertia of its own."""
+        self._coordinates.append(Coordinate(name, *map(expression, (position, velocity, armature))))
         return Name(name)
 
     def quaternion(
@@ -116,15 +119,19 @@ class Builder(ElementBuilder):
         velocities: Sequence[str],
         position: Sequence[Scalar] = (1, 0, 0, 0),
         velocity: Sequence[Scalar] = (0, 0, 0),
+        armature: Scalar = 0,
     ) -> Quaternion:
-        """Declare four coordinates of unit norm with three angular velocities; returns the transform Q of it."""
+        """Declare four coordinates of unit norm with three angular velocities; returns the transform Q of it.
+
+        `armature` is inertia of the joint itself, the same about all axes.
+        """
         e0, e1, e2, e3 = _expect(tuple(names), 4, "the names of a quaternion")
         wx, wy, wz = _expect(tuple(velocities), 3, "the velocities of a quaternion")
         p0, p1, p2, p3 = _expressions(position, 4, "the initial position of a quaternion")
-        start = _expressions(velocity, 3, "the initial velocity of a quaternion")
-        self._coordinates.append(
-            QuaternionCoordinates((e0, e1, e2, e3), (wx, wy, wz), (p0, p1, p2, p3), (start[0], start[1], start[2]))
-        )
+        vx, vy, vz = _expressions(velocity, 3, "the initial velocity of a quaternion")
+        start = (p0, p1, p2, p3), (vx, vy, vz)
+        group = QuaternionCoordinates((e0, e1, e2, e3), (wx, wy, wz), *start, expression(armature))
+        self._coordinates.append(group)
         return Q(e0, e1, e2, e3)
 
     def body(
@@ -180,7 +187,15 @@ class Builder(ElementBuilder):
             tuple(self._shapes),
             elements=tuple(self._elements),
             inputs=tuple(self._inputs),
+            definitions=tuple(self._definitions),
+            quasivelocities=tuple(self._quasivelocities),
+            loops=tuple(self._loops),
+            constraints=tuple(self._constraints),
+            contacts=tuple(self._contacts),
+            unknowns=tuple(self._unknowns),
+            cuts=tuple(self._cuts),
         )
+        mechanism = resolved(mechanism)
         validate(mechanism)
         return mechanism
 

@@ -83,7 +83,7 @@ def known_parameter_values(mechanism: Mechanism, places: Places | None = None) -
 
 
 def initial_positions(mechanism: Mechanism, parameters: Mapping[str, Value]) -> tuple[float, ...]:
-    """Initial q in the order of `position_names`; quaternions are normalised."""
+    """Initial q in the order of `layout.positions`; quaternions are normalised."""
     found: list[float] = []
     for coordinate in mechanism.coordinates:
         if isinstance(coordinate, Coordinate):
@@ -98,7 +98,7 @@ def initial_positions(mechanism: Mechanism, parameters: Mapping[str, Value]) -> 
 
 
 def initial_velocities(mechanism: Mechanism, parameters: Mapping[str, Value]) -> tuple[float, ...]:
-    """Initial v in the order of `velocity_names`."""
+    """Initial v in the order of `layout.velocities`."""
     written = (
         (c.velocity,) if isinstance(c, Coordinate) else c.velocity for c in mechanism.coordinates
     )  # one expression per coordinate, three per quaternion

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Expression, expression
+from kinegraph.model.report import Report
+from kinegraph.model.state_layout import StateLayout
 
 if TYPE_CHECKING:
+    from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Cut, Unknown
+    from kinegraph.model.definitions import Definition, QuasiVelocity
     from kinegraph.model.elements import Element, Input
     from kinegraph.model.robot.data import Extra
 
@@ -56,6 +60,13 @@ class Quaternion:
 Transform = Rotation | Shift | Quaternion
 
 
+def amounts(transform: Transform) -> tuple[Expression, ...]:
+    """How far a transform goes: one expression, or the four components of a quaternion."""
+    if isinstance(transform, Rotation):
+        return (transform.angle,)
+    return (transform.distance,) if isinstance(transform, Shift) else transform.components
+
+
 @dataclass(frozen=True, slots=True)
 class Inertia:
     """Mass and moments about the mass centre, along the axes of the central frame.
@@ -96,21 +107,30 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """A generalized coordinate with its initial position and velocity; its velocity is written name'."""
+    """A generalized coordinate with its initial position and velocity; its velocity is written name'.
+
+    `armature` is inertia in the coordinate itself, such as that of a motor's rotor seen through its gear: it adds to
+    the diagonal of the inertia matrix. It belongs to no body and has no momentum in space.
+    """
 
     name: str
     position: Expression = ZERO
     velocity: Expression = ZERO
+    armature: Expression = ZERO
 
 
 @dataclass(frozen=True, slots=True)
 class QuaternionCoordinates:
-    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes."""
+    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes.
+
+    `armature` is the same about all axes: it adds to the diagonal of the inertia matrix for each quasi-velocity.
+    """
 
     names: tuple[str, str, str, str]
     velocities: tuple[str, str, str]
     position: tuple[Expression, Expression, Expression, Expression] = (ONE, ZERO, ZERO, ZERO)
     velocity: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+    armature: Expression = ZERO
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +142,16 @@ class Point:
     position: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
 
 
-@dataclass(frozen=True, slots=True)
-class Mechanism(Shown):
+@dataclass(frozen=True, slots=True, repr=False)
+class Mechanism(RichDisplay):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
     `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does
-    not cover them. `elements` act on the bodies, `inputs` are the signals they may use.
+    not cover them. `elements` act on the bodies, `inputs` are the signals they may use, `unknowns` are forces to be
+    found. The records give every body one joint on its base; `loops`, `constraints` and `contacts` tie them beyond
+    that. `cuts` name the joints at which the model wants its loops cut. `definitions` and `quasivelocities` are names
+    for expressions. `report` tells what a file said that is not in the mechanism, and what was rounded; it is no part
+    of what the mechanism is.
     """
 
     name: str
@@ -139,6 +163,19 @@ class Mechanism(Shown):
     extras: tuple[Extra, ...] = ()
     elements: tuple[Element, ...] = ()
     inputs: tuple[Input, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    quasivelocities: tuple[QuasiVelocity, ...] = ()
+    loops: tuple[AnyLoop, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    unknowns: tuple[Unknown, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    report: Report = field(default=Report(), compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        parts = ("bodies", "coordinates", "parameters", "elements", "loops", "constraints", "contacts")
+        facts = [f"{len(getattr(self, part))} {part}" for part in parts if getattr(self, part)]
+        return f"<Mechanism {self.name}: {', '.join(facts)}>"
 
     def body(self, name: str) -> Body:
         """The body of this name."""
@@ -149,23 +186,49 @@ class Mechanism(Shown):
         return {body.name: body for body in self.bodies}
 
     @property
+    def layout(self) -> StateLayout:
+        """The order of q, v and all other vectors."""
+        positions: list[str] = []
+        velocities: list[str] = []
+        quaternions: list[int] = []
+        for coordinate in self.coordinates:
+            if isinstance(coordinate, Coordinate):
+                positions.append(coordinate.name)
+                velocities.append(coordinate.name + "'")
+            else:
+                quaternions.append(len(positions))
+                positions.extend(coordinate.names)
+                velocities.extend(coordinate.velocities)
+        inputs = tuple(given.name for given in self.inputs if given.value is None)
+        return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions))
+
+    @property
     def position_names(self) -> tuple[str, ...]:
-        """Names of the entries of q."""
-        return tuple(n for c in self.coordinates for n in ((c.name,) if isinstance(c, Coordinate) else c.names))
+        """Names of the entries of q; in new code `layout.positions`."""
+        return self.layout.positions
 
     @property
     def velocity_names(self) -> tuple[str, ...]:
-        """Names of the entries of v: q' for an ordinary coordinate, the quasi-velocities' own names otherwise."""
-        return tuple(
-            n for c in self.coordinates for n in ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities)
-        )
+        """Names of the entries of v; in new code `layout.velocities`."""
+        return self.layout.velocities
+
+    @property
+    def velocity_groups(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the entries of v, one group for each coordinate or quaternion."""
+        return tuple((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in self.coordinates)
 
     @property
     def acceleration_names(self) -> tuple[str, ...]:
-        """Names of the entries of a, the time derivatives of v."""
-        return tuple(name + "'" for name in self.velocity_names)
+        """Names of the entries of a; in new code `layout.accelerations`."""
+        return self.layout.accelerations
+
+    @property
+    def armature(self) -> tuple[Expression, ...]:
+        """The inertia in each entry of v that belongs to no body."""
+        groups = zip(self.coordinates, self.velocity_groups, strict=True)
+        return tuple(coordinate.armature for coordinate, group in groups for _ in group)
 
     @property
     def free_inputs(self) -> tuple[str, ...]:
-        """Names of the entries of u: the inputs without an expression."""
-        return tuple(given.name for given in self.inputs if given.value is None)
+        """Names of the entries of u; in new code `layout.inputs`."""
+        return self.layout.inputs

@@ -12,7 +12,8 @@ from kinegraph.model.expression import RESERVED
 #: Words that begin a statement of the model language; no body may be called so.
 STATEMENTS = (
     "model", "parameters", "coordinates", "quaternion", "gravity", "initial", "output", "accept", "inputs",
-    "spring", "damper", "friction", "force", "moment", "potential", "limit", "shape",
+    "spring", "damper", "friction", "force", "moment", "potential", "limit", "shape", "armature",
+    "define", "quasivelocity", "unknown", "loop", "constraint", "contact", "cut",
 )  # fmt: skip
 
 #: Longest name of anything.

@@ -10,8 +10,10 @@ from typing import TypeAlias
 import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedFunction
-from kinegraph.compiler.compile import bound_parameters, depends_on_time, plan
-from kinegraph.derive.dynamics.canonical import CanonicalForm, momentum_names
+from kinegraph.compiler.compile import plan
+from kinegraph.compiler.request import bound_parameters
+from kinegraph.derive.constraints.projection import projection
+from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
     NO_FORCES,
@@ -21,14 +23,17 @@ from kinegraph.derive.dynamics.state_rate import (
     state_names,
     state_rate,
 )
+from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument, Kernel, compile_graph
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Expression, Scalar
-from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
 from kinegraph.solve.problem.problem import Code, Floats, RightHandSide
 
@@ -99,8 +104,8 @@ class Equations(ABC):
     @property
     def velocity_symbols(self) -> tuple[Symbol, ...]:
         """The symbols of q, v and accounts."""
-        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.position_names)
-        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.velocity_names)
+        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
+        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
         accounts = (Symbol(Kind.INPUT, name) for name in self.accounts)
         return (*positions, *velocities, *accounts)
 
@@ -130,14 +135,17 @@ class Equations(ABC):
 
     def right_hand_side(self, jacobian: bool = False, batch: bool = False, native: bool = True) -> RightHandSide:
         """The right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
-        rate = _function(self.rate, self._arguments(), native)
-        slopes = self.function(rate_jacobian(self.mechanism, self.rate), native) if jacobian else None
+        # After a projection angles are no longer symbols: its parts are reduced and proved one by one instead.
+        whole = not is_constrained(self.mechanism)
+        rate = _function(self.rate, self._arguments(), native, whole)
+        slope = rate_jacobian(self.mechanism, self.rate) if jacobian else None
+        slopes = None if slope is None else _function(slope, [Argument("x", self.symbols)], native, whole)
         return RightHandSide(
             code=code_of(rate),
             names=self.names,
             inputs=len(self.forces.sampled),
             parameters=len(self.runtime),
-            quaternions=quaternion_starts(self.mechanism),
+            quaternions=self.mechanism.layout.quaternions,
             jacobian=code_of(slopes),
             batch=rate.batch_address if batch and isinstance(rate, Kernel) else 0,
             keep=(rate, slopes),
@@ -162,8 +170,17 @@ class VelocityForm(Equations):
     @cached_property
     def rate(self) -> Graph:
         wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
-        motion = plan(self.mechanism, wanted, values=self.bound).graph
-        return state_rate(self.mechanism, motion, self.bound, self.forces)
+        motion = plan(self.mechanism, wanted, parameters=self.bound).graph
+        if self.projection is None:
+            return state_rate(self.mechanism, motion, self.bound, self.forces)
+        return state_rate(self.mechanism, reduced(motion), self.bound, self.forces, projection=self.projection)
+
+    @cached_property
+    def projection(self) -> Graph | None:
+        """One step back onto the loops and constraints; None where there are none."""
+        if not is_constrained(self.mechanism):
+            return None
+        return reduced(projection(Derivation(self.mechanism, self.bound, Plan())))
 
     def carry(self, graph: Graph) -> Graph:
         return graph
@@ -175,7 +192,7 @@ class VelocityForm(Equations):
         return np.concatenate([q, v, np.zeros(len(self.names) - len(q) - len(v))])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
-        first, last = len(self.mechanism.position_names), len(self.mechanism.velocity_names)
+        first, last = len(self.mechanism.layout.positions), len(self.mechanism.layout.velocities)
         return states[:, :first], states[:, first : first + last]
 
 
@@ -185,6 +202,8 @@ class MomentumForm(Equations):
     def __init__(
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
     ) -> None:
+        if is_constrained(mechanism):
+            raise SolveError("symplectic methods do not take loops or constraints yet: choose another, e.g. dop853")
         if forces.given or depends_on_time(mechanism):
             raise SolveError(
                 "a symplectic method needs a conservative mechanism: no inputs, nothing that depends on time\n"
@@ -194,16 +213,16 @@ class MomentumForm(Equations):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (*self.mechanism.position_names, *momentum_names(self.mechanism))
+        return (*self.mechanism.layout.positions, *self.mechanism.layout.momenta)
 
     @property
     def state_symbols(self) -> tuple[Symbol, ...]:
-        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.position_names)
-        return (*positions, *(Symbol(Kind.INPUT, name) for name in momentum_names(self.mechanism)))
+        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
+        return (*positions, *(Symbol(Kind.INPUT, name) for name in self.mechanism.layout.momenta))
 
     @cached_property
     def _form(self) -> CanonicalForm:
-        return CanonicalForm(self.mechanism, self.bound, plan(self.mechanism, "H", values=self.bound).plan)
+        return CanonicalForm(self.mechanism, self.bound, plan(self.mechanism, "H", parameters=self.bound).plan)
 
     @cached_property
     def rate(self) -> Graph:
@@ -224,7 +243,7 @@ class MomentumForm(Equations):
     def carry_states(self, graph: Graph) -> Graph:
         builder = Builder()
         (rows,) = self._carried(builder, graph)
-        positions, width = len(self.mechanism.position_names), rows.shape[1]
+        positions, width = len(self.mechanism.layout.positions), rows.shape[1]
         nodes: list[int] = []
         for start in range(0, len(rows.nodes), width):
             row = dict(zip(self.velocity_symbols, rows.nodes[start : start + width], strict=True))
@@ -235,7 +254,7 @@ class MomentumForm(Equations):
     def _carried(self, builder: Builder, graph: Graph) -> tuple[Output, ...]:
         """The outputs of a graph in q and v, in q and p."""
         solved = moved(self._velocities.outputs, transfer(self._velocities, builder))[0].nodes
-        symbols = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.velocity_names)
+        symbols = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
         v = dict(zip(symbols, solved, strict=True))
         return moved(graph.outputs, transfer(graph, builder, _replacing(builder, v)))
 
@@ -246,14 +265,14 @@ class MomentumForm(Equations):
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
         rows = np.hstack([states, np.zeros((len(states), 1)), np.tile(parameters, (len(states), 1))])
         velocities = row_values(self._velocities, self.symbols, rows)["v"]
-        return states[:, : len(self.mechanism.position_names)], velocities
+        return states[:, : len(self.mechanism.layout.positions)], velocities
 
 
 def state_symbols(equations: Equations) -> tuple[Symbol, ...]:
     """The symbols of q, v, t and p, in this order."""
     mechanism = equations.mechanism
-    symbols = [Symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
-    symbols += [Symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
+    symbols = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
+    symbols += [Symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
     symbols += [Symbol(Kind.TIME, TIME), *(Symbol(Kind.PARAMETER, name) for name in equations.runtime)]
     return tuple(symbols)
 
@@ -276,8 +295,10 @@ def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbo
     return symbol
 
 
-def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Function:
-    return compile_graph(reduced(graph), arguments) if native else InterpretedFunction(graph, arguments)
+def _function(graph: Graph, arguments: Sequence[Argument], native: bool, reducing: bool = True) -> Function:
+    if not native:
+        return InterpretedFunction(graph, arguments)
+    return compile_graph(reduced(graph) if reducing else graph, arguments)
 
 
 def code_of(function: Function | None) -> Code:
@@ -290,15 +311,3 @@ def code_of(function: Function | None) -> Code:
 def reduced(graph: Graph) -> Graph:
     """Fewer operations where finding them takes no time; a large graph would take longer than it saves."""
     return reduce(graph, effort=Effort.QUICK).graph if len(graph) <= _LARGEST_REDUCED else graph
-
-
-def quaternion_starts(mechanism: Mechanism) -> tuple[int, ...]:
-    """Where in q the four components of each quaternion begin."""
-    starts, place = [], 0
-    for coordinate in mechanism.coordinates:
-        if isinstance(coordinate, Coordinate):
-            place += 1
-        else:
-            starts.append(place)
-            place += 4
-    return tuple(starts)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.equations import quaternion_starts
 from kinegraph.simulate.formula import formula
 from kinegraph.solve.problem.problem import Floats
 
@@ -19,19 +19,25 @@ from kinegraph.solve.problem.problem import Floats
 def starting_state(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
 ) -> tuple[Floats, Floats]:
-    """q and v at the start: values of `initial` by name (`q1`, `q1'`, a quasi-velocity), others from the model."""
-    known = (*mechanism.position_names, *mechanism.velocity_names)
+    """q and v at the start: values of `initial` by name (`q1`, `q1'`, a quasi-velocity), others from the model.
+
+    A mechanism with loops or constraints is assembled near these values.
+    """
+    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
     for name in initial:
         if name not in known:
             raise SolveError(f"initial: {mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
     given = {name: number(formula(value), parameters) for name, value in initial.items()}
-    q = dict(zip(mechanism.position_names, initial_positions(mechanism, parameters), strict=True))
-    v = dict(zip(mechanism.velocity_names, initial_velocities(mechanism, parameters), strict=True))
+    q = dict(zip(mechanism.layout.positions, initial_positions(mechanism, parameters), strict=True))
+    v = dict(zip(mechanism.layout.velocities, initial_velocities(mechanism, parameters), strict=True))
     positions = np.array([given.get(name, value) for name, value in q.items()], dtype=float)
     velocities = np.array([given.get(name, value) for name, value in v.items()], dtype=float)
-    for start in quaternion_starts(mechanism):
+    for start in mechanism.layout.quaternions:
         normalise(mechanism, positions, start)
-    return positions, velocities
+    if not (mechanism.loops or mechanism.constraints):
+        return positions, velocities
+    fitting = Assembler(mechanism, parameters).assembled(positions, velocities, tuple(initial))
+    return fitting.q, fitting.v
 
 
 def normalise(mechanism: Mechanism, q: Floats, start: int) -> None:
@@ -39,6 +45,6 @@ def normalise(mechanism: Mechanism, q: Floats, start: int) -> None:
     part = q[..., start : start + 4]
     length = np.linalg.norm(part, axis=-1, keepdims=True)
     if not np.all(length > 0):
-        names = ", ".join(mechanism.position_names[start : start + 4])
+        names = ", ".join(mechanism.layout.positions[start : start + 4])
         raise SolveError(f"the initial quaternion ({names}) is zero: give it a direction")
     part /= length

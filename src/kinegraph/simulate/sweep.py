@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinegraph.display import Shown
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.equations import VelocityForm, quaternion_starts
+from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.run import opened, read_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.simulate.sweep_task import SweepTask
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweep(Shown):
+class Sweep(RichDisplay):
     """Many runs. `states[i, k]` is the state of run i at times[k], its entries called `names`."""
 
     model: str
@@ -92,6 +93,9 @@ class Sweep(Shown):
                 raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
         return path
 
+    def __repr__(self) -> str:
+        return f"<Sweep of {self}\n  {len(self)} runs over {', '.join(self.over)}, {len(self.times)} times each>"
+
     def __str__(self) -> str:
         good = sum(status is Status.FINISHED for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
@@ -100,7 +104,7 @@ class Sweep(Shown):
 
 
 def sweep(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     duration: float,
     *,
     over: Mapping[str, ArrayLike],
@@ -124,6 +128,7 @@ def sweep(
     grid: times to save at, or how many equal intervals; None saves the end only.
     The other arguments are those of `simulate`; the method must be rk4, dopri5 or dop853.
     """
+    mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
     if not isinstance(solver, RungeKutta):
         raise SolveError(f"a sweep cannot use {solver.name}: choose rk4, dopri5 or dop853")
@@ -150,7 +155,7 @@ def sweep(
 
 def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Floats]:
     """The arrays, checked: names that exist, one length, finite numbers."""
-    known = (*mechanism.position_names, *mechanism.velocity_names, *(p.name for p in mechanism.parameters))
+    known = (*mechanism.layout.positions, *mechanism.layout.velocities, *(p.name for p in mechanism.parameters))
     varied = {name: np.asarray(values, dtype=float) for name, values in over.items()}
     for name, values in varied.items():
         if name not in known:
@@ -180,7 +185,7 @@ def _states(
     for name, column in varied.items():
         if name in equations.names:
             table[:, equations.names.index(name)] = column
-    for start in quaternion_starts(mechanism):
+    for start in mechanism.layout.quaternions:
         normalise(mechanism, table, start)
     return table
 

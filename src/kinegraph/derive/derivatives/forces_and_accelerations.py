@@ -23,10 +23,10 @@ from kinegraph.model.mechanism import Mechanism
 def displacement_seeds(mechanism: Mechanism, builder: Builder) -> list[dict[int, int]]:
     """For every velocity: how the position symbols change along its displacement, a column of N(q)."""
     zero, one = builder.zero, builder.one
-    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
+    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
     columns = []
-    for index in range(len(mechanism.velocity_names)):
-        unit = [Scalar(builder, one if k == index else zero) for k in range(len(mechanism.velocity_names))]
+    for index in range(len(mechanism.layout.velocities)):
+        unit = [Scalar(builder, one if k == index else zero) for k in range(len(mechanism.layout.velocities))]
         rates = position_rates(mechanism, builder, unit)
         columns.append({symbol: rate.index for symbol, rate in zip(symbols, rates, strict=True)})
     return columns

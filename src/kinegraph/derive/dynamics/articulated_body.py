@@ -6,6 +6,7 @@ when all joints beyond it move freely under their forces. Joint components are e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinegraph.derive.dynamics.composite_body import Column, Screw, unit_screws
@@ -69,10 +70,12 @@ def joints_are_independent(motion: Motion) -> bool:
     return True
 
 
-def articulated_accelerations(layout: Layout, motion: Motion, forces: list[Scalar]) -> list[Scalar]:
+def articulated_accelerations(
+    layout: Layout, motion: Motion, forces: Sequence[Scalar], armature: Sequence[Scalar]
+) -> list[Scalar]:
     """The accelerations of the velocity coordinates under generalized forces (`motion` without accelerations)."""
     biases = _bias_accelerations(layout, motion)
-    eliminations = _inward(layout, motion, biases, forces)
+    eliminations = _inward(layout, motion, biases, forces, armature)
     return _outward(layout, motion, biases, eliminations)
 
 
@@ -113,7 +116,9 @@ def _rigid(moments: MassMoments, w: Vector) -> Articulated:
     )
 
 
-def _inward(layout: Layout, motion: Motion, biases: list[Screw], forces: list[Scalar]) -> dict[Column, Elimination]:
+def _inward(
+    layout: Layout, motion: Motion, biases: list[Screw], forces: Sequence[Scalar], armature: Sequence[Scalar]
+) -> dict[Column, Elimination]:
     velocities = link_velocities(layout, motion)
     bodies = [_rigid(m, screw.angular) for m, screw in zip(layout.moments, velocities, strict=True)]
     found: dict[Column, Elimination] = {}
@@ -123,7 +128,8 @@ def _inward(layout: Layout, motion: Motion, biases: list[Screw], forces: list[Sc
             column = motion.columns[index][component]
             if column:
                 (coordinate, slope), *_ = column.items()
-                body, found[Column(index, component)] = _eliminate(body, unit, forces[coordinate] / slope)
+                own = armature[coordinate] / slope**2
+                body, found[Column(index, component)] = _eliminate(body, unit, forces[coordinate] / slope, own)
         parent = layout.tree.links[index].parent
         bodies[parent] = _joined(bodies[parent], _carried(layout, index, body))
     return found
@@ -134,9 +140,9 @@ def _with_bias(body: Articulated, bias: Screw) -> Articulated:
     return Articulated(body.linear, body.mixed, body.angular, plus(body.force, force), plus(body.moment, moment))
 
 
-def _eliminate(body: Articulated, unit: Screw, drive: Scalar) -> tuple[Articulated, Elimination]:
+def _eliminate(body: Articulated, unit: Screw, drive: Scalar, armature: Scalar) -> tuple[Articulated, Elimination]:
     force, moment = body.wrench(unit)
-    inverse = (dot(unit.angular, moment) + dot(unit.linear, force)).reciprocal()
+    inverse = (dot(unit.angular, moment) + dot(unit.linear, force) + armature).reciprocal()
     excess = (drive - dot(unit.angular, body.moment) - dot(unit.linear, body.force)) * inverse
     scaled_force, scaled_moment = times(inverse, force), times(inverse, moment)
     mixed = tuple(vector([body.mixed[i][j] - scaled_moment[i] * force[j] for j in range(3)]) for i in range(3))

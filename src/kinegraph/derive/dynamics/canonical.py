@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kinegraph.derive.quantities.definitions.energy import energy
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.quasi_velocities import position_rates, velocity_forces
@@ -19,11 +20,6 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Coordinate, Mechanism
-
-
-def momentum_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of p, in the order of the positions."""
-    return tuple(f"p:{name}" for name in mechanism.position_names)
 
 
 class CanonicalForm:
@@ -39,9 +35,11 @@ class CanonicalForm:
                 "  leave out dampers, friction, forces and moments, or use another method than a symplectic one"
             )
         self.builder = self.derivation.builder
-        self.p = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, name)) for name in momentum_names(mechanism)]
-        self.v = [Scalar(self.builder, self.builder.symbol(Kind.VELOCITY, name)) for name in mechanism.velocity_names]
-        self.q = [self.builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
+        self.p = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, name)) for name in mechanism.layout.momenta]
+        self.v = [
+            Scalar(self.builder, self.builder.symbol(Kind.VELOCITY, name)) for name in mechanism.layout.velocities
+        ]
+        self.q = [self.builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
 
     def rate(self) -> Graph:
         """z' of z = [q, p]."""
@@ -61,7 +59,7 @@ class CanonicalForm:
 
     def momenta(self) -> Graph:
         """p of q and v, with no part of p along a quaternion: p = N (N^T N)^-1 H v."""
-        matrix = self.derivation.inertia(Quantity("H"))
+        matrix = self.derivation.inertia
         moments = [sum((h * v for h, v in zip(row, self.v, strict=True)), self.derivation.zero) for row in matrix]
         scaled = [scale * moment for scale, moment in zip(self._scales(), moments, strict=True)]
         p = position_rates(self.mechanism, self.builder, scaled)
@@ -72,13 +70,13 @@ class CanonicalForm:
         return [s for c in self.mechanism.coordinates for s in ((1,) if isinstance(c, Coordinate) else (4, 4, 4))]
 
     def _lagrangian(self) -> Scalar:
-        kinetic, potential = self.derivation.energy(Quantity("energy"))
+        kinetic, potential = energy(self.derivation, Quantity("energy"))
         return kinetic - potential
 
     def _with_velocities(self, output: Output) -> Graph:
         """The output with v replaced by H^-1 N^T p."""
         graph = self.builder.graph([output])
-        v = dict(zip(self.mechanism.velocity_names, self._solved(), strict=True))
+        v = dict(zip(self.mechanism.layout.velocities, self._solved(), strict=True))
         builder = self.builder
 
         def symbol(node: Symbol) -> int:

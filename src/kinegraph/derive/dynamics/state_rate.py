@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kinegraph.derive.elements.forces import is_steered
-from kinegraph.derive.quantities.derivation import input_names
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.quasi_velocities import position_rates
 from kinegraph.errors import DerivationError
@@ -21,6 +20,7 @@ from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.elements import Element, ForceLaw, Limit, Potential, Spring, mentions
 from kinegraph.model.expression import TIME, Expression, expression
 from kinegraph.model.mechanism import ZERO, Mechanism
+from kinegraph.model.state_layout import is_force, moved_by
 
 #: The accounts: energy changes by work - dissipated + supplied.
 WORK, DISSIPATED, SUPPLIED = "work", "dissipated", "supplied"
@@ -42,7 +42,7 @@ class Forces:
         """DerivationError for an input that does not exist, and for one that has no value."""
         for name in (*self.formulas, *self.sampled):
             input_symbol(mechanism, name)
-        for name in mechanism.free_inputs:
+        for name in mechanism.layout.inputs:
             if name not in self.formulas and name not in self.sampled:
                 raise DerivationError(f"the input {name!r} has no value: give inputs={{'{name}': ...}}")
 
@@ -53,7 +53,7 @@ class Forces:
     @property
     def in_joints(self) -> bool:
         """Whether any works directly on a coordinate."""
-        return any(name.startswith("tau:") for name in (*self.formulas, *self.sampled))
+        return any(is_force(name) for name in (*self.formulas, *self.sampled))
 
 
 NO_FORCES = Forces({})
@@ -62,13 +62,12 @@ NO_FORCES = Forces({})
 def input_symbol(mechanism: Mechanism, name: str) -> str:
     """The symbol of what a user calls `q1`, `tau:q1` (a force in a joint) or `u` (a declared input)."""
     declared = [given.name for given in mechanism.inputs]
-    joints = input_names(mechanism)
     if name in declared:
         return name
-    symbol = "tau:" + name.removeprefix("tau:")
-    if symbol in joints:
+    layout = mechanism.layout
+    if symbol := layout.force(name):
         return symbol
-    known = ", ".join([*(joint.removeprefix("tau:") for joint in joints), *declared])
+    known = ", ".join([*(moved_by(force) for force in layout.forces), *declared])
     raise DerivationError(f"there is no coordinate or input {name!r} to act on; known are {known}")
 
 
@@ -89,7 +88,7 @@ def _stores(element: Element, mechanism: Mechanism) -> bool:
 
 def state_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
     """The entries of y: positions, velocities, accounts."""
-    return (*mechanism.position_names, *mechanism.velocity_names, *account_names(mechanism, forces))
+    return (*mechanism.layout.positions, *mechanism.layout.velocities, *account_names(mechanism, forces))
 
 
 def state_rate(
@@ -98,18 +97,23 @@ def state_rate(
     bound: Mapping[str, Expression],
     forces: Forces = NO_FORCES,
     accounts: tuple[str, ...] | None = None,
+    projection: Graph | None = None,
 ) -> Graph:
     """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
 
-    accounts: which of them end the state; None takes all that can be other than zero.
+    accounts: which of them end the state; None takes all that can be other than zero. projection: takes states back
+    onto the constraints (its output `projected` is q and v); the rate is that of the projected state, so that it has
+    no trace of drift, which near singular positions would be all there is to see.
     """
     forces.check(mechanism)
     builder = Builder()
     names = Names(builder, mechanism, bound)
+    if projection is not None:
+        names.replace(_projected(mechanism, builder, projection))
     given = _given(mechanism, names, forces)
-    place = transfer(motion, builder, _replacing(builder, {name: item.index for name, item in given.items()}))
+    place = transfer(motion, builder, _replacing(builder, names, given))
     qdd = moved([motion.output("qdd")], place)[0].nodes
-    v = [names[name] for name in mechanism.velocity_names]
+    v = [names[name] for name in mechanism.layout.velocities]
     rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
     accounts = account_names(mechanism, forces) if accounts is None else accounts
     if WORK in accounts:
@@ -122,7 +126,7 @@ def state_rate(
 def _given(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
     """What every input symbol stands for."""
     found = {}
-    for symbol in (*input_names(mechanism), *mechanism.free_inputs):
+    for symbol in (*mechanism.layout.forces, *mechanism.layout.inputs):
         if symbol in forces.sampled:
             found[symbol] = Scalar(names.builder, names.builder.symbol(Kind.INPUT, symbol))
         else:
@@ -130,17 +134,27 @@ def _given(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scal
     return found
 
 
-def _replacing(builder: Builder, nodes: Mapping[str, int]) -> Callable[[Symbol], int]:
+def _projected(mechanism: Mechanism, builder: Builder, projection: Graph) -> dict[str, Scalar]:
+    """What every position and velocity is after the projection."""
+    nodes = moved([projection.output("projected")], transfer(projection, builder))[0].nodes
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    return {name: Scalar(builder, node) for name, node in zip(names, nodes, strict=True)}
+
+
+def _replacing(builder: Builder, names: Names, given: Mapping[str, Scalar]) -> Callable[[Symbol], int]:
     def symbol(node: Symbol) -> int:
-        known = nodes.get(node.name) if node.kind is Kind.INPUT else None
-        return builder.symbol(node.kind, node.name) if known is None else known
+        if node.kind is Kind.INPUT and node.name in given:
+            return given[node.name].index
+        if node.kind in (Kind.COORDINATE, Kind.VELOCITY):
+            return names[node.name].index
+        return builder.symbol(node.kind, node.name)
 
     return symbol
 
 
 def _power(mechanism: Mechanism, names: Names, tau: Mapping[str, Scalar]) -> Scalar:
     total = names.number(0)
-    for name, velocity in zip(input_names(mechanism), mechanism.velocity_names, strict=True):
+    for name, velocity in zip(mechanism.layout.forces, mechanism.layout.velocities, strict=True):
         total = total + tau[name] * names[velocity]
     return total
 
@@ -149,8 +163,8 @@ def rate_jacobian(mechanism: Mechanism, rate: Graph) -> Graph:
     """d(rate)/dy, row by row; entries of y that are no coordinates or velocities have no influence."""
     builder = Builder()
     roots = moved(rate.outputs, transfer(rate, builder))[0].nodes
-    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
-    symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
+    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
+    symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
     rows = jacobian(builder, roots, symbols)
     padding = (builder.zero,) * (len(roots) - len(symbols))
     entries = tuple(entry for row in rows for entry in (*row, *padding))
@@ -162,8 +176,8 @@ def along_motion(mechanism: Mechanism, rate: Graph, quantities: Graph) -> Graph:
     builder = Builder()
     slopes = moved(rate.outputs, transfer(rate, builder))[0].nodes
     outputs = moved(quantities.outputs, transfer(quantities, builder))
-    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
-    symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
+    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
+    symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
     seeds = dict(zip(symbols, slopes, strict=False)) | {builder.symbol(Kind.TIME, "t"): builder.one}
     total = ForwardDerivative(builder, seeds)
     return builder.graph([one._replace(nodes=tuple(total(node) for node in one.nodes)) for one in outputs])

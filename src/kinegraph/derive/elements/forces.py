@@ -104,9 +104,11 @@ class ElementNames(Names):
 
     @property
     def _position_seeds(self) -> dict[int, int]:
-        v = [self[name] for name in self._mechanism.velocity_names]
+        v = [self[name] for name in self._mechanism.layout.velocities]
         rates = position_rates(self._mechanism, self.builder, v)
-        return {self[name].index: rate.index for name, rate in zip(self._mechanism.position_names, rates, strict=True)}
+        return {
+            self[name].index: rate.index for name, rate in zip(self._mechanism.layout.positions, rates, strict=True)
+        }
 
 
 class Elements:
@@ -121,7 +123,7 @@ class Elements:
         self.driving: list[Work] = []
         self.moments: list[list[Scalar]] = []  # generalized forces of each
         self._motion = motion
-        self._velocity_names = frozenset(mechanism.velocity_names)
+        self._velocity_names = frozenset(mechanism.layout.velocities)
         for element in mechanism.elements:
             self._add(element)
 
@@ -141,7 +143,7 @@ class Elements:
     def forces(self) -> list[Scalar]:
         """The generalized forces of all elements."""
         works = [*self.driving, *(Work(-work.force, work.target, work.is_rate) for work in self.resisting)]
-        totals = self._structure(works)
+        totals = self._weighted_rows(works)
         for moment in self.moments:
             totals = [total + item for total, item in zip(totals, moment, strict=True)]
         return totals
@@ -155,7 +157,7 @@ class Elements:
         for work in self.driving:
             supplied = supplied + work.force * (self._rate(work) - self._explicit(work))
         for moment in self.moments:
-            for name, item in zip(self.mechanism.velocity_names, moment, strict=True):
+            for name, item in zip(self.mechanism.layout.velocities, moment, strict=True):
                 supplied = supplied + item * self.names[name]
         return [dissipated, supplied]
 
@@ -169,10 +171,10 @@ class Elements:
     def _explicit(self, work: Work) -> Scalar:
         if not work.is_rate:
             return self.names.explicit_rate(work.target)
-        at_rest = {Symbol(Kind.VELOCITY, name): self.builder.zero for name in self.mechanism.velocity_names}
+        at_rest = {Symbol(Kind.VELOCITY, name): self.builder.zero for name in self.mechanism.layout.velocities}
         return self._replaced([work.target.index], at_rest)[0]
 
-    def _structure(self, works: Sequence[Work]) -> list[Scalar]:
+    def _weighted_rows(self, works: Sequence[Work]) -> list[Scalar]:
         """sum f dgamma/dq - dV/dq, with q along the velocities, and sum f dbeta/dv."""
         weights = {Symbol(Kind.INPUT, f"element:{index}"): work.force.index for index, work in enumerate(works)}
         position_work, rate_work = -self.potential(), self._zero
@@ -182,12 +184,20 @@ class Elements:
                 rate_work = rate_work + part
             else:
                 position_work = position_work + part
-        by_position = self._gradient(position_work, Kind.COORDINATE, self.mechanism.position_names)
-        by_velocity = self._gradient(rate_work, Kind.VELOCITY, self.mechanism.velocity_names)
+        by_position = self._gradient(position_work, Kind.COORDINATE, self.mechanism.layout.positions)
+        by_velocity = self._gradient(rate_work, Kind.VELOCITY, self.mechanism.layout.velocities)
         replaced = self._replaced([*by_position, *by_velocity], weights)
         split = len(by_position)
         along = velocity_forces(self.mechanism, self.builder, replaced[:split])
         return [left + right for left, right in zip(along, replaced[split:], strict=True)]
+
+    def row(self, target: Scalar, is_rate: bool) -> list[Scalar]:
+        """dgamma/dq of a target, with q along the velocities; of a rate dbeta/dv."""
+        if is_rate:
+            by_velocity = self._gradient(target, Kind.VELOCITY, self.mechanism.layout.velocities)
+            return [Scalar(self.builder, node) for node in by_velocity]
+        by_position = self._gradient(target, Kind.COORDINATE, self.mechanism.layout.positions)
+        return velocity_forces(self.mechanism, self.builder, [Scalar(self.builder, node) for node in by_position])
 
     def _gradient(self, root: Scalar, kind: Kind, symbols: Sequence[str]) -> list[int]:
         return gradient(self.builder, root.index, [self.builder.symbol(kind, name) for name in symbols])
@@ -213,7 +223,7 @@ class Elements:
             case Friction():
                 self._add_friction(element)
             case Force():
-                target, is_rate = self._target(element.on)
+                target, is_rate = self.target(element.on)
                 self.driving.append(Work(self.names.scalar(element.value), target, is_rate))
             case PointForce():
                 self._add_point_force(element)
@@ -224,7 +234,7 @@ class Elements:
             case Limit():
                 self._add_limit(element)
 
-    def _target(self, target: Target) -> tuple[Scalar, bool]:
+    def target(self, target: Target) -> tuple[Scalar, bool]:
         """What an element works on, and whether that is a rate already."""
         if isinstance(target, Span):
             return self._square(target).apply("sqrt"), False
@@ -243,7 +253,7 @@ class Elements:
             stiffness = self.names.scalar(spring.law.coefficient)
             self.potentials.append(_HALF * (stiffness * self._square(spring.on)))
             return
-        target, _ = self._target(spring.on)
+        target, _ = self.target(spring.on)
         stretch = target - self.names.scalar(spring.rest)
         stored = None if steered else self._stored(spring, stretch)
         if stored is not None:
@@ -266,12 +276,12 @@ class Elements:
         return self.names.scalar(law.force, {local: argument})
 
     def _add_damper(self, damper: Damper) -> None:
-        target, is_rate = self._target(damper.on)
+        target, is_rate = self.target(damper.on)
         rate = self._rate(Work(self._zero, target, is_rate))
         self.resisting.append(Work(self._law(damper, rate, RATE.text), target, is_rate))
 
     def _add_friction(self, friction: Friction) -> None:
-        target, is_rate = self._target(friction.on)
+        target, is_rate = self.target(friction.on)
         rate = self._rate(Work(self._zero, target, is_rate))
         scalar = self.names.scalar
         dry = scalar(friction.coulomb) * (rate / scalar(friction.width)).apply("tanh")
@@ -295,7 +305,7 @@ class Elements:
         return vector([self.names.scalar(item) for item in components])
 
     def _add_limit(self, limit: Limit) -> None:
-        target, _ = self._target(limit.on)
+        target, _ = self.target(limit.on)
         if limit.upper is not None:
             self._add_stop(limit, target - self.names.scalar(limit.upper))
         if limit.lower is not None:
@@ -314,7 +324,7 @@ class Elements:
 
 def is_steered(spring: Spring, mechanism: Mechanism) -> bool:
     """Whether a spring uses inputs whose rates are unknown: then it stores no energy of its own but is driven."""
-    free = frozenset(mechanism.free_inputs)
+    free = frozenset(mechanism.layout.inputs)
     return any(free & names(item) for item in expressions(spring))
 
 

@@ -7,7 +7,7 @@ column is zero are left out, and the rank of the rest is checked exactly, at ran
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -17,9 +17,10 @@ from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import Joint, JointKind, Tree
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import jacobian
-from kinegraph.graph.interpret import Evaluation
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.proof.field import FieldArithmetic, angle_denominator, field_prime
+from kinegraph.graph.proof.degree import angle_denominator
+from kinegraph.graph.proof.field import PrimeField
+from kinegraph.graph.proof.point import FieldArithmetic, FieldEvaluation
 from kinegraph.graph.scalar import Scalar
 
 AXES = "xyz"
@@ -45,6 +46,25 @@ def parametrised(tree: Tree, link_names: Sequence[str]) -> tuple[Tree, list[Base
         parameters.extend(found)
         links[index] = replace(links[index], moments=moments)
     return replace(tree, links=tuple(links)), parameters
+
+
+def armature_parameters(armature: Mapping[str, Scalar], groups: Iterable[tuple[str, ...]]) -> dict[str, BaseParameter]:
+    """The parameters of inertia in coordinates themselves, by the name of the velocity.
+
+    Each group of velocities shares one: that of a coordinate, or of the three quasi-velocities of a quaternion.
+    """
+    found: dict[str, BaseParameter] = {}
+    for group in groups:
+        value = armature.get(group[0])
+        if value is not None:
+            name = f"armature:{_label(group)}"
+            found |= dict.fromkeys(group, BaseParameter(name, value, value.symbol(Kind.PARAMETER, name)))
+    return found
+
+
+def _label(velocities: tuple[str, ...]) -> str:
+    """A coordinate's velocity by the coordinate's name, those of a quaternion together."""
+    return velocities[0].removesuffix("'") if len(velocities) == 1 else f"({', '.join(velocities)})"
 
 
 def _link_parameters(joint: Joint, moments: MassMoments, name: str) -> tuple[list[BaseParameter], MassMoments]:
@@ -136,25 +156,25 @@ def dependences(builder: Builder, rows: Sequence[Sequence[int]]) -> tuple[list[i
     points = _MovingPoint(secrets.randbits(64))
     while len(samples) < width + 2 * len(rows):
         samples.extend(points.next(graph, len(rows), width))
-    reduced, pivots = _row_reduced(samples, width)
-    relations = {column: _rational_relation(reduced, pivots, column) for column in range(width) if column not in pivots}
-    return pivots, relations
+    p = points.field.prime
+    reduced, pivots = _row_reduced(samples, width, p)
+    others = [column for column in range(width) if column not in pivots]
+    return pivots, {column: _rational_relation(reduced, pivots, column, p) for column in others}
 
 
-def _rational_relation(reduced: list[list[int]], pivots: list[int], column: int) -> Relation | None:
+def _rational_relation(reduced: list[list[int]], pivots: list[int], column: int, p: int) -> Relation | None:
     relation: Relation = {}
     for row, pivot in zip(reduced, pivots, strict=False):
         if row[column]:
-            coefficient = _rational(row[column])
+            coefficient = _rational(row[column], p)
             if coefficient is None:
                 return None
             relation[pivot] = coefficient
     return relation
 
 
-def _rational(residue: int) -> Fraction | None:
-    """The fraction with small numerator and denominator that a residue stands for, if there is one."""
-    p = field_prime()
+def _rational(residue: int, p: int) -> Fraction | None:
+    """The fraction with small numerator and denominator that a residue modulo p stands for, if there is one."""
     bound = 1 << 40  # a random residue has such a fraction with probability 2^-45
     (r0, t0), (r1, t1) = (p, 0), (residue, 1)
     while r1 > bound:
@@ -168,11 +188,12 @@ class _MovingPoint:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
+        self.field = PrimeField.drawn(seed)
         self.steps = 0
 
     def next(self, graph: Graph, height: int, width: int) -> Iterator[list[int]]:
         self.steps += 1
-        values = Evaluation(graph, _MotionField(self.seed, self.steps, angle_denominator(graph)))
+        values = FieldEvaluation(graph, _MotionField(self.field, self.seed, self.steps, angle_denominator(graph)))
         nodes = graph.outputs[0].nodes
         for row in range(height):
             yield [values[index] for index in nodes[row * width : (row + 1) * width]]
@@ -181,19 +202,18 @@ class _MovingPoint:
 class _MotionField(FieldArithmetic):
     """The field at a point whose parameters depend on the seed only, everything else on the step too."""
 
-    def __init__(self, seed: int, step: int, denominator: int) -> None:
+    def __init__(self, field: PrimeField, seed: int, step: int, denominator: int) -> None:
         self._step = step
-        super().__init__(seed, denominator)
+        super().__init__(field, seed, denominator)
 
     def symbol(self, symbol: Symbol) -> int:
         if symbol.kind.static:
             return super().symbol(symbol)
-        return self._random("moving", self._step, symbol.kind.value, symbol.name)
+        return self.random("moving", self._step, symbol.kind.value, symbol.name)
 
 
-def _row_reduced(matrix: list[list[int]], width: int) -> tuple[list[list[int]], list[int]]:
-    """The reduced row echelon form modulo the prime, and its pivot columns."""
-    p = field_prime()
+def _row_reduced(matrix: list[list[int]], width: int, p: int) -> tuple[list[list[int]], list[int]]:
+    """The reduced row echelon form modulo the prime p, and its pivot columns."""
     pivots: list[int] = []
     rows = [list(row) for row in matrix]
     for column in range(width):

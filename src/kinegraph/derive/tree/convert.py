@@ -9,6 +9,7 @@ from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expression import PI, TIME, Call, Expression, Name, Number, Operation, postorder
 from kinegraph.model.mechanism import Mechanism
 
@@ -17,7 +18,7 @@ class Names:
     """What every name of a mechanism stands for in one builder.
 
     `bound` gives the parameters that are not to stay symbols, as exact expressions: a value such as `atan2(1, 3)`
-    stays an exact constant of the graph. Inputs with an expression stand for it.
+    stays an exact constant of the graph. Inputs with an expression and definitions stand for it.
     """
 
     def __init__(self, builder: Builder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
@@ -25,16 +26,21 @@ class Names:
         self._formulas = dict(bound)
         self._scalars: dict[str, Scalar] = {PI: Scalar(builder, builder.pi())}
         self._scalars[TIME] = Scalar(builder, builder.symbol(Kind.TIME, TIME))
-        for name in mechanism.position_names:
+        for name in mechanism.layout.positions:
             self._scalars[name] = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
         for parameter in mechanism.parameters:
             if parameter.name not in bound:
                 symbol = builder.symbol(Kind.PARAMETER, parameter.name)
                 self._scalars[parameter.name] = Scalar(builder, symbol)
         # Velocities and inputs become symbols when they are used: the order of symbols decides the order of sums.
-        self._kinds = dict.fromkeys(mechanism.velocity_names, Kind.VELOCITY)
-        self._kinds |= dict.fromkeys(mechanism.free_inputs, Kind.INPUT)
+        self._kinds = dict.fromkeys(mechanism.layout.velocities, Kind.VELOCITY)
+        self._kinds |= dict.fromkeys(mechanism.layout.inputs, Kind.INPUT)
         self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
+        self._formulas |= {one.name: one.value for one in named_expressions(mechanism)}
+
+    def replace(self, meanings: Mapping[str, Scalar]) -> None:
+        """From now on these names stand for these scalars."""
+        self._scalars |= meanings
 
     def __getitem__(self, name: str) -> Scalar:
         if name not in self._scalars:

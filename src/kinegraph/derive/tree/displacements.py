@@ -31,6 +31,7 @@ class Motion:
     rates: tuple[Rates, ...]
     columns: tuple[tuple[dict[int, Scalar], ...], ...]
     velocities: tuple[Scalar, ...]
+    accelerations: tuple[Scalar, ...]
 
 
 class MotionBuilder:
@@ -40,15 +41,15 @@ class MotionBuilder:
         self.builder = builder
         self.mechanism = mechanism
         self._zero = Scalar(builder, builder.zero)
-        self.positions = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
+        self.positions = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
         self.velocity_of = self._velocity_positions()
 
     def _velocity_positions(self) -> dict[int, int]:
         """Which velocity belongs to an ordinary coordinate: symbol of the coordinate -> index in v."""
-        names = {name: index for index, name in enumerate(self.mechanism.velocity_names)}
+        names = {name: index for index, name in enumerate(self.mechanism.layout.velocities)}
         return {
             symbol: names[name + "'"]
-            for symbol, name in zip(self.positions, self.mechanism.position_names, strict=True)
+            for symbol, name in zip(self.positions, self.mechanism.layout.positions, strict=True)
             if name + "'" in names
         }
 
@@ -62,9 +63,9 @@ class MotionBuilder:
 
         Accelerations are symbols, nothing, or given values.
         """
-        v = self.symbols(Kind.VELOCITY, self.mechanism.velocity_names, velocities)
+        v = self.symbols(Kind.VELOCITY, self.mechanism.layout.velocities, velocities)
         if isinstance(accelerations, bool):
-            a = self.symbols(Kind.ACCELERATION, self.mechanism.acceleration_names, accelerations)
+            a = self.symbols(Kind.ACCELERATION, self.mechanism.layout.accelerations, accelerations)
         else:
             a = list(accelerations)
         state = _State(self, v, a, prescribed)
@@ -81,7 +82,7 @@ class MotionBuilder:
                 p = link.joint.displacement
                 rates.append(Rates((state.velocity(p),), (state.acceleration(p),)))
                 columns.append((state.columns(p),))
-        return Motion(tuple(rates), tuple(columns), tuple(v))
+        return Motion(tuple(rates), tuple(columns), tuple(v), tuple(a))
 
     def _group_start(self, component: int) -> int:
         """Index in v of the first quasi-velocity of the quaternion a component belongs to."""

@@ -21,10 +21,14 @@ from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import exact_static
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.state_layout import force_on
 
 #: Half turns and no turn, as the signs they give to the axes.
 Signs = tuple[int, int, int]
 _HALF_TURNS: tuple[Signs, ...] = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
+
+#: The place of the armature among the numbers of a link.
+_ARMATURE = "armature"
 
 #: Lanes of a vector.
 _MOST_LIMBS = 8
@@ -131,7 +135,8 @@ def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]], known: Seque
     outermost = _outermost_masses(tree)
     if any(len({outermost[link] for link in together}) > 1 for together in links):
         return False
-    return all(known[item.index] for link in members for item in _numbers(link))
+    numbers = (item for link in members for item in (*_numbers(link), _armature(tree, link)))
+    return all(known[item.index] for item in numbers)
 
 
 def _outermost_masses(tree: Tree) -> list[tuple[bool, ...]]:
@@ -144,7 +149,8 @@ def _outermost_masses(tree: Tree) -> list[tuple[bool, ...]]:
     for index in range(len(tree.links) - 1, 0, -1):
         link = tree.links[index]
         heavy_behind[link.parent] |= heavy_behind[index] or not link.moments.is_zero
-        found[index] = (True,) if heavy_behind[index] else (False, *_inertia_of(link))
+        own = (*_inertia_of(link), not _armature(tree, link).is_zero)
+        found[index] = (True,) if heavy_behind[index] else (False, *own)
     return found
 
 
@@ -154,6 +160,13 @@ def _inertia_of(link: Link) -> tuple[bool, bool, bool]:
     moments, axis = link.moments, link.joint.axis
     around = moments.second[(axis + 1) % 3] + moments.second[(axis + 2) % 3]
     return not moments.is_zero, not moments.mass.is_zero, not around.is_zero
+
+
+def _armature(tree: Tree, link: Link) -> Scalar:
+    """The inertia in the coordinate that moves a link."""
+    moved = _moved_by(link.joint)
+    none = tree.like.number(0)
+    return none if moved is None else tree.armature.get(moved[0].name + "'", none)
 
 
 def _moved_by(joint: Joint | None) -> tuple[Symbol, Fraction | int] | None:
@@ -201,11 +214,12 @@ class _Rewriting:
         self.turns: dict[int, Signs] = {}
         self.numbers: dict[Symbol, Scalar] = {}
         self.exchange: dict[Symbol, Symbol] = {}
+        self.armature = dict(tree.armature)
         self.joints = 0
 
     def result(self) -> AlikeLimbs:
         bodies = {name: self._turned_body(place) for name, place in self.tree.bodies.items()}
-        tree = replace(self.tree, links=tuple(self.links), bodies=bodies)
+        tree = replace(self.tree, links=tuple(self.links), bodies=bodies, armature=self.armature)
         return AlikeLimbs(tree, self.numbers, self.exchange, self.joints)
 
     def _turned_body(self, place: Placement) -> Placement:
@@ -218,6 +232,7 @@ class _Rewriting:
             first, *others = together
             for other in others:
                 self._align(self.links[first], other)
+            self._replace_armature(together)
             self._replace_numbers(together)
             self._exchange_coordinates(together)
 
@@ -244,7 +259,15 @@ class _Rewriting:
             plain = joint.displacement * (Fraction(1) / factor)
             self.links[link] = _with_numbers(self.links[link], row, replace(joint, displacement=sign * plain))
 
-    def _alike(self, together: tuple[int, ...], place: int, column: Sequence[Scalar]) -> Sequence[Scalar]:
+    def _replace_armature(self, together: tuple[int, ...]) -> None:
+        """Symbols for the armature of coordinates in which limbs differ."""
+        column = [_armature(self.tree, self.tree.links[link]) for link in together]
+        if all(item.is_zero for item in column):
+            return
+        names = [moved[0].name + "'" for link in together if (moved := _moved_by(self.tree.links[link].joint))]
+        self.armature.update(zip(names, self._alike(together, _ARMATURE, column), strict=True))
+
+    def _alike(self, together: tuple[int, ...], place: int | str, column: Sequence[Scalar]) -> Sequence[Scalar]:
         """One number of each limb, as symbols where they differ."""
         if all(item == column[0] for item in column):
             return column
@@ -258,7 +281,7 @@ class _Rewriting:
         self._cycle([Symbol(Kind.COORDINATE, name) for name in names])
         self._cycle([Symbol(Kind.VELOCITY, name + "'") for name in names])
         self._cycle([Symbol(Kind.ACCELERATION, name + "''") for name in names])
-        self._cycle([Symbol(Kind.INPUT, "tau:" + name) for name in names])
+        self._cycle([Symbol(Kind.INPUT, force_on(name)) for name in names])
 
     def _cycle(self, symbols: Sequence[Symbol]) -> None:
         self.exchange.update(pairwise([*symbols, symbols[0]]))

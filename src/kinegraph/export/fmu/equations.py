@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kinegraph.compiler.compile import bound_parameters, quantities_of, reduced_graph
+from kinegraph.compiler.compile import reduced_graph
+from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
-from kinegraph.derive.quantities.derivation import input_names
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Part
@@ -45,13 +45,13 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> Equations:
         raise KernelError(f"{mechanism.name} has no coordinates, so nothing moves and there is nothing to simulate")
     bound = _bound(mechanism, options)
     graph = join([_rate(mechanism, bound, options), _observed(mechanism, bound, options)])
-    states = [Symbol(Kind.COORDINATE, name) for name in mechanism.position_names]
-    states += [Symbol(Kind.VELOCITY, name) for name in mechanism.velocity_names]
+    states = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
+    states += [Symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
     used = {symbol.name for symbol in graph.symbols(Kind.PARAMETER)}
     return Equations(
         graph,
         tuple(states),
-        tuple(Symbol(Kind.INPUT, name) for name in (*input_names(mechanism), *mechanism.free_inputs)),
+        tuple(Symbol(Kind.INPUT, name) for name in (*mechanism.layout.forces, *mechanism.layout.inputs)),
         tuple(Symbol(Kind.PARAMETER, one.name) for one in mechanism.parameters if one.name in used),
         (*_ENERGIES, *(f"{point.name}.{axis}" for point in mechanism.points for axis in "xyz")),
     )
@@ -59,7 +59,7 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> Equations:
 
 def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression]:
     """The parameters that are no parameters of the FMU: all if numbers are wanted, else those that follow others."""
-    numbers = bound_parameters(mechanism, True, options.values)
+    numbers = bound_parameters(mechanism, True, options.parameters)
     if options.symbolic_parameters is False:
         return numbers
     return {name: value for name, value in numbers.items() if names(value) - {PI}}
@@ -67,7 +67,7 @@ def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression
 
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     accelerations = reduced_graph(mechanism, quantities_of("qdd"), bound, options.effort, cache=True)
-    forces = Forces({}, (*input_names(mechanism), *mechanism.free_inputs))
+    forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
     rate = state_rate(mechanism, accelerations, bound, forces, accounts=())
     nodes = rate.output("rate").nodes
     return Graph(rate.nodes, (Output(DERIVATIVES, (len(nodes),), nodes),))

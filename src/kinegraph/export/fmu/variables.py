@@ -11,6 +11,7 @@ from kinegraph.export.fmu.equations import DERIVATIVES, OUTPUTS, Equations, depe
 from kinegraph.export.options import ExportOptions
 from kinegraph.model.evaluate import initial_positions, initial_velocities, parameter_values
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.state_layout import is_force
 
 
 class Causality(Enum):
@@ -77,14 +78,14 @@ class Variables:
 def variables(mechanism: Mechanism, system: Equations, options: ExportOptions) -> Variables:
     """The variables of a system, named as the model and `simulate` name them."""
     units = Units(mechanism)
-    values = parameter_values(mechanism, options.values)
+    values = parameter_values(mechanism, options.parameters)
     starts = (*initial_positions(mechanism, values), *initial_velocities(mechanism, values))
     found: list[Variable] = []
     for symbol, start in zip(system.states, starts, strict=True):
         name, unit, itself = safe_name(symbol.name), units.of(symbol.name), (len(found) + 1,)
         found.append(Variable(name, Causality.OUTPUT, start, unit, symbol.kind.value, depends=itself))
     for symbol in system.inputs:
-        words = "generalized force" if symbol.name.startswith("tau:") else "input"
+        words = "generalized force" if is_force(symbol.name) else "input"
         found.append(Variable(safe_name(symbol.name), Causality.INPUT, 0.0, units.of(symbol.name), words))
     for symbol in system.parameters:
         start = float(values[symbol.name])
@@ -97,12 +98,12 @@ def variables(mechanism: Mechanism, system: Equations, options: ExportOptions) -
 
 def _derivatives(mechanism: Mechanism, system: Equations, units: Units) -> Iterator[Variable]:
     """Rates of positions are seen inside only; those of velocities are the accelerations, which everyone wants."""
-    names = [f"der({name})" for name in mechanism.position_names] + list(mechanism.acceleration_names)
-    positions = len(mechanism.position_names)
+    names = [f"der({name})" for name in mechanism.layout.positions] + list(mechanism.layout.accelerations)
+    positions = len(mechanism.layout.positions)
     for index, (name, depends) in enumerate(zip(names, _continuous(system, DERIVATIVES), strict=True)):
         state, inside = index + 1, index < positions
         causality = Causality.LOCAL if inside else Causality.OUTPUT
-        unit = _per_second(units.of(mechanism.position_names[index])) if inside else units.of(name)
+        unit = _per_second(units.of(mechanism.layout.positions[index])) if inside else units.of(name)
         words = "rate of a coordinate" if inside else "acceleration"
         yield Variable(safe_name(name), causality, None, unit, words, state, depends)
 

@@ -1,27 +1,45 @@
 """Proof that two graphs compute the same: both are evaluated at random points of a large prime field.
 
-Two different rational functions of degree d agree at a random point with probability at most d/p, p about 2^126; all
-identities of sines and cosines hold exactly in the field (see `field`). Other functions are random oracles of their
-arguments' values: equal arguments give equal results and nothing more is assumed of them.
+The prime is drawn anew for every proof. Two different rational functions of degree d agree at a random point with
+probability at most d/p, p above 2^126 and above 2^64 d; all identities of sines and cosines hold exactly in the field
+(see `field`). Other functions are random oracles of their arguments' values: equal arguments give equal results and
+nothing more is assumed of them. Where that is not enough and there are square roots, these become true roots of random
+sign (see `roots`), at so many points that a wrong sign does not pass.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias, TypeVar
 
 from kinegraph.errors import ProofError
 from kinegraph.graph.interpret import Evaluation
-from kinegraph.graph.node import Graph, Symbol
-from kinegraph.graph.proof.field import FieldArithmetic, UnluckyPoint, angle_denominator
+from kinegraph.graph.node import Function, Graph, Symbol, children
+from kinegraph.graph.proof.degree import angle_denominator, degree
+from kinegraph.graph.proof.field import LEAST_BITS, PrimeField
+from kinegraph.graph.proof.point import FieldArithmetic, FieldEvaluation, UnluckyPoint
+from kinegraph.graph.proof.roots import RootArithmetic, RootEvaluation
+
+#: Points for a proof with roots: a wrong sign passes each with probability 1/2.
+ROOT_POINTS = 24
+
+#: Degrees of more bits are not compared: finding a prime that large would take minutes.
+MOST_DEGREE_BITS = 1024
+
+#: An entry of an output, by name and position.
+Entry: TypeAlias = tuple[str, int]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
     """The outcome of a comparison; `differences` names the output entries that disagree, as (output, position)."""
 
-    differences: tuple[tuple[str, int], ...] = ()
+    differences: tuple[Entry, ...] = ()
 
     def __bool__(self) -> bool:
         return not self.differences
@@ -40,29 +58,100 @@ def prove(first: Graph, second: Graph, seed: int | None = None, quaternions: Ite
     quaternions: symbols whose squares add up to one, four at a time; else symbols are independent of each other.
     """
     _require_same_outputs(first, second)
-    denominator = angle_denominator(first, second)
-    unit = [tuple(one) for one in quaternions]
     base = secrets.randbits(128) if seed is None else seed
-    for attempt in range(8):
-        try:
-            arithmetic = FieldArithmetic(base + attempt, denominator, unit)
-            return _compare(first, Evaluation(first, arithmetic), second, Evaluation(second, arithmetic))
-        except UnluckyPoint:
-            continue
-    raise ProofError("a denominator is zero at eight random points: the graph divides by an expression equal to zero")
-
-
-def _compare(first: Graph, left: Evaluation[int], second: Graph, right: Evaluation[int]) -> Proof:
-    differences: list[tuple[str, int]] = []
-    for output in first.outputs:
-        others = second.output(output.name).nodes
-        for position, (a, b) in enumerate(zip(output.nodes, others, strict=True)):
-            if left[a] != right[b]:
-                differences.append((output.name, position))
-    return Proof(tuple(differences))
+    comparison = _Comparison(first, second, base, tuple(tuple(one) for one in quaternions))
+    differences = comparison.at_one_point()
+    if differences and _has_roots(first, second):
+        differences = comparison.with_roots(differences)
+    return Proof(differences)
 
 
 def _require_same_outputs(first: Graph, second: Graph) -> None:
     shapes = [{output.name: output.shape for output in graph.outputs} for graph in (first, second)]
     if shapes[0] != shapes[1]:
         raise ProofError(f"the graphs have different outputs: {shapes[0]} and {shapes[1]}")
+
+
+def _has_roots(*graphs: Graph) -> bool:
+    return any(isinstance(node, Function) and node.name == "sqrt" for graph in graphs for node in graph.nodes)
+
+
+class _Comparison:
+    """Two graphs and the random points they are evaluated at."""
+
+    def __init__(self, first: Graph, second: Graph, seed: int, unit: tuple[tuple[Symbol, ...], ...]) -> None:
+        self.first, self.second, self.seed, self.unit = first, second, seed, unit
+        self.denominator = angle_denominator(first, second)
+        bits = max(degree(graph, self.denominator).bit_length() for graph in (first, second))
+        if bits > MOST_DEGREE_BITS:
+            raise ProofError(
+                f"cannot compare polynomials of degree 2^{bits}: 2^{MOST_DEGREE_BITS} is the most; "
+                "write nested powers as symbols of their own"
+            )
+        self.bits = max(LEAST_BITS, bits + 64)
+
+    def point(self, number: int) -> FieldArithmetic:
+        """The random point of this number, each in a field of its own."""
+        field = PrimeField.drawn(self.seed + number, self.bits)
+        return FieldArithmetic(field, self.seed + number, self.denominator, self.unit)
+
+    def at_one_point(self) -> tuple[Entry, ...]:
+        """The entries that differ if nothing is known of functions other than sine, cosine and division."""
+        entries = [(output.name, position) for output in self.first.outputs for position in range(len(output.nodes))]
+        for number in range(8):
+            try:
+                point = self.point(number)
+                return self._different(FieldEvaluation(self.first, point), FieldEvaluation(self.second, point), entries)
+            except UnluckyPoint:
+                continue
+        raise ProofError(
+            "a denominator is zero at eight random points: the graph divides by an expression equal to zero"
+        )
+
+    def with_roots(self, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        """Those of the entries that differ where roots are true roots."""
+        wanted = [_cone(graph, entries) for graph in (self.first, self.second)]
+        for oracles in (False, True):
+            compared = 0
+            for left, right in islice(self._root_evaluations(wanted, oracles), ROOT_POINTS):
+                compared += 1
+                if different := self._different(left, right, entries):
+                    return different
+            if compared == ROOT_POINTS:
+                return ()
+        return entries
+
+    def _root_evaluations(
+        self, wanted: Sequence[Sequence[bool]], oracles: bool
+    ) -> Iterator[tuple[RootEvaluation, RootEvaluation]]:
+        """Both graphs at points where all roots exist; few enough are tried if these are rare."""
+        for number in range(8, 8 + 16 * ROOT_POINTS):
+            try:
+                point = RootArithmetic(self.point(number), oracles)
+                yield (
+                    RootEvaluation(self.first, point, wanted[0]),
+                    RootEvaluation(self.second, point, wanted[1]),
+                )
+            except UnluckyPoint:
+                continue
+
+    def _different(self, left: Evaluation[T], right: Evaluation[T], entries: Iterable[Entry]) -> tuple[Entry, ...]:
+        first, second = _nodes(self.first), _nodes(self.second)
+        return tuple((name, place) for name, place in entries if left[first[name][place]] != right[second[name][place]])
+
+
+def _nodes(graph: Graph) -> dict[str, tuple[int, ...]]:
+    return {output.name: output.nodes for output in graph.outputs}
+
+
+def _cone(graph: Graph, entries: Iterable[Entry]) -> list[bool]:
+    """For every node: does any of the entries need it?"""
+    nodes = _nodes(graph)
+    wanted = [False] * len(graph)
+    for name, position in entries:
+        wanted[nodes[name][position]] = True
+    for index in range(len(graph) - 1, -1, -1):
+        if wanted[index]:
+            for child in children(graph.nodes[index]):
+                wanted[child] = True
+    return wanted

@@ -16,19 +16,20 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.files import read_input_text
 from kinegraph.io.records.expression_text import read_expression
 from kinegraph.io.robot.attributes import Written
 from kinegraph.io.robot.placement import Placing, plus
 from kinegraph.io.robot.report import Findings, Robot
-from kinegraph.io.robot.right_angles import RightAngles, pi_multiple
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles, pi_multiple
 from kinegraph.model.expression import PI, TIME, Expression, Name, Number, Scalar, expression, names
 from kinegraph.model.mechanism import (
     ZERO,
@@ -80,21 +81,13 @@ def load_denavit_hartenberg(
     angles: AngleUnit | str = AngleUnit.RADIANS,
     gravity: tuple[Scalar, Scalar, Scalar] = (0, 0, -9.81),
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """Read a CSV file (UTF-8, columns separated by comma or semicolon) whose first line names the columns."""
-    file = Path(path)
-    try:
-        if file.stat().st_size > _MAX_BYTES:
-            raise ModelError(f"{path} has more than {_MAX_BYTES} bytes", remedy="a table of joints is shorter")
-        text = file.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}", remedy="check the name of the table") from None
-    except UnicodeDecodeError:
-        raise ModelError(f"{path} is not UTF-8 text", remedy="save the table as UTF-8 text") from None
-    rule = RightAngles(Fraction(str(angle_tolerance)), active=right_angles)
+    text = read_input_text(path, _MAX_BYTES, "table")
+    rule = RightAngles.within(angle_tolerance, right_angles)
     table = _Table(str(path), Convention(convention), AngleUnit(angles), Placing(rule, Findings()))
-    return table.robot(file.stem, _csv_rows(text, str(path)), gravity)
+    return table.robot(Path(path).stem, _csv_rows(text, str(path)), gravity)
 
 
 def denavit_hartenberg(
@@ -105,13 +98,13 @@ def denavit_hartenberg(
     angles: AngleUnit | str = AngleUnit.RADIANS,
     gravity: tuple[Scalar, Scalar, Scalar] = (0, 0, -9.81),
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """A robot from rows: (alpha, a, d, theta[, kind[, name]]) each, or mappings with any of the columns.
 
     Cells are numbers, expressions, or text in the model language such as `"pi/2"`.
     """
-    rule = RightAngles(Fraction(str(angle_tolerance)), active=right_angles)
+    rule = RightAngles.within(angle_tolerance, right_angles)
     table = _Table("", Convention(convention), AngleUnit(angles), Placing(rule, Findings()))
     return table.robot(name, [(Place(line, 1), _columns(row)) for line, row in enumerate(rows, 1)], gravity)
 
@@ -119,17 +112,33 @@ def denavit_hartenberg(
 def _csv_rows(text: str, source: str) -> list[tuple[Place, Mapping[str, Cell]]]:
     lines = text.splitlines()
     separator = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    header = [word.strip() for word in next(reader, [])]
+    records = _records(lines, separator, source)
+    _, header = next(records, (Place(1, 1, source), []))
     _check_columns(header, Place(1, 1, source))
     rows: list[tuple[Place, Mapping[str, Cell]]] = []
-    for cells in reader:
-        place = Place(reader.line_num, 1, source)
+    for place, cells in records:
         if len(cells) > len(header):
             raise ModelError(f"the row has {len(cells)} cells, the header {len(header)}", place, "remove some")
-        if any(cell.strip() for cell in cells):
-            rows.append((place, dict(zip(header, (cell.strip() for cell in cells), strict=False))))
+        if any(cells):
+            rows.append((place, dict(zip(header, cells, strict=False))))
     return rows
+
+
+def _records(lines: Sequence[str], separator: str, source: str) -> Iterator[tuple[Place, list[str]]]:
+    """The cells of each line and its place; what is no CSV is an error that names the place."""
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+    while True:
+        begin = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            remedy = "close every quote on the line where it is opened; cells of a table need no quotes"
+            raise ModelError(
+                f"this is no table of comma separated values: {error}", Place(begin, 1, source), remedy
+            ) from None
+        if cells is None:
+            return
+        yield Place(begin, 1, source), [cell.strip() for cell in cells]
 
 
 def _columns(row: Row) -> Mapping[str, Cell]:
@@ -179,8 +188,8 @@ class _Table:
         parameters = tuple(Parameter(symbol) for symbol in dict.fromkeys(used) if symbol not in own)
         found = Mechanism(model_name_from(name), tuple(bodies), tuple(coordinates), parameters, (x, y, z))
         validate(found, self.places)
-        report = self.placing.findings.report()
-        return Robot(found, report, {body.name: body.name for body in bodies}, {c.name: c.name for c in coordinates})
+        found = replace(found, report=self.placing.findings.report())
+        return Robot(found, {body.name: body.name for body in bodies}, {c.name: c.name for c in coordinates})
 
     def _joint(
         self, row: Mapping[str, Cell], number: int, place: Place

@@ -29,7 +29,8 @@ def read_expression(text: str, place: Place) -> Expression:
         remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
         raise ModelError(f"`{shown}` is no expression", place, remedy) from None
     except VisitError as error:  # how lark passes on what a rule raised
-        raise error.orig_exc from None
+        problem = error.orig_exc
+        raise (problem.at(place) if isinstance(problem, ModelError) else problem) from None
 
 
 @cache

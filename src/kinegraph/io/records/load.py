@@ -12,6 +12,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, VisitError
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.files import read_input_text
 from kinegraph.io.records.reader import Reader
 from kinegraph.io.records.syntax_error import at_character, at_token
 from kinegraph.model.mechanism import Mechanism
@@ -28,23 +29,17 @@ _BREAKS = frozenset({"COMMA", "SEMICOLON", "VBAR"})  # tokens between which an e
 
 def load(path: str | PathLike[str]) -> Mechanism:
     """Read a model file (UTF-8). A model without a `model` statement is named after the file."""
-    file = Path(path)
-    try:
-        if file.stat().st_size > MAX_LENGTH:
-            raise _too_long(file.stat().st_size, "bytes", str(path))
-        text = file.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}", remedy="check the name of the model file") from None
-    except UnicodeDecodeError as error:
-        remedy = "save the file as UTF-8 text"
-        raise ModelError(f"{path} is not UTF-8 text (byte {error.start} cannot be read)", remedy=remedy) from None
+    text = read_input_text(path, MAX_LENGTH)
     return parse(text, str(path))
 
 
 def parse(text: str, source: str = "") -> Mechanism:
     """Read a model from its text and validate it; `source` names the text in error messages."""
     if len(text) > MAX_LENGTH:
-        raise _too_long(len(text), "characters", source)
+        named = f"{source}: " if source else ""
+        remedy = "a model of this size is better built in Python, with kinegraph.Builder"
+        message = f"{named}the model has {len(text)} characters; the limit is {MAX_LENGTH}"
+        raise ModelError(message, remedy=remedy)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     places = Places()
     reader = Reader(source, places)
@@ -58,12 +53,6 @@ def parse(text: str, source: str = "") -> Mechanism:
     return mechanism
 
 
-def _too_long(length: int, unit: str, source: str) -> ModelError:
-    named = f"{source}: " if source else ""
-    remedy = "a model of this size is better built in Python, with kinegraph.Builder"
-    return ModelError(f"{named}the model has {length} {unit}; the limit is {MAX_LENGTH}", remedy=remedy)
-
-
 @cache
 def _grammar() -> Lark:
     text = files("kinegraph.io.records").joinpath("records.lark").read_text(encoding="utf-8")
@@ -74,9 +63,11 @@ def _tree(text: str, source: str) -> Tree[Any]:
     """The syntax tree, built token by token so that nesting can be limited and errors know what came before."""
     parser = _grammar().parse_interactive(text)
     last: Token | None = None
+    first: Token | None = None  # of the statement
     depth = length = 0
     try:
         for token in parser.iter_parse():
+            first = token if last is None or last.type == "SEMICOLON" else first
             last = token
             depth += (token.type == "LPAR") - (token.type == "RPAR")
             if depth > MAX_NESTING + 1:  # one for the parenthesis of a transform around its expression
@@ -90,7 +81,7 @@ def _tree(text: str, source: str) -> Tree[Any]:
     except UnexpectedCharacters as error:
         raise at_character(text, error, source) from None
     except UnexpectedInput as error:
-        raise at_token(text, error, last, source) from None
+        raise at_token(text, error, last, source, first) from None
 
 
 def _over_limit(token: Token, source: str, message: str) -> ModelError:

@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 from lark import Token
 
 from kinegraph.errors import ModelError
+from kinegraph.io.records.constraint_items import ConstraintReader
 from kinegraph.io.records.element_items import Clause, read_element
-from kinegraph.io.records.expression_reader import ExpressionReader, plain
+from kinegraph.io.records.expression_reader import plain
 from kinegraph.io.records.items import Item, read_inertia, read_transforms
 from kinegraph.io.records.shape_items import read_shape
+from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.elements import Element, Input, Potential
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
@@ -23,7 +25,7 @@ from kinegraph.model.robot.data import Shape
 T = TypeVar("T")
 
 
-class Reader(ExpressionReader):
+class Reader(ConstraintReader):
     """Collects the statements of one model; `mechanism` puts them together once all are read."""
 
     def __init__(self, source: str, places: Places) -> None:
@@ -34,12 +36,15 @@ class Reader(ExpressionReader):
         self._coordinates: list[Coordinate | QuaternionCoordinates] = []
         self._positioned: set[str] = set()  # coordinates whose declaration gave a position
         self._initial: dict[str, tuple[Expression, Token]] = {}
+        self._armature: dict[tuple[str, ...], tuple[Expression, Token]] = {}
         self._points: list[Point] = []
         self._bodies: list[Body] = []
         self._accepted: dict[str, Token] = {}
         self._elements: list[Element] = []
         self._inputs: list[Input] = []
         self._shapes: list[Shape] = []
+        self._definitions: list[Definition] = []
+        self._quasivelocities: list[QuasiVelocity] = []
 
     def mechanism(self, default_name: str) -> Mechanism:
         """The mechanism as written, not yet validated."""
@@ -47,9 +52,10 @@ class Reader(ExpressionReader):
         if self._gravity is not None:
             x, y, z = self._gravity
             gravity = self.places.renew(self._gravity, (x, y, z))
-        coordinates = tuple(self._with_initial(coordinate) for coordinate in self._coordinates)
+        coordinates = tuple(self._with_armature(self._with_initial(one)) for one in self._coordinates)
         self._check_initial_used()
-        return Mechanism(
+        self._check_armature_used()
+        written = Mechanism(
             self._name or default_name,
             self._with_acceptance(),
             coordinates,
@@ -59,7 +65,15 @@ class Reader(ExpressionReader):
             tuple(self._shapes),
             elements=tuple(self._elements),
             inputs=tuple(self._inputs),
+            definitions=tuple(self._definitions),
+            quasivelocities=tuple(self._quasivelocities),
+            loops=tuple(self._loops),
+            constraints=tuple(self._constraints),
+            contacts=tuple(self._contacts),
+            unknowns=tuple(self._unknowns),
+            cuts=tuple(self._cuts),
         )
+        return resolved(written, self.places)
 
     def model(self, children: list[Any]) -> None:
         keyword, name = children
@@ -113,6 +127,14 @@ class Reader(ExpressionReader):
             raise ModelError(f"{key} gets a second initial value", self.place(name), "keep one of them")
         self._initial[key] = plain(value), name
 
+    def share(self, children: list[Any]) -> None:
+        owner, value = children
+        tokens = owner if isinstance(owner, tuple) else (owner,)
+        key = tuple(str(token) for token in tokens)
+        if key in self._armature:
+            raise ModelError(f"{', '.join(key)} gets a second armature", self.place(tokens[0]), "keep one of them")
+        self._armature[key] = plain(value), tokens[0]
+
     def output(self, children: list[Any]) -> None:
         name, body, position = children
         x, y, z = self._exactly(position, 3, f"the output {name}", "components", name)
@@ -128,6 +150,18 @@ class Reader(ExpressionReader):
     def inputs(self, children: list[Any]) -> None:
         for name, value in children:
             self._inputs.append(self.places.mark(Input(str(name), value), self.place(name)))
+
+    def meaning(self, children: list[Any]) -> tuple[Token, Expression]:
+        name, value = children
+        return name, plain(value)
+
+    def define(self, children: list[Any]) -> None:
+        for name, value in children:
+            self._definitions.append(self.places.mark(Definition(str(name), value), self.place(name)))
+
+    def quasivelocity(self, children: list[Any]) -> None:
+        for name, value in children:
+            self._quasivelocities.append(self.places.mark(QuasiVelocity(str(name), value), self.place(name)))
 
     def clause(self, children: list[Any]) -> Clause:
         word, *arguments = children
@@ -205,6 +239,25 @@ class Reader(ExpressionReader):
             known += own if isinstance(coordinate, Coordinate) else (*own, *coordinate.velocities)
         remedy = did_you_mean(key, known) or "declare it as a coordinate"
         raise ModelError(f"{key} is neither a coordinate nor a velocity", self.place(token), remedy)
+
+    def _with_armature(self, coordinate: Coordinate | QuaternionCoordinates) -> Coordinate | QuaternionCoordinates:
+        key = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.velocities
+        if key not in self._armature:
+            return coordinate
+        value, token = self._armature.pop(key)
+        new = self.places.renew(coordinate, replace(coordinate, armature=value))
+        return self.places.mark(new, self.place(token), "armature")
+
+    def _check_armature_used(self) -> None:
+        if not self._armature:
+            return
+        key, (_, token) = next(iter(self._armature.items()))
+        singles = [one.name for one in self._coordinates if isinstance(one, Coordinate)]
+        groups = [f"({', '.join(c.velocities)})" for c in self._coordinates if isinstance(c, QuaternionCoordinates)]
+        wanted = key[0] if len(key) == 1 else f"({', '.join(key)})"
+        remedy = did_you_mean(wanted, (*singles, *groups)) or "declare it as a coordinate"
+        message = f"{wanted} is neither a coordinate nor the velocity of a quaternion"
+        raise ModelError(message, self.place(token), remedy)
 
     def _with_acceptance(self) -> tuple[Body, ...]:
         known = {body.name for body in self._bodies}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
+from kinegraph.io.records.write_constraints import constraint_statements, name_statements
 from kinegraph.io.records.write_elements import element_text, input_text
 from kinegraph.model.expression import Expression, expression, text
 from kinegraph.model.mechanism import (
@@ -45,12 +46,17 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     velocities = list(_velocities(mechanism.coordinates))
     if velocities:
         yield f"initial {_indented(velocities)};"
+    armatures = list(_armatures(mechanism.coordinates))
+    if armatures:
+        yield f"armature {_indented(armatures)};"
     yield from (_body(body) for body in mechanism.bodies)
     yield from (f"accept inertia {body.name};" for body in mechanism.bodies if body.inertia.accepted)
     yield from (_point(point) for point in mechanism.points)
     if mechanism.inputs:
         yield f"inputs {_indented(input_text(given) for given in mechanism.inputs)};"
+    yield from name_statements(mechanism)
     yield from (element_text(element) for element in mechanism.elements)
+    yield from constraint_statements(mechanism, _transform)
     yield from (_shape(extra) for extra in mechanism.extras if _has_words(extra))
     wordless = [extra for extra in mechanism.extras if not _has_words(extra)]
     if wordless:
@@ -86,6 +92,13 @@ def _velocities(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> It
         else:
             pairs = list(zip(coordinate.velocities, coordinate.velocity, strict=True))
         yield from (f"{name} = {text(velocity)}" for name, velocity in pairs if velocity != ZERO)
+
+
+def _armatures(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> Iterator[str]:
+    for coordinate in coordinates:
+        if coordinate.armature != ZERO:
+            owner = coordinate.name if isinstance(coordinate, Coordinate) else f"({', '.join(coordinate.velocities)})"
+            yield f"{owner} = {text(coordinate.armature)}"
 
 
 def _body(body: Body) -> str:

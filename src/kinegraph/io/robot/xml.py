@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from xml.parsers import expat
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.files import read_input
 
 #: Longest file in bytes, deepest nesting, most elements and attributes: far beyond any robot.
 MAX_BYTES = 20_000_000
@@ -22,12 +22,13 @@ MAX_ATTRIBUTES = 1_000_000
 
 @dataclass(eq=False, slots=True)
 class Element:
-    """One element: its tag, attributes and children in order, and where it begins in which file."""
+    """One element: its tag, attributes and children in order, its text, and where it begins in which file."""
 
     tag: str
     attributes: dict[str, str]
     place: Place
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def __repr__(self) -> str:
         return f"<{self.tag}> ({self.place})"
@@ -46,7 +47,7 @@ class Element:
 
     def required(self, name: str) -> str:
         """An attribute that must be there and not be empty."""
-        value = self.attributes.get(name)
+        value = self.get(name)
         if not value:
             raise ModelError(f"<{self.tag}> has no {name}", self.place, f'write <{self.tag} {name}="...">')
         return value
@@ -54,14 +55,7 @@ class Element:
 
 def read_xml(path: str | PathLike[str]) -> Element:
     """The root element of a file."""
-    file = Path(path)
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise _limit(f"the file has {file.stat().st_size} bytes; the limit is {MAX_BYTES}", Place(1, 1, str(path)))
-        content = file.read_bytes()
-    except OSError as error:
-        raise ModelError(f"cannot read {path}: {error.strerror}", remedy="check the name of the model file") from None
-    return parse_xml(content, str(path))
+    return parse_xml(read_input(path, MAX_BYTES), str(path))
 
 
 def parse_xml(content: bytes, source: str = "") -> Element:
@@ -74,8 +68,8 @@ def parse_xml(content: bytes, source: str = "") -> Element:
     except expat.ExpatError as error:
         place = Place(error.lineno, error.offset + 1, source)
         raise ModelError(f"this is not well-formed XML: {expat.ErrorString(error.code)}", place) from None
-    except LookupError:  # an encoding Python does not know
-        raise ModelError("the encoding of this XML is unknown", Place(1, 1, source), "save it as UTF-8") from None
+    except (LookupError, ValueError):  # an encoding Python does not know, or of several bytes a letter
+        raise ModelError("this encoding of XML is not read", Place(1, 1, source), "save it as UTF-8") from None
     assert reader.root is not None  # expat refuses a document without an element
     return reader.root
 
@@ -87,10 +81,13 @@ class _Reader:
         self.source = source
         self.root: Element | None = None
         self._open: list[Element] = []
+        self._texts: list[list[str]] = []
         self._elements = self._attributes = 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self.parser.buffer_text = True
         self.parser.StartDoctypeDeclHandler = self._refuse_doctype
         self.parser.EntityDeclHandler = self._refuse_entity
         self.parser.ExternalEntityRefHandler = self._refuse_entity
@@ -112,9 +109,14 @@ class _Reader:
         else:
             self.root = element
         self._open.append(element)
+        self._texts.append([])
+
+    def _characters(self, text: str) -> None:
+        if not text.isspace():
+            self._texts[-1].append(text)
 
     def _end(self, tag: str) -> None:
-        self._open.pop()
+        self._open.pop().text = "".join(self._texts.pop()).strip()
 
     def _refuse_doctype(self, *_: object) -> None:
         remedy = "remove <!DOCTYPE ...>: document types and entities are not read from model files"

@@ -52,7 +52,7 @@ class _Reader:
     def __init__(self, body: Body, mechanism: Mechanism, values: Mapping[str, Value]) -> None:
         self.body = body
         self.where = f"body {body.name}"
-        self.coordinates = mechanism.position_names
+        self.coordinates = mechanism.layout.positions
         self.values = values
 
     def chain(self) -> Chain:

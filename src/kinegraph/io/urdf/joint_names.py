@@ -70,7 +70,7 @@ class JointNames:
             remedy = f"a joint of URDF moves by its coordinate: let one joint be moved by {coordinate} itself"
             raise ModelError(f"{coordinate} moves no joint by itself, only by {moved}", remedy=remedy)
         owner = self._owner(coordinate, able)
-        stated = self._take(owner.moved, lambda joint: _spelt(joint) == coordinate, plain=True)
+        stated = self._take(owner.moved, lambda joint: spelt(joint) == coordinate, plain=True)
         name = self._joint(stated[0].joint if stated else coordinate)
         self._named[owner] = Named(name, None, 1 if owner.moved.factor > 0 else -1, tuple(stated))
         for number, hinge in enumerate((one for one in group if one is not owner), start=2):
@@ -82,7 +82,7 @@ class JointNames:
         order = list(dict.fromkeys(alike))
         plain = [hinge for hinge in able if not hinge.moved.offset]
         for hinge, joint in zip(plain, order, strict=False):
-            if _spelt(joint) == coordinate:
+            if spelt(joint) == coordinate:
                 return hinge
         return (plain or able)[0]
 
@@ -107,6 +107,6 @@ class JointNames:
         return [extra for _, extra in found]
 
 
-def _spelt(joint: str) -> str:
+def spelt(joint: str) -> str:
     """What a reader calls the coordinate of a joint, unless the name is taken."""
     return NameTable([joint])[joint]

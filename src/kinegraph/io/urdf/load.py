@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
-from kinegraph.errors import ModelError
+from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.placement import Placing
 from kinegraph.io.robot.report import Base, Findings, Robot
-from kinegraph.io.robot.right_angles import RightAngles
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
+from kinegraph.io.robot.vocabulary import report_words
 from kinegraph.io.robot.xml import Element, parse_xml, read_xml
 from kinegraph.io.urdf.build import RobotBuilder
 from kinegraph.io.urdf.tree import read_tree
+from kinegraph.io.urdf.vocabulary import URDF
 from kinegraph.model.expression import Scalar, expression
 
 Gravity = tuple[Scalar, Scalar, Scalar]
@@ -32,7 +33,7 @@ def load_urdf(
     mimic: bool = True,
     package_roots: Iterable[str | PathLike[str]] = (),
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """Read a URDF file.
 
@@ -42,9 +43,33 @@ def load_urdf(
     right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance`; each is
     listed in the report of the result.
     """
-    meshes = MeshFinder(Path(path).parent, tuple(Path(root) for root in package_roots))
-    choice = _Choice(Base(base), gravity, mimic, RightAngles(Fraction(str(angle_tolerance)), active=right_angles))
-    return _robot(read_xml(path), meshes, choice)
+    return read_urdf(
+        read_xml(path),
+        Path(path),
+        base=base,
+        gravity=gravity,
+        mimic=mimic,
+        package_roots=package_roots,
+        right_angles=right_angles,
+        angle_tolerance=angle_tolerance,
+    )
+
+
+def read_urdf(
+    root: Element,
+    path: Path,
+    *,
+    base: Base | str = Base.FIXED,
+    gravity: Gravity = GRAVITY,
+    mimic: bool = True,
+    package_roots: Iterable[str | PathLike[str]] = (),
+    right_angles: bool = True,
+    angle_tolerance: float = ANGLE_TOLERANCE,
+) -> Robot:
+    """Read a URDF document that came from the file `path`; like `load_urdf` otherwise."""
+    meshes = MeshFinder(path.parent, tuple(Path(root) for root in package_roots))
+    choice = _Choice(Base(base), gravity, mimic, RightAngles.within(angle_tolerance, right_angles))
+    return _robot(root, meshes, choice)
 
 
 def parse_urdf(
@@ -55,11 +80,11 @@ def parse_urdf(
     gravity: Gravity = GRAVITY,
     mimic: bool = True,
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """Read URDF from its text; `source` names it in messages. Meshes stay references."""
     content = text.encode() if isinstance(text, str) else text
-    choice = _Choice(Base(base), gravity, mimic, RightAngles(Fraction(str(angle_tolerance)), active=right_angles))
+    choice = _Choice(Base(base), gravity, mimic, RightAngles.within(angle_tolerance, right_angles))
     return _robot(parse_xml(content, source), MeshFinder(None), choice)
 
 
@@ -72,10 +97,9 @@ class _Choice:
 
 
 def _robot(root: Element, meshes: MeshFinder, choice: _Choice) -> Robot:
-    if root.tag != "robot":
-        remedy = "a URDF file has one <robot name=...> element"
-        raise ModelError(f"the root element is <{root.tag}>, not <robot>", root.place, remedy)
+    require_root(root, ModelFormat.URDF)
     placing = Placing(choice.rule, Findings())
     tree = read_tree(root, placing.findings)
+    report_words(root, "robot", URDF, placing.findings)
     x, y, z = (expression(item) for item in choice.gravity)
     return RobotBuilder(root, tree, meshes, placing, choice.mimic).robot(choice.base, (x, y, z))

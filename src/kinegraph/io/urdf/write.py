@@ -9,9 +9,11 @@ from xml.etree import ElementTree
 from kinegraph.errors import ModelError
 from kinegraph.io.urdf.affine import Affine, affine, located
 from kinegraph.io.urdf.chain import Freely, Hinge, Joint, chain_of, with_offset
+from kinegraph.io.urdf.dynamics import with_friction
 from kinegraph.io.urdf.joint_names import JointNames
 from kinegraph.io.urdf.load import GRAVITY
 from kinegraph.io.urdf.pose import Step, Vector, origin, steps
+from kinegraph.model.constraints.records import described, ties
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Inertia, Mechanism
@@ -47,27 +49,29 @@ def write_urdf(mechanism: Mechanism, values: Mapping[str, Scalar] | None = None,
 
     Read again it has the same links, coordinates and equations of motion. ModelError names what URDF cannot express.
     """
+    for tie in ties(mechanism):
+        raise ModelError(f"URDF has no words for {described(tie)}", remedy="URDF describes trees of bodies only")
     return _Writer(mechanism, values or {}).urdf(heading)
 
 
 class _Writer:
     def __init__(self, mechanism: Mechanism, values: Mapping[str, Scalar]) -> None:
-        _refuse_elements(mechanism)
         self.mechanism = mechanism
         self.values = parameter_values(mechanism, values)
         self.root = XML("robot", name=mechanism.name)
         self.chains = {body.name: chain_of(body, mechanism, self.values) for body in mechanism.bodies}
-        self.notes: list[str] = []
+        dynamics = with_friction(mechanism, self.values, self._stated())
+        self.notes = list(dynamics.notes)
         self.links = {body.name for body in mechanism.bodies}
         hinges = [joint for chain in self.chains.values() for joint in chain.joints if isinstance(joint, Hinge)]
-        self.names = JointNames(hinges, self._stated(), self.links)
+        self.names = JointNames(hinges, dynamics.stated, self.links)
 
     def _stated(self) -> list[tuple[Affine, JointLimits | JointFriction]]:
         """Limits and friction with the displacement each is about."""
         found = []
         for extra in self.mechanism.extras:
             if isinstance(extra, JointLimits | JointFriction) and len(extra.displacement) == 1:
-                moved = affine(extra.displacement[0], self.mechanism.position_names, self.values)
+                moved = affine(extra.displacement[0], self.mechanism.layout.positions, self.values)
                 found.append((moved, extra))
         return found
 
@@ -224,6 +228,8 @@ class _Writer:
         if any(_moves_at_first(coordinate) for coordinate in mechanism.coordinates):
             self.notes.append("initial positions and velocities are not part of URDF")
         lost = {type(extra) for extra in mechanism.extras if not isinstance(extra, Shape) or extra.body is None}
+        if any(armature != ZERO for armature in mechanism.armature):
+            lost.add(JointArmature)
         words = [word for kind, word in _LOST.items() if kind in lost]
         if words:
             self.notes.append(f"left out, for URDF has no words for them: {', '.join(words)}")
@@ -240,7 +246,7 @@ class _Writer:
 
 _LOST: Mapping[type, str] = {
     JointSpring: "springs of joints",
-    JointArmature: "rotor inertia",
+    JointArmature: "armature of joints",
     Shape: "shapes of the fixed frame",
 }
 _SIZES: Mapping[ShapeKind, Sequence[tuple[str, int]]] = {
@@ -258,13 +264,6 @@ def _sized(kind: ShapeKind, sizes: Sequence[str]) -> dict[str, str]:
         found[word] = " ".join(sizes[place : place + count])
         place += count
     return found
-
-
-def _refuse_elements(mechanism: Mechanism) -> None:
-    for element in mechanism.elements:
-        kind = type(element).__name__.lower()
-        remedy = "URDF describes bodies and joints only: remove it, or export to records or fmu"
-        raise ModelError(f"{kind} {element.name} acts on the bodies", remedy=remedy)
 
 
 def _bases_first(mechanism: Mechanism) -> Iterable[Body]:

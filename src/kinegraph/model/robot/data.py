@@ -1,4 +1,4 @@
-"""What robot files say beyond rigid-body mechanics: limits, friction, springs, rotor inertia, shapes.
+"""What robot files say beyond rigid-body mechanics: limits, friction, springs, armature, shapes.
 
 The equations of motion do not use these records; they are kept for the elements, the solvers and the viewer. A joint's
 `displacement` is one expression (the angle or distance, for a coupled joint in terms of another's coordinate), or the
@@ -51,7 +51,7 @@ class JointSpring:
 
 @dataclass(frozen=True, slots=True)
 class JointArmature:
-    """Inertia of the rotor, seen at the joint: it adds to the diagonal of the inertia matrix and to nothing else."""
+    """Inertia in a joint's coordinate, as of a rotor behind a gear: it adds to the diagonal of the inertia matrix."""
 
     joint: str
     displacement: tuple[Expression, ...]

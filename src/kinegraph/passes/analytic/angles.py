@@ -33,6 +33,12 @@ class AngleSpace:
     def _vector(self, form: dict[tuple[Factor, ...], int | Fraction]) -> Form:
         return tuple(int(form.get(atom, 0) * d) for atom, d in zip(self.atoms, self.denominators, strict=True))
 
+    def parts(self, form: Form) -> Iterator[int]:
+        """The nodes an angle is a sum of products of."""
+        for atom, times in zip(self.atoms, form, strict=True):
+            if times:
+                yield from (child for child, _ in atom)
+
     def own(self) -> list[Form]:
         """The graph's own angles up to sign, simple ones first."""
         return sorted({positive(f)[1] for f in self.forms.values()}, key=lambda f: (_weight(f), f))

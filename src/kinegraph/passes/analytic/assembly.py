@@ -9,7 +9,7 @@ from typing import Any
 
 from kinegraph.graph.build import exact
 from kinegraph.graph.count import count
-from kinegraph.graph.node import Function, Graph, Polynomial, Symbol
+from kinegraph.graph.node import Factor, Function, Graph, Polynomial, Symbol
 from kinegraph.passes.analytic.angles import Form
 from kinegraph.passes.analytic.expansion import Expansion, Limits, TooLargeError, number
 from kinegraph.passes.analytic.forms import Terms, Way, naive_cost, sparse, ways
@@ -55,12 +55,13 @@ class Assembly:
         return sum(naive_cost(sparse(root.polynomial), static) for root in self.roots)
 
     def _root_nodes(self) -> list[int]:
-        """Dynamic polynomials shown by outputs or used as arguments of functions other than sine and cosine."""
-        graph, values = self.graph, self.expansion.values
+        """Dynamic polynomials shown by outputs, used as arguments of functions, or part of an angle as they are."""
+        graph, space = self.graph, self.expansion.space
         found = {index: None for output in graph.outputs for index in output.nodes}
         for index, node in enumerate(graph.nodes):
-            if index in values and isinstance(node, Function) and index not in self.expansion.space.forms:
-                found.update(dict.fromkeys(node.arguments))
+            if isinstance(node, Function) and (self.expansion.valued[index] or self.expansion.named[index]):
+                inner = space.parts(space.forms[index]) if index in space.forms else node.arguments
+                found.update(dict.fromkeys(inner))
         return [i for i in found if not graph.static[i] and isinstance(graph.nodes[i], Polynomial)]
 
     def _add(self, index: int) -> None:
@@ -92,6 +93,8 @@ class Installation:
         self.translation = Translation(assembly.graph)
         self.system: System = self.translation.system
         self._literal: dict[int, int] = {}
+        self._nodes: dict[int, int] = {}
+        self._lasting: set[int] = set()
         self._ways: dict[tuple[int, int], dict[int, int]] = {}
         self._angle_terms: dict[int, dict[int, int]] = {}
         self.choice = list(choice)
@@ -170,27 +173,58 @@ class Installation:
         return known
 
     def _node(self, index: int) -> int:
+        """The literal of a symbol or function; what is inside it comes first, without recursion."""
+        pending = [index]
+        while pending:
+            top = pending[-1]
+            missing = [child for child in self._inside(top) if child not in self._nodes]
+            if missing:
+                pending += reversed(missing)
+                continue
+            pending.pop()
+            if top not in self._nodes:
+                self._nodes[top] = self._made(top)
+        return self._nodes[index]
+
+    def _inside(self, index: int) -> list[int]:
+        """The symbols and functions a function is made of; sums are roots, and known."""
+        graph, space = self.assembly.graph, self.assembly.expansion.space
+        node = graph.nodes[index]
+        if not isinstance(node, Function):
+            return []
+        inner = space.parts(space.forms[index]) if index in space.forms else node.arguments
+        return [child for child in inner if not graph.static[child] and child not in self.assembly.place]
+
+    def _made(self, index: int) -> int:
         node = self.assembly.graph.nodes[index]
         if isinstance(node, Symbol):
             return self.translation.symbol(node)
         assert isinstance(node, Function)
+        form = self.assembly.expansion.space.forms.get(index)
+        if form is not None:
+            return self._lasting_angle(node.name, form)
         return self.translation.function(node.name, tuple(self._entry(a) for a in node.arguments))
 
     def _angle(self, name: str, form: Form) -> int:
         """The literal of the sine or cosine of an angle; the angle's own sum is an expression of the system."""
         space = self.assembly.expansion.space
-        graph = self.assembly.graph
         table, monomials = self.system.coefficients, self.system.monomials
         terms: dict[int, int] = {}
         for atom, denominator, times in zip(space.atoms, space.denominators, form, strict=True):
             if not times:
                 continue
-            static = tuple((child, e) for child, e in atom if graph.static[child])
-            found = [self._node(child) for child, e in atom if not graph.static[child] for _ in range(e)]
+            static, found = self._product(atom)
             coefficient = table.intern(((static, exact(Fraction(times, denominator))),))
             monomial = monomials.intern(tuple(sorted(found)))
             terms[monomial] = table.add(terms.get(monomial, 0), coefficient)
         return self._function_of(name, terms)
+
+    def _product(self, atom: tuple[Factor, ...]) -> tuple[tuple[Factor, ...], list[int]]:
+        """The static factors of a product, and the literals of the others."""
+        graph = self.assembly.graph
+        static = tuple((child, exponent) for child, exponent in atom if graph.static[child])
+        moving = [(child, exponent) for child, exponent in atom if not graph.static[child]]
+        return static, [literal for child, exponent in moving for literal in [self._entry(child)[1]] * exponent]
 
     def _function_of(self, name: str, terms: dict[int, int]) -> int:
         system = self.system
@@ -209,37 +243,32 @@ class Installation:
     def _registered(self, name: str, argument: int) -> int:
         literal = self.translation.function(name, (("literal", argument),))
         self.system.priced[literal] = None
-        if argument in self._angle_terms and literal not in self.system.arguments:
+        if argument in self._angle_terms and argument not in self._lasting and literal not in self.system.arguments:
             self.system.depend(literal, argument)
         return literal
 
     def _entry(self, index: int) -> Entry:
-        graph = self.assembly.graph
-        if graph.static[index]:
+        if self.assembly.graph.static[index]:
             return ("static", index)
         if index not in self.assembly.place:
-            form = self.assembly.expansion.space.forms.get(index)
-            node = graph.nodes[index]
-            if form is not None and isinstance(node, Function):
-                return self._shown_angle(node.name, form)
             return ("literal", self._node(index))
         position, ratio = self.assembly.place[index]
         if position >= 0 and ratio == 1:
             return ("literal", self.roots[position])
         return ("literal", self._multiple(position, ratio))
 
-    def _shown_angle(self, name: str, form: Form) -> Entry:
-        """A sine or cosine that is an output itself."""
+    def _lasting_angle(self, name: str, form: Form) -> int:
+        """A sine or cosine that is an output, or stands inside an angle or a function: it is never dropped."""
         literal = self._angle(name, form)
-        argument = self.system.arguments.pop(literal, -1)
+        argument = self.translation.functions[literal][1][0][1]
+        self._lasting.add(argument)
         if argument in self._angle_terms and argument not in self.system.expressions:
             self.system.create(argument)
             for m, c in self._angle_terms[argument].items():
                 self.system.set_term(argument, m, c)
-        # Never to be dropped: it is shown.
         for leaf in self.system.dependants.pop(argument, []):
             self.system.arguments.pop(leaf, None)
-        return ("literal", literal)
+        return literal
 
     def _multiple(self, position: int, ratio: Any) -> int:
         system = self.system

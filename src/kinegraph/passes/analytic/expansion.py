@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -9,11 +10,18 @@ from typing import Any
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 
 from kinegraph.graph.build import exact
-from kinegraph.graph.node import Coefficient, Function, Graph, Polynomial
+from kinegraph.graph.node import Coefficient, Function, Graph, Polynomial, Symbol, children
 from kinegraph.passes.analytic.angles import AngleSpace, Form, blocks, combination, minus, positive
 from kinegraph.passes.factoring.convert import STATIC_TERMS
 
 Generator = tuple[str, Any]
+
+
+#: Sine and cosine of n angles added up have some 2^n terms, of n times one angle n terms.
+MOST_TURNS = 24
+
+#: Higher powers of one quantity are not written out.
+MOST_POWER = 64
 
 
 class TooLargeError(Exception):
@@ -44,6 +52,7 @@ class Expansion:
     def __init__(self, graph: Graph, limits: Limits, own_angles: bool = False) -> None:
         self.graph, self.limits = graph, limits
         self.space = AngleSpace(graph)
+        self.valued, self.named = self._wanted()
         self.basis = self.space.own() if own_angles else self.space.basis()
         self.blocks = blocks(self.basis)
         self.forms = self._candidate_forms()
@@ -75,40 +84,36 @@ class Expansion:
 
     def _generators(self) -> list[Generator]:
         found: list[Generator] = [("sin", form) for form in self.forms] + [("cos", form) for form in self.forms]
-        arguments = self._trigonometric_only()
         for index, node in enumerate(self.graph.nodes):
-            if self.graph.live[index] and not arguments[index] and not isinstance(node, Polynomial):
-                if index not in self.space.forms:
-                    found.append(("static" if self.graph.static[index] else "leaf", index))
-            elif self.graph.live[index] and self.graph.static[index]:
+            if self.graph.live[index] and self.graph.static[index]:
                 found.append(("static", index))
+            elif self.valued[index] and not isinstance(node, Polynomial) and index not in self.space.forms:
+                found.append(("leaf", index))
         return found
 
-    def _trigonometric_only(self) -> list[bool]:
-        """For every node: is it needed for the arguments of sines and cosines alone?"""
-        graph = self.graph
-        needed = [False] * len(graph)
+    def _wanted(self) -> tuple[list[bool], list[bool]]:
+        """For every node: is its polynomial needed, and is it needed by itself, inside an angle or a function?"""
+        graph, forms = self.graph, self.space.forms
+        valued, named = [False] * len(graph), [False] * len(graph)
         for output in graph.outputs:
             for index in output.nodes:
-                needed[index] = True
+                valued[index] = True
         for index in range(len(graph) - 1, -1, -1):
             node = graph.nodes[index]
-            if not needed[index] or index in self.space.forms:
+            if not (valued[index] or named[index]) or isinstance(node, Symbol):
                 continue
-            if isinstance(node, Polynomial):
-                for _, factors in node.terms:
-                    for child, _ in factors:
-                        needed[child] = True
-            elif isinstance(node, Function):
-                for argument in node.arguments:
-                    needed[argument] = True
-        return [not flag for flag in needed]
+            inner: Iterable[int] = self.space.parts(forms[index]) if index in forms else children(node)
+            for child in inner:
+                if isinstance(node, Polynomial) or isinstance(graph.nodes[child], Polynomial):
+                    valued[child] = valued[child] or isinstance(node, Polynomial) or not graph.static[child]
+                else:
+                    named[child] = not graph.static[child]
+        return valued, named
 
     def _evaluate(self) -> dict[int, Any]:
         values: dict[int, Any] = {}
-        skip = self._trigonometric_only()
         for index, node in enumerate(self.graph.nodes):
-            if skip[index]:
+            if not self.valued[index]:
                 continue
             if index in self.space.forms:
                 assert isinstance(node, Function)
@@ -125,6 +130,8 @@ class Expansion:
         for coefficient, factors in node.terms:
             term = self.context.constant(fmpq(coefficient.numerator, coefficient.denominator))
             for child, exponent in factors:
+                if exponent > MOST_POWER:
+                    raise TooLargeError(f"a power of more than {MOST_POWER}")
                 for _ in range(exponent):
                     self._work += len(term) * len(values[child])
                     if self._work > self.limits.work:
@@ -136,6 +143,8 @@ class Expansion:
                 return self.gens[self.position[("static", index)]]
             return total
         total = self.reduced(total, self.basis)
+        if max(total.degrees(), default=0) > MOST_POWER:
+            raise TooLargeError(f"a power of more than {MOST_POWER}")
         if len(total) > self.limits.terms:
             raise TooLargeError(f"{len(total)} terms in one expression")
         return total
@@ -155,6 +164,8 @@ class Expansion:
             return self.cosine(normal), sign * self.sine(normal)
         numbers = combination(basis, form)
         assert numbers is not None
+        if sum(map(abs, numbers)) > MOST_TURNS:
+            raise TooLargeError(f"an angle that is a sum of more than {MOST_TURNS} others")
         cosine, sine = self.context.constant(1), self.context.constant(0)
         for number, angle in zip(numbers, basis, strict=True):
             c, s = self.cosine(angle), self.sine(angle)

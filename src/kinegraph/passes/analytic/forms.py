@@ -8,7 +8,7 @@ from itertools import islice, product
 from typing import Any
 
 from kinegraph.passes.analytic.angles import Form, minus, positive, trees
-from kinegraph.passes.analytic.expansion import Expansion
+from kinegraph.passes.analytic.expansion import Expansion, TooLargeError
 
 #: Exponents by generator position, and coefficient: a polynomial outside flint.
 Terms = dict[tuple[tuple[int, int], ...], Any]
@@ -79,7 +79,11 @@ def _in_bases(expansion: Expansion, polynomial: Any) -> Iterator[tuple[list[Form
             for node, parent in enumerate(parents, start=1):
                 edge = block[node - 1] if not parent else minus(block[node - 1], block[parent - 1])
                 basis.append(positive(edge)[1])
-        yield basis, _substituted(expansion, polynomial, own, basis)
+        try:
+            rewritten = _substituted(expansion, polynomial, own, basis)
+        except TooLargeError:
+            continue
+        yield basis, rewritten
 
 
 def _substituted(expansion: Expansion, polynomial: Any, own: list[Form], basis: list[Form]) -> Any:

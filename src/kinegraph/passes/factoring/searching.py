@@ -45,4 +45,5 @@ def _fits(system: System, ways: Ways | None) -> bool:
     found = [m for terms in system.expressions.values() for m in terms]
     if ways is not None:
         found += [m for choices in ways.roots.values() for terms in choices for m in terms]
+        found += [m for terms in ways.angles.values() for m in terms]
     return all(system.monomials.degree[m] <= DEGREE for m in found)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import inf
 
+from kinegraph.graph.exact_text import exact_text, read_exact
 from kinegraph.graph.node import Coefficient
 
 #: Every integer of at most this size is a double.
@@ -18,11 +19,11 @@ def to_columns(value: Coefficient) -> tuple[float, str | None]:
     try:
         double = float(value)
     except OverflowError:
-        return (inf if value > 0 else -inf), str(value)
+        return (inf if value > 0 else -inf), exact_text(value)
     denominator = value.denominator
     if denominator & (denominator - 1) == 0 and abs(value.numerator) <= _WHOLE and denominator <= _WHOLE:
         return double, None
-    return double, str(value)
+    return double, exact_text(value)
 
 
 @lru_cache(maxsize=65536)
@@ -31,7 +32,7 @@ def from_columns(double: float, text: str | None) -> Coefficient:
     if text is None:
         whole = int(double)
         return whole if whole == double else Fraction(double)
-    return Fraction(text) if "/" in text else int(text)
+    return read_exact(text)
 
 
 def negated(text: str) -> str:

@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
 from kinegraph.errors import StoreError
+from kinegraph.files import open_regular
 from kinegraph.store.schema import tables as schema
 from kinegraph.store.schema.failure import reported
 
@@ -111,6 +112,8 @@ def _connect_sqlite(path: Path) -> Store:
     path = path.absolute()
     if path.is_dir():
         raise StoreError(f"store {path}: this is a directory; name a file in it")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"store {path}: this is no regular file; choose another place with --store PATH")
     mode = "ro" if path.exists() and not os.access(path, os.W_OK) else "rwc"
     engine = create_engine(
         "sqlite+pysqlite://",
@@ -190,7 +193,7 @@ def _check_header(path: Path) -> None:
 
 def _check_length(path: Path) -> None:
     """A file shorter than its own header says was cut: SQLite would notice only when it reaches the missing pages."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         header = file.read(100)
         length = os.fstat(file.fileno()).st_size
     if len(header) < 100 or header[24:28] != header[92:96]:

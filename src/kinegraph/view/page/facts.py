@@ -31,7 +31,7 @@ def name(text: str) -> str:
 
 def freedom(mechanism: Mechanism) -> str:
     """How large a mechanism is."""
-    count, moves = len(mechanism.bodies), len(mechanism.velocity_names)
+    count, moves = len(mechanism.bodies), len(mechanism.layout.velocities)
     return f"{count} {'body' if count == 1 else 'bodies'} · {moves} degree{'s' * (moves > 1)} of freedom"
 
 

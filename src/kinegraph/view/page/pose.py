@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.angle import linear_form
 from kinegraph.graph.node import Kind, Symbol
@@ -28,7 +28,7 @@ def model_page(mechanism: Mechanism, path: str | Path, parameters: Mapping[str, 
     """Write a page that shows the mechanism where it starts, with a slider for each coordinate."""
     path = page_path(path)
     at_start = initial_positions(mechanism, parameter_values(mechanism, parameters))
-    start = dict(zip(mechanism.position_names, at_start, strict=True))
+    start = dict(zip(mechanism.layout.positions, at_start, strict=True))
     states = {name: np.array([value]) for name, value in start.items()} | {TIME: np.zeros(1)}
     scene = scene_of(mechanism, bound_parameters(mechanism, True, parameters), states)
     chain = _chain(scene.frames, states)

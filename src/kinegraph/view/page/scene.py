@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.mechanism import Body, Mechanism
-from kinegraph.model.robot.elements import without_rotors
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.version import __version__
 from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
@@ -23,10 +22,9 @@ from kinegraph.view.page.frames import Frames, Motion, Place
 
 @dataclass(frozen=True)
 class Scene:
-    """A mechanism at some times: its frames, their motion and the parts to be drawn; `bodies` are those to be seen."""
+    """A mechanism at some times: its frames, their motion and the parts to be drawn."""
 
     mechanism: Mechanism
-    bodies: tuple[Body, ...]
     bound: Mapping[str, Expression]
     values: Mapping[str, Value]
     frames: Frames
@@ -43,7 +41,7 @@ class Scene:
             "links": len(self.frames.tree.links) - 1,
             "motion": packed(self.motion.numbers.astype("<f4")),
             "gravity": self.frames.gravity(float(self.times[0])).tolist(),
-            "bodies": [self._body(body) for body in self.bodies],
+            "bodies": [self._body(body) for body in self.mechanism.bodies],
             "parts": self.drawing.parts,
             "meshes": [
                 {"corners": packed(mesh.corners.astype("<f4")), "triangles": packed(mesh.triangles.astype("<u4"))}
@@ -56,7 +54,7 @@ class Scene:
         found = ellipsoid(body, self.values)
         if found is not None:
             centre = Place(centre.link, centre.rotation @ found[0], centre.position)
-        base = [one.name for one in self.bodies].index(body.base) if body.base is not None else -1
+        base = [one.name for one in self.mechanism.bodies].index(body.base) if body.base is not None else -1
         return {
             "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": centre.numbers,
             "mass": number(body.inertia.mass, self.values), "ellipsoid": found[1] if found else None,
@@ -65,12 +63,11 @@ class Scene:
 
 def scene_of(mechanism: Mechanism, bound: Mapping[str, Expression], states: Mapping[str, Floats]) -> Scene:
     """The scene at given times and values of the coordinates, arrays of one length."""
-    seen = without_rotors(mechanism)
-    frames = Frames(seen, bound)
+    frames = Frames(mechanism, bound)
     motion = frames.motion(states)
-    drawing = Drawer(seen, frames, motion, bound).draw()
+    drawing = Drawer(mechanism, frames, motion, bound).draw()
     values = parameter_values(mechanism, bound)
-    return Scene(mechanism, seen.bodies, bound, values, frames, states[TIME], motion, drawing)
+    return Scene(mechanism, bound, values, frames, states[TIME], motion, drawing)
 
 
 def packed(array: NDArray[Any]) -> str:

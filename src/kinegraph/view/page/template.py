@@ -40,7 +40,7 @@ def page_of(scene: Scene, data: Mapping[str, Any], headline: str, report: str = 
         "Bodies": f'<div class="scroll">{facts.bodies(mechanism, scene.values, scene.drawing.missing)}</div>',
         "Parameters": f'<div class="scroll">{facts.parameters(mechanism, scene.values)}</div>',
     }
-    names = (*mechanism.position_names, *mechanism.velocity_names)
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
     return filled({
         "title": escape(mechanism.name),
         "headline": headline,

@@ -1,0 +1,116 @@
+"""What is known of every quantity before it is derived: a row of the table of quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from kinegraph.derive.quantities.values import Values
+from kinegraph.derive.quantities.variables import Variables
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.derivation import Derivation
+    from kinegraph.derive.quantities.quantity import Quantity
+
+
+class Extent(Enum):
+    """How long an index of a result runs, where the mechanism decides; the value is how pages write it."""
+
+    VELOCITIES = "n"
+    BASE_PARAMETERS = "b"
+    #: One for every row of the loops and constraints.
+    ROWS = "m"
+    #: As many as the element has components to act with: one, or three.
+    COMPONENTS = "c"
+
+
+class Subject(Enum):
+    """What a quantity may be asked of: the name that follows the colon."""
+
+    MECHANISM = ""
+    #: A body, or an output point.
+    BODY = "BODY"
+    #: A coordinate that moves one joint, or a body that one joint moves.
+    JOINT = "JOINT"
+    JOINT_AND_BODY = "JOINT:BODY"
+    ELEMENT = "ELEMENT"
+
+    @property
+    def meaning(self) -> str:
+        """What the name is the name of."""
+        return _SUBJECTS[self]
+
+
+_SUBJECTS = {
+    Subject.MECHANISM: "nothing",
+    Subject.BODY: "a body or an output point",
+    Subject.JOINT: "a joint's coordinate, or of the body it moves",
+    Subject.JOINT_AND_BODY: "a joint's coordinate, or of the body it moves, and of a body",
+    Subject.ELEMENT: "an element",
+}
+
+
+class Frame(Enum):
+    """Along what the components of a result are taken."""
+
+    NONE = "none"
+    COORDINATES = "the coordinates"
+    FIXED = "fixed axes"
+    ELEMENT = "the element's axes"
+    ROWS = "the rows of the constraints"
+
+
+class Choice(Enum):
+    """The choices of a plan beyond frames and origins that matter to a quantity."""
+
+    INERTIA = "inertia"
+    FORWARD = "forward"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """How mathematics writes a quantity: a letter (Greek ones by name), dots above it, an upper index."""
+
+    stem: str
+    dots: int = 0
+    upper: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuantityRecord:
+    """One quantity: everything that other parts of the package need to know of it.
+
+    `derive` reads it off a derivation. `arguments` are what it is a function of; inputs join them where elements act
+    on it, time where the mechanism depends on time. `entries` are the variables whose names its entries bear,
+    `synonyms` other words people use.
+    """
+
+    name: str
+    meaning: str
+    derive: Callable[[Derivation, Quantity], Values]
+    arguments: tuple[Variables, ...]
+    shape: tuple[Extent | int, ...]
+    frame: Frame
+    unit: str
+    letter: Letter | None = None
+    subject: Subject = Subject.MECHANISM
+    #: Another frame can be asked for, as in `pose:hand@base`.
+    any_frame: bool = False
+    entries: Variables | None = None
+    #: Elements and inputs act on it.
+    driven: bool = False
+    #: Loops over bodies compute it for large mechanisms.
+    looped: bool = False
+    #: It is derived from the tree of links alone, so that limbs of one shape can be written in one form.
+    of_links: bool = False
+    choices: frozenset[Choice] = frozenset()
+    #: A way of its own to first derivatives, by one group of variables; None where the graph is to be differentiated.
+    derivative: Callable[[Derivation, str], Values | None] | None = None
+    synonyms: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """How it is asked for, as in `pose:BODY`."""
+        return f"{self.name}:{self.subject.value}" if self.subject.value else self.name

@@ -1,0 +1,93 @@
+"""What quantities are functions of: positions, velocities, accelerations, forces, inputs, time, parameters.
+
+The same words name the arguments of kernels and what derivatives are taken by.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from kinegraph.graph.node import Kind, Symbol
+from kinegraph.model.elements import expressions as element_expressions
+from kinegraph.model.expression import TIME, names
+from kinegraph.model.mechanism import Mechanism, Quaternion, Rotation
+
+#: What derivatives along displacements are taken by: one for every velocity, where `q` means one for every position.
+DISPLACEMENTS = "dq"
+
+
+class Variables(StrEnum):
+    """The groups of variables, in the order in which kernels take them."""
+
+    POSITIONS = "q"
+    VELOCITIES = "v"
+    ACCELERATIONS = "a"
+    FORCES = "tau"
+    INPUTS = "u"
+    TIME = "t"
+    PARAMETERS = "p"
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of symbol they are."""
+        return _KINDS[self]
+
+    @property
+    def meaning(self) -> str:
+        """What they are, in words."""
+        return _MEANINGS[self]
+
+    def names(self, mechanism: Mechanism) -> tuple[str, ...]:
+        """The names of a mechanism's variables of this group, in order."""
+        match self:
+            case Variables.POSITIONS:
+                return mechanism.layout.positions
+            case Variables.VELOCITIES:
+                return mechanism.layout.velocities
+            case Variables.ACCELERATIONS:
+                return mechanism.layout.accelerations
+            case Variables.FORCES:
+                return mechanism.layout.forces
+            case Variables.INPUTS:
+                return mechanism.layout.inputs
+            case Variables.TIME:
+                return (TIME,)
+            case Variables.PARAMETERS:
+                return tuple(parameter.name for parameter in mechanism.parameters)
+
+    def symbols(self, mechanism: Mechanism) -> tuple[Symbol, ...]:
+        """The symbols of a mechanism's variables of this group, in order."""
+        return tuple(Symbol(self.kind, name) for name in self.names(mechanism))
+
+
+_KINDS = {
+    Variables.POSITIONS: Kind.COORDINATE,
+    Variables.VELOCITIES: Kind.VELOCITY,
+    Variables.ACCELERATIONS: Kind.ACCELERATION,
+    Variables.FORCES: Kind.INPUT,
+    Variables.INPUTS: Kind.INPUT,
+    Variables.TIME: Kind.TIME,
+    Variables.PARAMETERS: Kind.PARAMETER,
+}
+
+_MEANINGS = {
+    Variables.POSITIONS: "positions",
+    Variables.VELOCITIES: "velocities",
+    Variables.ACCELERATIONS: "accelerations",
+    Variables.FORCES: "generalized forces",
+    Variables.INPUTS: "inputs",
+    Variables.TIME: "time",
+    Variables.PARAMETERS: "parameters",
+}
+
+
+def depends_on_time(mechanism: Mechanism) -> bool:
+    """True if a transform, gravity, an input or an element changes with time by itself."""
+    expressions = list(mechanism.gravity)
+    expressions += [given.value for given in mechanism.inputs if given.value is not None]
+    expressions += [item for element in mechanism.elements for item in element_expressions(element)]
+    for body in mechanism.bodies:
+        for transform in body.transforms:
+            if not isinstance(transform, Quaternion):
+                expressions.append(transform.angle if isinstance(transform, Rotation) else transform.distance)
+    return any(TIME in names(item) for item in expressions)

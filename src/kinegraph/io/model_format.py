@@ -1,0 +1,87 @@
+"""Which format a model file is in: by what it holds where that is certain, by its name otherwise."""
+
+from __future__ import annotations
+
+from enum import Enum
+from os import PathLike
+from pathlib import Path
+
+from kinegraph.errors import ModelError
+from kinegraph.files import read_head
+from kinegraph.io.robot.xml import Element
+
+
+class ModelFormat(Enum):
+    """What Kinegraph reads."""
+
+    RECORDS = "the model language"
+    URDF = "URDF"
+    MJCF = "MJCF"
+    TABLE = "a Denavit-Hartenberg table"
+
+
+#: Names of files that hold XML, whatever their first letters look like.
+_XML_NAMES = frozenset({".urdf", ".xml", ".mjcf", ".sdf", ".world", ".xacro", ".srdf"})
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # of UTF-8 and UTF-16
+
+#: What the root element of a file says about its format.
+_ROOTS = {"robot": ModelFormat.URDF, "mujoco": ModelFormat.MJCF, "mujocoinclude": ModelFormat.MJCF}
+
+_FOREIGN_ROOTS = {
+    "sdf": (
+        "SDFormat, the language of Gazebo, which is not read yet",
+        "convert it to URDF or MJCF, or write it in the model language",
+    ),
+    "COLLADA": ("a Collada mesh, not a model", "give the URDF or MJCF file that refers to it"),
+    "OpenSimDocument": (
+        "an OpenSim model, which is not read",
+        "convert it to MJCF (e.g. with myoconverter), or write it in the model language",
+    ),
+}
+_UNKNOWN = ("no model Kinegraph reads", "a URDF has the root element <robot>, an MJCF file <mujoco>")
+_FOREIGN_NAMES = {
+    ".mjb": ("a compiled MuJoCo model", "save it as XML with mujoco.mj_saveLastXML"),
+    ".usd": ("a USD scene, which is not read", "export it as URDF or MJCF"),
+    ".usda": ("a USD scene, which is not read", "export it as URDF or MJCF"),
+    ".usdz": ("a USD scene, which is not read", "export it as URDF or MJCF"),
+    ".stl": ("a mesh, not a model", "give the URDF or MJCF file that refers to it"),
+    ".obj": ("a mesh, not a model", "give the URDF or MJCF file that refers to it"),
+    ".py": ("a Python program", "run it with Python; models are built there with kinegraph.Builder"),
+}
+
+
+def holds_xml(path: str | PathLike[str]) -> bool:
+    """Whether a file is to be read as XML. A file of a foreign kind is a ModelError that says what to do."""
+    suffix = Path(path).suffix.lower()
+    if suffix in _XML_NAMES:
+        return True
+    head = read_head(path, 200)
+    if suffix in _FOREIGN_NAMES:
+        what, remedy = _FOREIGN_NAMES[suffix]
+        raise ModelError(f"{path} is {what}", remedy=remedy)
+    for mark in _MARKS:
+        head = head.removeprefix(mark)
+    return head.replace(b"\0", b"").lstrip().startswith(b"<")
+
+
+def format_by_name(path: str | PathLike[str]) -> ModelFormat:
+    """The format of a file that holds no XML."""
+    return ModelFormat.TABLE if Path(path).suffix.lower() == ".csv" else ModelFormat.RECORDS
+
+
+def format_by_root(root: Element) -> ModelFormat:
+    """The format of an XML document, by its root element."""
+    if root.tag in _ROOTS:
+        return _ROOTS[root.tag]
+    what, remedy = _FOREIGN_ROOTS.get(
+        root.tag, ("no model Kinegraph reads", "a URDF has <robot>, an MJCF file <mujoco>")
+    )
+    raise ModelError(f"the root element is <{root.tag}>: this is {what}", root.place, remedy)
+
+
+def require_root(root: Element, wanted: ModelFormat) -> None:
+    """Raise a ModelError unless the document is in the format wanted."""
+    found = format_by_root(root)
+    if found is not wanted:
+        remedy = f"kinegraph.load recognises the format by itself; this reader takes {wanted.value}"
+        raise ModelError(f"the root element is <{root.tag}>: this is {found.value}", root.place, remedy)
