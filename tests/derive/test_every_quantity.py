@@ -15,7 +15,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli.inspect import Stage
-from kinegraph.compiler.compile import arguments_of, compile_sparse, derived_plainly, unit_quaternions
+from kinegraph.compiler.compile import arguments_of, compile_sparse, derived_plainly
+from kinegraph.compiler.request import unit_quaternions
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
