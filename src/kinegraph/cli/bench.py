@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
+import runpy
 import sys
-from pathlib import Path
 
 import typer
 from rich.table import Table
 
-import kinegraph
 from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.errors import KinegraphError
 
 bench_app = typer.Typer(help="Measurements that anyone can repeat; only ratios mean something.", no_args_is_help=True)
 
-#: Benches that need the source tree (the tests' models, C++ compilers, other programs): what each is for.
-_SCRIPTS = {
-    "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
+#: Benches with options of their own, as modules of `kinegraph.bench`: what each is for.
+_MODULES = {
     "counts": "Operation counts beside published ones, with kernel times before and after reduction.",
-    "kernels": "Kernels: compile time, time per call, batches.",
+    "reduction": "Operation counts after each pass, beside published ones.",
+    "kernels": "Kernels: compile time, time per call, batches (needs gcc).",
     "loops": "Loops over bodies: time against the length of a chain.",
     "store": "The model database: saving and loading.",
-    "robots": "Every robot of example-robot-data compared with Pinocchio.",
-    "run_peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo.",
+    "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
+    "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
+    "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
 }
-_NAMES = {"run_peers": "peers"}
+#: The programs of others that benches compare with; they come with the extra `bench`.
+_PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmeel")
 
 
 @bench_app.command()
@@ -77,27 +76,30 @@ def stiff(json: JsonOption = False) -> None:
     console().print(table)
 
 
-def _add(script: str, text: str) -> None:
+def _add(name: str, text: str) -> None:
     def run(context: typer.Context) -> None:
-        raise typer.Exit(_run_script(script, context.args))
+        _run(name, context.args)
 
-    name = _NAMES.get(script, script)
     settings = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    bench_app.command(name, help=f"{text} Needs the source tree.", context_settings=settings)(run)
+    bench_app.command(name, help=text, context_settings=settings)(run)
 
 
-def _run_script(script: str, arguments: list[str]) -> int:
-    """Run a bench of the source tree this package stands in."""
-    root = Path(kinegraph.__file__).resolve().parents[2]
-    if not (root / "bench" / f"{script}.py").is_file():
+def _run(name: str, arguments: list[str]) -> None:
+    """Run a bench in this process, as if its module were a program."""
+    before = sys.argv
+    sys.argv = [f"kinegraph bench {name}", *arguments]
+    try:
+        runpy.run_module(f"kinegraph.bench.{name}", run_name="__main__")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _PEERS:
+            raise
         raise KinegraphError(
-            f"the bench {script!r} is not part of the installed package\n"
-            "  get the source tree, install it with `pip install -e '.[bench]'`, and run the command again"
-        )
-    paths = [str(root), str(root / "src"), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-    return subprocess.call([sys.executable, "-m", f"bench.{script}", *arguments], cwd=root, env=environment)
+            f"`kinegraph bench {name}` compares with {error.name}, which is not installed\n"
+            "  install the programs it compares with: pip install 'kinegraph[bench]'"
+        ) from None
+    finally:
+        sys.argv = before
 
 
-for _script, _text in _SCRIPTS.items():
-    _add(_script, _text)
+for _name, _text in _MODULES.items():
+    _add(_name, _text)

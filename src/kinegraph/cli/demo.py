@@ -79,7 +79,7 @@ def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
     started = time.perf_counter()
     values = known_values(mechanism)
     plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, values=values, effort=QUANTITIES[quantity])
+    chosen = kg.derive(mechanism, quantity, parameters=values, effort=QUANTITIES[quantity])
     graph = kg.reduce(chosen, kg.Effort.QUICK, prove=False).graph
     proved = bool(kg.prove(plain, graph))
     kernel = kernel_of(mechanism, graph, quantity)
@@ -139,7 +139,7 @@ def export(
     folder.mkdir(parents=True, exist_ok=True)
     texts = {f"{mechanism.name}.kg": kg.library.text(NEW)}
     for quantity, one in measured.items():
-        texts[f"{quantity}.tex"] = latex(one.kernel.graph, f"{mechanism.name}: {quantity}")
+        texts[f"{quantity}.tex"] = latex(one.kernel.graph, f"{mechanism.name}: {quantity}", mechanism=mechanism)
         texts[f"{quantity}.c"] = c_source(one.kernel.binding, quantity)
     texts["report.json"] = json_module.dumps(figures, indent=2) + "\n"
     for name, text in texts.items():

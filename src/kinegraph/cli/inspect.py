@@ -10,16 +10,13 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     parameter_settings,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.model.expression import Expression
 
 
@@ -34,18 +31,17 @@ class Stage(StrEnum):
     ASM = "asm"
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.GRAPH,
     quantity: QuantityOption = "tau",
     numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print a value between two stages: the model, its tree of joints, the graph, reduced, LLVM code, assembly."""
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     text = shown(mechanism, stage, quantity, numeric, values)
     if json:
@@ -61,18 +57,18 @@ def shown(mechanism: kg.Mechanism, stage: Stage, quantity: str, numeric: bool, v
     if stage is Stage.TREE:
         return "\n".join(_tree(mechanism, numeric, values)) + "\n"
     if stage in (Stage.IR, Stage.ASM):
-        kernel = kg.compile(mechanism, quantity, values=values, loops=False)
+        kernel = kg.compile(mechanism, quantity, parameters=values, loops=False)
         assert isinstance(kernel, kg.Kernel)
         return kernel.ir if stage is Stage.IR else kernel.assembly()
     from kinegraph.graph.text import dump
 
-    graph = kg.derive(mechanism, quantity, numeric=numeric, values=values)
+    graph = kg.derive(mechanism, quantity, numeric=numeric, parameters=values)
     return dump(graph if stage is Stage.GRAPH else kg.reduce(graph, kg.Effort.QUICK).graph)
 
 
 def _tree(mechanism: kg.Mechanism, numeric: bool, values: dict[str, Expression]) -> Iterator[str]:
     """Elementary links: what each moves about or along, and where its joint sits on the link before."""
-    from kinegraph.compiler.compile import bound_parameters
+    from kinegraph.compiler.request import bound_parameters
     from kinegraph.derive.quantities.derivation import Derivation, Plan
     from kinegraph.graph.node import Output
     from kinegraph.notation.text import expressions

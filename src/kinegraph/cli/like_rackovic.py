@@ -8,7 +8,7 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import console, print_json
-from kinegraph.compiler.compile import bound_parameters, quantities_of
+from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.derive.quantities.derivation import InertiaMethod, Plan
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.model.expression import Expression
@@ -40,7 +40,7 @@ def in_closed_form(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, 
     """The equations by the dissertation's formulas: sums over all links in the fixed frame, nothing regrouped."""
     plan = Plan(kept=frozenset(), regroup=False, inertia=InertiaMethod.CLOSED_FORM)
     bound = bound_parameters(mechanism, False, values)
-    return PlanSearch(mechanism, quantities_of(quantity), bound).candidate(plan).graph
+    return PlanSearch(mechanism, quantities_of(quantity), bound).derived(plan).graph
 
 
 def _is_example(mechanism: kg.Mechanism, quantity: str) -> bool:

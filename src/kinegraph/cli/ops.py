@@ -13,20 +13,18 @@ from rich.table import Table
 import kinegraph as kg
 from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     console,
     parameter_settings,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
-from kinegraph.compiler.compile import derived_plainly, quantities_of, unit_quaternions
+from kinegraph.compiler.compile import derived_plainly
+from kinegraph.compiler.request import quantities_of, unit_quaternions
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.count import Operations
 from kinegraph.model.evaluate import known_parameter_values
@@ -76,8 +74,9 @@ def counts(operations: Operations) -> dict[str, int]:
     return {kind: found[kind] for kind in (*_COLUMNS, *(("other",) if operations.other else ()))}
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
     effort: Annotated[
         Effort | None, typer.Option(help="How long to try.  [default: normal]", show_default=False)
@@ -95,8 +94,6 @@ def run(
     ] = False,
     settings: SetOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Count operations after each stage of the reduction, and prove the result.
@@ -104,7 +101,7 @@ def run(
     Parameters become numbers where the model gives values. A count is of binary multiplications and additions;
     signs, and what depends on parameters alone, are free.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     if not symbolic:
         values = {**known_values(mechanism), **values}
@@ -116,7 +113,7 @@ def run(
         account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed)
     if plot is not None:
         draw(account, f"{mechanism.name}: {quantity}", plot)
-    formulas = base_parameters(mechanism, values=parameter_settings(mechanism, settings)) if regrouped else None
+    formulas = base_parameters(mechanism, parameters=parameter_settings(mechanism, settings)) if regrouped else None
     if json:
         print_json(account.as_data() | (_formulas_data(formulas) if formulas else {}))
         return
@@ -154,7 +151,7 @@ def reduce_with_account(
 ) -> Account:
     """Derive plainly, choose frames, reduce; count after each stage."""
     plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, values=values, effort=effort)
+    chosen = kg.derive(mechanism, quantity, parameters=values, effort=effort)
     reduction = kg.reduce(chosen, effort, seconds, seed)
     stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
     stages += [Stage(report.name, report.after) for report in reduction.reports]

@@ -15,7 +15,9 @@ from kinegraph.codegen.estimate.choice import faster_as_kernel, instructions_sav
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.simd.orbits import share_side_by_side
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.definitions.accelerations import solves
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import KinegraphError
@@ -154,7 +156,7 @@ class KernelRequest:
         if not any(quantity.name == "qdd" and quantity.by for quantity in self.wanted):
             return none
         derivation = Derivation(self.mechanism, self.bound, Plan())
-        return tuple(derivation.solves(quantity) for quantity in self.wanted)
+        return tuple(solves(derivation, quantity) for quantity in self.wanted)
 
     def _plain(self, cache: bool) -> KernelGraph:
         if not any(self.solved):

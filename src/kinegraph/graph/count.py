@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.graph.node import Function, Graph, Polynomial
 
 
 @dataclass(frozen=True, slots=True)
-class Operations(Shown):
+class Operations(RichDisplay):
     """Numbers of operations of each sort; `other` counts the remaining functions."""
 
     mul: int = 0

@@ -12,7 +12,7 @@ from enum import Enum
 from types import FrameType
 from typing import TypeAlias
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.errors import NumberSizeError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind
@@ -46,12 +46,16 @@ class PassReport:
 
 
 @dataclass(frozen=True)
-class Reduction(Shown):
+class Reduction(RichDisplay):
     """A reduced graph, how it came about, and whether it was proved equal to the graph it came from."""
 
     graph: Graph
     reports: tuple[PassReport, ...]
     proved: bool
+
+    def __repr__(self) -> str:
+        verdict = "proved equal" if self.proved else "not proved"
+        return f"<Reduction by {len(self.reports)} passes, {verdict}: {self.graph!r}>"
 
 
 OnPass: TypeAlias = Callable[[PassReport], None]

@@ -9,15 +9,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.observe import Rows, checks, first_integrals, observed, quantities
+from kinegraph.simulate.observe import Rows, checks, drift_checks, first_integrals, observed, quantities
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -38,7 +40,7 @@ INTERVALS = 1000
 
 
 def simulate(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     duration: float,
     *,
     method: str | Method | Solver = Method.DOP853,
@@ -69,6 +71,7 @@ def simulate(
     native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
     progress: show a bar; None shows it where someone is looking.
     """
+    mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = opened(mechanism, forces)
@@ -151,6 +154,9 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
     mechanism = equations.mechanism
     nothing: Floats = np.zeros(0)
     q, v = equations.unpack(run.states, nothing)
+    drift = None
+    if isinstance(equations, VelocityForm) and equations.projection is not None:
+        q, v, drift = without_drift(equations, equations.projection, run.times, q, v, nothing)
     accounts = dict(zip(equations.accounts, run.states.T[len(run.states.T) - len(equations.accounts) :], strict=True))
     rows = Rows(run.times, q, v, accounts, nothing)
     columns: dict[str, Any] = {TIME: run.times}
@@ -171,7 +177,7 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
         velocities=mechanism.layout.velocities,
         ending=run.ending,
         happenings=run.happenings,
-        checks=checks(equations, integrals, columns, rows, rtol),
+        checks=(*checks(equations, integrals, columns, rows, rtol), *drift_checks(drift)),
         statistics=run.statistics,
         subject=Subject(mechanism, equations.bound, rtol),
         decision=outcome.decision,

@@ -8,10 +8,12 @@ from typing import TypedDict
 
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.parameters.regroup import Gauge
-from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
-from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
+from kinegraph.derive.quantities.definitions.accelerations import unsolved
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Choice
-from kinegraph.derive.quantities.table import RECORDS
+from kinegraph.derive.quantities.variables import DISPLACEMENTS
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import AlikeLimbs
 from kinegraph.derive.tree.links import JointKind
@@ -77,6 +79,10 @@ class PlanSearch:
             self._left -= len(self._seen[plan].graph)
         return self._seen[plan]
 
+    def derived(self, plan: Plan) -> Candidate:
+        """The graph of all that is wanted, by one plan."""
+        return self._derived(plan, self.quantities)
+
     def _derived(self, plan: Plan, quantities: Sequence[Quantity]) -> Candidate:
         derivation = self._derivation(plan, quantities)
         outputs = [derivation.output(quantity) for quantity in quantities]
@@ -97,7 +103,7 @@ class PlanSearch:
 
     def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
         """The parameters with values that must be symbols until the derivatives by them have been taken."""
-        words = {quantity.by for quantity in quantities}
+        words = {variable for quantity in quantities for variable in quantity.by}
         return set(self.bound) if "p" in words and "p" not in self.bound else words & set(self.bound)
 
     def _with_values(self, graph: Graph) -> Graph:
@@ -113,18 +119,18 @@ class PlanSearch:
     def best(self, budget: int = 0) -> Candidate:
         """The cheapest plan found; after the main choices single ones are changed until `budget` nodes are derived."""
         best = self._best_judged(budget)
-        return best if self._judged == tuple(self.quantities) else self._derived(best.plan, self.quantities)
+        return best if self._judged == tuple(self.quantities) else self.derived(best.plan)
 
     def best_unsolved(self, budget: int = 0) -> tuple[Candidate, LinearSystem]:
         """By the cheapest plan, the graph up to the linear system that derivatives of accelerations end in."""
         derivation = self._derivation(self._best_judged(budget).plan, self.quantities)
-        outputs, system = derivation.unsolved(self.quantities)
+        outputs, system = unsolved(derivation, self.quantities)
         return self._candidate(derivation, outputs, self.quantities), system
 
     @property
     def limbs_prevail(self) -> bool:
         """Are most joints those of limbs with others like them, and can they be written alike?"""
-        written_alike = all(RECORDS[quantity.name].of_links for quantity in self.quantities)
+        written_alike = all(quantity.record.of_links for quantity in self.quantities)
         if not written_alike or self._differentiated_by(self.quantities):
             return False
         return Derivation(self.mechanism, self.bound, Plan(), alike=True).limbs.prevail
@@ -139,7 +145,7 @@ class PlanSearch:
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""
-        matters = {choice for quantity in self._judged for choice in RECORDS[quantity.name].choices}
+        matters = {choice for quantity in self._judged for choice in quantity.record.choices}
         if Choice.FORWARD in matters:
             yield {"forward": ForwardMethod.ARTICULATED}
         yield {"kept": frozenset(), "euler": None}
@@ -171,11 +177,12 @@ def _judged_by(quantity: Quantity) -> Quantity:
     Derivatives of forces are written out and judged by themselves; those of accelerations are built on them, and what
     is added takes the same operations by any plan.
     """
+    first = quantity.by[0] if quantity.by else ""
     if quantity.name == "tau":
-        return quantity if quantity.by in _WRITTEN.values() else replace(quantity, by="")
-    if quantity.name == "qdd" and quantity.by in _WRITTEN:
-        return Quantity("tau", by=_WRITTEN[quantity.by])
-    return replace(quantity, by="")
+        return replace(quantity, by=(first,) if first in _WRITTEN.values() else ())
+    if quantity.name == "qdd" and first in _WRITTEN:
+        return Quantity("tau", by=(_WRITTEN[first],))
+    return quantity.undifferentiated
 
 
 def _flip_frame(plan: Plan, index: int) -> Plan:

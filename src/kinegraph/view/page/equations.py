@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from kinegraph.compiler.compile import LARGE, derive, derived_plainly, unit_quaternions
+from kinegraph.compiler.compile import LARGE, derive, derived_plainly
+from kinegraph.compiler.request import unit_quaternions
 from kinegraph.errors import DerivationError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.proof.prove import prove
@@ -45,7 +46,7 @@ def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Count
     for quantity, title in _COUNTED.items():
         try:
             plain = derived_plainly(mechanism, quantity, bound)
-            graph = reduce(derive(mechanism, quantity, values=bound), Effort.QUICK, prove=False).graph
+            graph = reduce(derive(mechanism, quantity, parameters=bound), Effort.QUICK, prove=False).graph
         except DerivationError:  # e.g. no forward dynamics of a joint that moves no mass
             continue
         proved = bool(prove(plain, graph, quaternions=unit_quaternions(mechanism)))
@@ -60,7 +61,7 @@ def typeset(mechanism: Mechanism) -> str:
         if len(mechanism.layout.velocities) > LARGE:
             parts.append(_left_out(title, quantities, mechanism))
             continue
-        found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph)
+        found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph, mechanism)
         size = len(found.abbreviations) + len(found.entries)
         parts.append(_section(title, found) if size <= MOST_EQUATIONS else _left_out(title, quantities, mechanism))
     return "\n".join(parts)

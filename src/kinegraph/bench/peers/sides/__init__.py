@@ -1,0 +1,1 @@
+"""The sides of the comparison: Kinegraph and its peers, each behind the same interface."""

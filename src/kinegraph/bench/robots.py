@@ -1,0 +1,348 @@
+"""Every URDF of the example-robot-data wheel against Pinocchio: all quantities, random states, relative errors.
+
+    pip install "kinegraph[bench]"
+    kinegraph bench robots [--states 100] [--base fixed|floating|both] [--json FILE] [NAME ...]
+
+Both read the same file with the angles as written (right angles are not recognised here, for Pinocchio keeps 1.5708).
+Conventions are brought together exactly: Pinocchio's quaternion has its scalar part last, and the velocity of a
+floating base stands in the base's own axes, ours in the fixed ones. Most of Pinocchio's algorithms refuse mimic joints,
+so it keeps them as joints of their own, and the coupling q_mimic = multiplier q + offset, read from the file once more,
+is applied to its results. NAME is a part of a file's path.
+
+Accelerations are as uncertain as the inertia matrix is ill-conditioned: qdd may differ by what its condition leaves of
+16 digits, and derivatives of qdd are compared by the forces they stand for: H d(qdd) must be minus Pinocchio's d(tau)
+at our qdd, and H d(qdd)/d(tau) the unit matrix. Matrices that cancel to nothing (the slopes of rotors) are measured by
+the inertias they come from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+
+from kinegraph.compiler.compile import compile
+from kinegraph.errors import ModelError
+from kinegraph.io.robot.report import Base, Robot
+from kinegraph.io.urdf import load_urdf
+from kinegraph.jit.kernel import KernelOptions
+from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.report import FindingKind
+
+Arrays = dict[str, np.ndarray]
+
+LIMIT = 1e-9
+DYNAMICS = ("tau", "H", "bias", "gravity", "coriolis")
+SLOPES = ("d(tau)/d(dq)", "d(tau)/d(v)")  # where our velocities are Pinocchio's but for couplings
+FORWARD_SLOPES = ("d(qdd)/d(dq)", "d(qdd)/d(v)", "d(qdd)/d(tau)")  # without couplings
+CANCELLING = (*SLOPES, *FORWARD_SLOPES, "coriolis")
+FRAMES = 3  # bodies whose pose and Jacobian are compared
+
+
+@dataclass
+class Outcome:
+    """One robot: the largest relative error of each quantity over all states."""
+
+    name: str
+    base: str
+    size: int = 0
+    errors: dict[str, float] = field(default_factory=dict)
+    condition: float = 0.0
+    problem: str = ""
+    seconds: float = 0.0
+
+    @property
+    def agrees(self) -> bool:
+        """All within the limit; accelerations within what the condition of the inertia matrix leaves of 16 digits."""
+        exact = all(error <= LIMIT for name, error in self.errors.items() if name != "qdd")
+        forward = self.errors.get("qdd", 0.0) <= max(LIMIT, 1e-15 * self.condition)
+        return not self.problem and exact and forward
+
+
+class Peer:
+    """Pinocchio's model of the same file, answering in our coordinates."""
+
+    def __init__(self, path: Path, robot: Robot, base: Base, mimic: bool) -> None:
+        if base is Base.FLOATING:
+            self.model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer(), "base")
+        else:
+            self.model = pin.buildModelFromUrdf(str(path))
+        self.data = self.model.createData()
+        self.robot = robot
+        self.couplings = couplings(path) if mimic else {}
+        self._joints = list(self._arranged())
+
+    def _arranged(self) -> Iterator[tuple[int, int, str]]:
+        """For each of our coordinates: its place in our q and v, and the joint it belongs to."""
+        q = v = 0
+        for coordinate in self.robot.mechanism.coordinates:
+            if isinstance(coordinate, Coordinate):
+                yield q, v, self.robot.joints[coordinate.name]
+                q, v = q + 1, v + 1
+            else:
+                yield q, v, self.robot.joints[coordinate.names[0]]
+                q, v = q + 4, v + 3
+
+    @property
+    def straight(self) -> bool:
+        """Does each joint have one velocity, the same for both?"""
+        return all(joint.nv == 1 for joint in list(self.model.joints)[1:])
+
+    def state(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Pinocchio's q, and the matrix T of v_pin = T v."""
+        theirs = pin.neutral(self.model)
+        turn = np.zeros((self.model.nv, len(self.robot.mechanism.velocity_names)))
+        places = {joint: (at_q, at_v) for at_q, at_v, joint in reversed(self._joints)}
+        for number in range(1, self.model.njoints):
+            joint, name = self.model.joints[number], self.model.names[number]
+            leader, factor, offset = self.couplings.get(name, (name, 1.0, 0.0))
+            at_q, at_v = places[leader]
+            if joint.nv == 6:
+                position, (e0, e1, e2, e3) = q[at_q : at_q + 3], q[at_q + 3 : at_q + 7]
+                theirs[joint.idx_q : joint.idx_q + 7] = *position, e1, e2, e3, e0
+                rotation = pin.Quaternion(e0, e1, e2, e3).toRotationMatrix()
+                turn[joint.idx_v : joint.idx_v + 3, at_v : at_v + 3] = rotation.T
+                turn[joint.idx_v + 3 : joint.idx_v + 6, at_v + 3 : at_v + 6] = np.eye(3)
+            elif joint.nv == 3:  # planar: its linear velocity stands in the turned axes
+                x, y, angle = q[at_q : at_q + 3]
+                c, s = np.cos(angle), np.sin(angle)
+                theirs[joint.idx_q : joint.idx_q + 4] = x, y, c, s
+                turn[joint.idx_v : joint.idx_v + 3, at_v : at_v + 3] = [[c, s, 0], [-s, c, 0], [0, 0, 1]]
+            else:
+                angle = factor * q[at_q] + offset
+                own = angle if joint.nq == 1 else (np.cos(angle), np.sin(angle))
+                theirs[joint.idx_q : joint.idx_q + joint.nq] = own
+                turn[joint.idx_v, at_v] = factor
+        return theirs, turn
+
+    def quantities(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, force: np.ndarray, bodies: list[str]) -> Arrays:
+        """All quantities at one state, in our coordinates."""
+        model, data = self.model, self.data
+        qp, turn = self.state(q)
+        vp = turn @ v
+        drift = self._drift(vp)
+        inertia = pin.crba(model, data, qp).copy()
+        inertia = np.triu(inertia) + np.triu(inertia, 1).T
+        zero = np.zeros(model.nv)
+        found = {
+            "tau": turn.T @ pin.rnea(model, data, qp, vp, turn @ a + drift),
+            "H": turn.T @ inertia @ turn,
+            "bias": turn.T @ pin.rnea(model, data, qp, vp, drift),
+            "gravity": turn.T @ pin.rnea(model, data, qp, zero, zero),
+        }
+        matrix = pin.computeCoriolisMatrix(model, data, qp, vp)
+        found["coriolis"] = turn.T @ (matrix @ turn + inertia @ self._turning(turn, vp))
+        energies = pin.computeKineticEnergy(model, data, qp, vp), pin.computePotentialEnergy(model, data, qp)
+        found["energy"] = np.array(energies)
+        found["momentum"] = self._momentum(qp, vp)
+        if self.straight:
+            by_q, by_v, _ = pin.computeRNEADerivatives(model, data, qp, vp, turn @ a)
+            found |= zip(SLOPES, (turn.T @ by_q @ turn, turn.T @ by_v @ turn), strict=True)
+        if self.robot.report.of(FindingKind.MASSLESS):
+            return self._frames(found, qp, turn, bodies)
+        if self.couplings:
+            found["qdd"] = np.linalg.solve(found["H"], force - found["bias"])
+        else:
+            accelerated = pin.aba(model, data, qp, vp, np.linalg.solve(turn.T, force))
+            found["qdd"] = np.linalg.solve(turn, accelerated - drift)
+        return self._frames(found, qp, turn, bodies)
+
+    def forces_of_slopes(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Arrays:
+        """What H times the derivatives of the acceleration must be where the acceleration is a."""
+        qp, turn = self.state(q)
+        by_q, by_v, _ = pin.computeRNEADerivatives(self.model, self.data, qp, turn @ v, turn @ a)
+        slopes = -turn.T @ by_q @ turn, -turn.T @ by_v @ turn, np.eye(len(a))
+        return dict(zip(FORWARD_SLOPES, slopes, strict=True))
+
+    def _drift(self, vp: np.ndarray) -> np.ndarray:
+        """What a_pin = T a + drift adds: the axes of a floating joint's linear velocity turn with it."""
+        drift = np.zeros(self.model.nv)
+        for joint in self.model.joints:
+            at = joint.idx_v
+            if joint.nv == 6:
+                drift[at : at + 3] = -np.cross(vp[at + 3 : at + 6], vp[at : at + 3])
+            elif joint.nv == 3:
+                drift[at : at + 2] = vp[at + 2] * vp[at + 1], -vp[at + 2] * vp[at]
+        return drift
+
+    def _turning(self, turn: np.ndarray, vp: np.ndarray) -> np.ndarray:
+        """dT/dt."""
+        rate = np.zeros_like(turn)
+        for joint in self.model.joints:
+            at = joint.idx_v
+            if joint.nv == 6:
+                rate[at : at + 3] = -np.cross(vp[at + 3 : at + 6], turn[at : at + 3].T).T
+            elif joint.nv == 3:
+                rate[at], rate[at + 1] = vp[at + 2] * turn[at + 1], -vp[at + 2] * turn[at]
+        return rate
+
+    def _frames(self, found: Arrays, qp: np.ndarray, turn: np.ndarray, bodies: list[str]) -> Arrays:
+        model, data = self.model, self.data
+        pin.computeJointJacobians(model, data, qp)
+        pin.updateFramePlacements(model, data)
+        for body in bodies:
+            frame = model.getFrameId(self.robot.links[body], pin.FrameType.BODY)
+            found[f"pose:{body}"] = data.oMf[frame].homogeneous.copy()
+            aligned = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+            found[f"jacobian:{body}"] = aligned.reshape(6, model.nv) @ turn  # of one velocity it is a vector
+        return found
+
+    def _momentum(self, qp: np.ndarray, vp: np.ndarray) -> np.ndarray:
+        """Linear momentum, and angular momentum about the fixed origin (Pinocchio's is about the mass centre)."""
+        central = pin.computeCentroidalMomentum(self.model, self.data, qp, vp)
+        return np.concatenate([central.linear, central.angular + np.cross(self.data.com[0], central.linear)])
+
+
+def couplings(path: Path) -> dict[str, tuple[str, float, float]]:
+    """Mimic joints: which joint each follows in the end, with which factor and offset."""
+    found: dict[str, tuple[str, float, float]] = {}
+    for joint in ElementTree.parse(path).getroot().iter("joint"):
+        mimic = joint.find("mimic")
+        if mimic is not None and joint.get("type") != "fixed":
+            factor, offset = float(mimic.get("multiplier", 1)), float(mimic.get("offset", 0))
+            found[joint.attrib["name"]] = mimic.attrib["joint"], factor, offset
+    for name, (leader, factor, offset) in list(found.items()):
+        while leader in found:
+            leader, more, further = found[leader]
+            factor, offset = factor * more, offset + factor * further
+        found[name] = leader, factor, offset
+    return found
+
+
+def frames_of(mechanism: Mechanism) -> list[str]:
+    """A few bodies to look at: the last ones that carry nothing."""
+    bases = {body.base for body in mechanism.bodies}
+    leaves = [body.name for body in mechanism.bodies if body.name not in bases and body.base is not None]
+    return leaves[:: max(1, len(leaves) // FRAMES)][:FRAMES]
+
+
+def random_states(mechanism: Mechanism, count: int) -> Iterator[tuple[np.ndarray, ...]]:
+    """Positions within a turn, unit quaternions, velocities, accelerations and forces of order one."""
+    random = np.random.default_rng(1)
+    nv = len(mechanism.velocity_names)
+    for _ in range(count):
+        parts = []
+        for coordinate in mechanism.coordinates:
+            part = random.uniform(-3, 3, 1) if isinstance(coordinate, Coordinate) else random.normal(size=4)
+            parts.append(part if isinstance(coordinate, Coordinate) else part / np.linalg.norm(part))
+        q = np.concatenate(parts) if parts else np.zeros(0)
+        yield q, *(random.uniform(-1, 1, nv) for _ in range(3))
+
+
+class Own:
+    """Our kernels of all quantities, compiled as for users."""
+
+    def __init__(self, robot: Robot, bodies: list[str], peer: Peer) -> None:
+        mechanism = robot.mechanism
+        frames = [f"{word}:{body}" for body in bodies for word in ("pose", "jacobian")]
+        wanted = [(*DYNAMICS, *(SLOPES if peer.straight else ())), ("energy", "momentum", *frames)]
+        if not robot.report.of(FindingKind.MASSLESS):  # else the inertia matrix is singular
+            wanted.append(("qdd", *(FORWARD_SLOPES if peer.straight and not peer.couplings else ())))
+        options = KernelOptions(cache=False)
+        self.kernels = [compile(mechanism, words, options=options) for words in wanted]
+        self.words = wanted
+
+    def quantities(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, force: np.ndarray) -> Arrays:
+        state = {"q": q, "v": v, "a": a, "tau": force}
+        found: Arrays = {}
+        for words, kernel in zip(self.words, self.kernels, strict=True):
+            result = kernel(
+                *(state[argument if isinstance(argument, str) else argument.name] for argument in kernel.arguments)
+            )
+            found |= result if len(words) > 1 else {words[0]: result}
+        return found
+
+
+def compare(path: Path, base: Base, states: int) -> Outcome:
+    """Load, derive, compile and compare one robot."""
+    began = time.perf_counter()
+    outcome = Outcome(path.stem, base.value)
+    mimic = True
+    try:
+        try:
+            robot = load_urdf(path, base=base, right_angles=False)
+        except ModelError as error:
+            if "mimic=False" not in str(error):
+                raise
+            mimic = False
+            outcome.name += " (mimic off)"
+            robot = load_urdf(path, base=base, right_angles=False, mimic=False)
+    except ModelError as error:
+        outcome.problem = str(error).replace(str(path), path.name).replace("\n", ";")
+        return outcome
+    mechanism = robot.mechanism
+    outcome.size = len(mechanism.velocity_names)
+    if not outcome.size:
+        outcome.problem = "nothing moves"
+        return outcome
+    bodies = frames_of(mechanism)
+    peer = Peer(path, robot, base, mimic)
+    own = Own(robot, bodies, peer)
+    level = None
+    for q, v, a, force in random_states(mechanism, states):
+        ours, theirs = own.quantities(q, v, a, force), peer.quantities(q, v, a, force, bodies)
+        if FORWARD_SLOPES[0] in ours:
+            theirs |= peer.forces_of_slopes(q, v, ours["qdd"])
+            ours |= {name: theirs["H"] @ ours[name] for name in FORWARD_SLOPES}
+        offset = ours["energy"][1] - theirs["energy"][1]  # mass on the fixed root: Pinocchio leaves it out
+        level = offset if level is None else level
+        ours["energy"][1] -= level
+        outcome.condition = max(outcome.condition, float(np.linalg.cond(theirs["H"])))
+        for name in ours:
+            value, found = theirs[name], ours[name]
+            least = 1e-6 * float(np.abs(theirs["H"]).max()) if name in CANCELLING else 1e-12
+            scale = max(float(np.abs(value).max()), least)
+            off = float(np.abs(found - value).max()) / scale
+            word = name.partition(":")[0]
+            outcome.errors[word] = max(outcome.errors.get(word, 0.0), off if np.isfinite(off) else np.inf)
+    outcome.seconds = time.perf_counter() - began
+    return outcome
+
+
+def line(outcome: Outcome) -> str:
+    """One row of the table."""
+    head = f"{outcome.name:34s} {outcome.base:8s} {outcome.size:3d}"
+    if outcome.problem:
+        return f"{head}  {outcome.problem}"
+    errors = " ".join(f"{name} {error:.0e}" for name, error in outcome.errors.items())
+    verdict = "agrees" if outcome.agrees else "DIFFERS"
+    return f"{head}  {verdict}: {errors}; cond {outcome.condition:.0e}, {outcome.seconds:.0f} s"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--states", type=int, default=100)
+    parser.add_argument("--base", choices=("fixed", "floating", "both"), default="both")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--wheels", action="store_true", help="the files of dm_control, gymnasium, robosuite and drake")
+    options = parser.parse_args()
+    if options.wheels:
+        from kinegraph.bench.wheels import run  # needs MuJoCo, which the rest does not
+
+        return run(options.names, min(options.states, 3), options.json)
+    folder = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
+    paths = [p for p in sorted(folder.rglob("*.urdf")) if not options.names or any(n in str(p) for n in options.names)]
+    bases = tuple(Base) if options.base == "both" else (Base(options.base),)
+    outcomes = []
+    for base in bases:
+        for path in sorted(paths, key=lambda p: p.stat().st_size):
+            outcomes.append(compare(path, base, options.states))
+            print(line(outcomes[-1]), flush=True)
+    loaded = [outcome for outcome in outcomes if not outcome.problem]
+    print(f"{sum(o.agrees for o in loaded)} of {len(loaded)} agree; {len(outcomes) - len(loaded)} not compared")
+    if options.json:
+        options.json.write_text(json.dumps([vars(outcome) for outcome in outcomes], indent=1), encoding="utf-8")
+    return 0 if all(outcome.agrees for outcome in loaded) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
