@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -28,7 +28,7 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.constraints.records import is_constrained
@@ -83,6 +83,10 @@ class Equations(ABC):
         """A graph in q and v as a graph in y."""
 
     @abstractmethod
+    def carry_states(self, graph: Graph) -> Graph:
+        """Rows of q, v and accounts (the one output of a graph in these) as rows of y, in y."""
+
+    @abstractmethod
     def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
         """y from q and v."""
 
@@ -96,6 +100,28 @@ class Equations(ABC):
         inputs = (Symbol(Kind.INPUT, name) for name in self.forces.sampled)
         parameters = (Symbol(Kind.PARAMETER, name) for name in self.runtime)
         return (*self.state_symbols, Symbol(Kind.TIME, TIME), *inputs, *parameters)
+
+    @property
+    def velocity_symbols(self) -> tuple[Symbol, ...]:
+        """The symbols of q, v, integrals of quasi-velocities and accounts."""
+        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
+        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
+        further = (*self.mechanism.layout.integrals, *self.accounts)
+        return (*positions, *velocities, *(Symbol(Kind.INPUT, name) for name in further))
+
+    @property
+    def moving_symbols(self) -> tuple[Symbol, ...]:
+        """The symbols of what changes with time: y and the sampled inputs."""
+        return (*self.state_symbols, *(Symbol(Kind.INPUT, name) for name in self.forces.sampled))
+
+    @property
+    def rate_symbols(self) -> tuple[Symbol, ...]:
+        """Symbols for the rates of `moving_symbols`."""
+        return tuple(Symbol(Kind.INPUT, f"rate:{symbol.name}") for symbol in self.moving_symbols)
+
+    def slope_function(self, graph: Graph, native: bool) -> Function:
+        """A graph as a function of x, followed by the rates of y and of the inputs."""
+        return _function(graph, [Argument("x", self.symbols), Argument("rates", self.rate_symbols)], native)
 
     def function(self, graph: Graph, native: bool) -> Function:
         """A graph as a function of the one argument x: machine code, or interpreted."""
@@ -139,10 +165,7 @@ class VelocityForm(Equations):
 
     @property
     def state_symbols(self) -> tuple[Symbol, ...]:
-        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
-        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
-        further = (*self.mechanism.layout.integrals, *self.accounts)
-        return (*positions, *velocities, *(Symbol(Kind.INPUT, name) for name in further))
+        return self.velocity_symbols
 
     @cached_property
     def rate(self) -> Graph:
@@ -160,6 +183,9 @@ class VelocityForm(Equations):
         return reduced(projection(Derivation(self.mechanism, self.bound, Plan())))
 
     def carry(self, graph: Graph) -> Graph:
+        return graph
+
+    def carry_states(self, graph: Graph) -> Graph:
         return graph
 
     def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
@@ -209,19 +235,35 @@ class MomentumForm(Equations):
     def _velocities(self) -> Graph:
         return self._form.velocities()
 
+    @cached_property
+    def _momenta(self) -> Graph:
+        return self._form.momenta()
+
     def carry(self, graph: Graph) -> Graph:
         builder = Builder()
+        return builder.graph(self._carried(builder, graph))
+
+    def carry_states(self, graph: Graph) -> Graph:
+        builder = Builder()
+        (rows,) = self._carried(builder, graph)
+        positions, width = len(self.mechanism.layout.positions), rows.shape[1]
+        nodes: list[int] = []
+        for start in range(0, len(rows.nodes), width):
+            row = dict(zip(self.velocity_symbols, rows.nodes[start : start + width], strict=True))
+            place = transfer(self._momenta, builder, _replacing(builder, row))
+            nodes += [*rows.nodes[start : start + positions], *moved(self._momenta.outputs, place)[0].nodes]
+        return builder.graph([Output(rows.name, (rows.shape[0], len(self.names)), tuple(nodes))])
+
+    def _carried(self, builder: Builder, graph: Graph) -> tuple[Output, ...]:
+        """The outputs of a graph in q and v, in q and p."""
         solved = moved(self._velocities.outputs, transfer(self._velocities, builder))[0].nodes
-        v = dict(zip(self.mechanism.layout.velocities, solved, strict=True))
-
-        def symbol(node: Symbol) -> int:
-            return v[node.name] if node.kind is Kind.VELOCITY else builder.symbol(node.kind, node.name)
-
-        return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
+        symbols = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
+        v = dict(zip(symbols, solved, strict=True))
+        return moved(graph.outputs, transfer(graph, builder, _replacing(builder, v)))
 
     def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
         row = np.concatenate([q, v, [0.0], parameters])
-        return np.concatenate([q, row_values(self._form.momenta(), state_symbols(self), row[None])["p"][0]])
+        return np.concatenate([q, row_values(self._momenta, state_symbols(self), row[None])["p"][0]])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
         rows = np.hstack([states, np.zeros((len(states), 1)), np.tile(parameters, (len(states), 1))])
@@ -244,6 +286,16 @@ def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[st
         return interpret(graph, {symbol.name: column for symbol, column in zip(symbols, rows.T, strict=True)})
     values = compile_graph(reduced(graph), [Argument("x", tuple(symbols))]).batch(rows)
     return values if isinstance(values, dict) else {graph.outputs[0].name: values}
+
+
+def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbol], int]:
+    """What every symbol becomes in a builder: one of the nodes, or itself."""
+
+    def symbol(node: Symbol) -> int:
+        known = nodes.get(node)
+        return builder.symbol(node.kind, node.name) if known is None else known
+
+    return symbol
 
 
 def _function(graph: Graph, arguments: Sequence[Argument], native: bool, reducing: bool = True) -> Function:

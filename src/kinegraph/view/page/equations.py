@@ -61,7 +61,7 @@ def typeset(mechanism: Mechanism) -> str:
         if len(mechanism.layout.velocities) > LARGE:
             parts.append(_left_out(title, quantities, mechanism))
             continue
-        found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph)
+        found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph, mechanism)
         size = len(found.abbreviations) + len(found.entries)
         parts.append(_section(title, found) if size <= MOST_EQUATIONS else _left_out(title, quantities, mechanism))
     return "\n".join(parts)
