@@ -88,5 +88,13 @@ class TableauError(SolveError):
     """The numbers of a Runge-Kutta method contradict each other."""
 
 
+class LeftOutWarning(UserWarning):
+    """A model file says what the mechanism does not have, or something in it was rounded."""
+
+
 class TaskError(KinegraphError):
     """A task of mechanics has no answer for this mechanism, or was asked for something that does not exist."""
+
+
+class AssemblyError(KinegraphError):
+    """The loops and constraints of a mechanism cannot be made to fit."""

@@ -31,10 +31,11 @@ import pinocchio as pin
 
 from kinegraph.compiler.compile import compile
 from kinegraph.errors import ModelError
-from kinegraph.io.robot.report import Base, FindingKind, Robot
+from kinegraph.io.robot.report import Base, Robot
 from kinegraph.io.urdf import load_urdf
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.report import FindingKind
 
 Arrays = dict[str, np.ndarray]
 

@@ -10,16 +10,13 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     parameter_settings,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.ops import known_values
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import straight_kernel
@@ -41,15 +38,14 @@ class Stage(StrEnum):
     ASM = "asm"
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.GRAPH,
     quantity: QuantityOption = "tau",
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
     effort: Annotated[Effort, typer.Option(help="How long to try.")] = Effort.QUICK,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print a value between two stages, as `compile` makes it: the model, its tree of joints, the graph as derived and
@@ -57,7 +53,7 @@ def run(
 
     Parameters become numbers where the model gives values.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     if not symbolic:
         values = {**known_values(mechanism), **values}

@@ -76,6 +76,11 @@ class Chain:
         law.check(candidate.graph)
         return Derived(self.request.key, candidate.plan, candidate.graph)
 
+    @property
+    def first(self) -> Graph:
+        """The equations as the recursions first give them: every link in its own frame, no parameters regrouped."""
+        return self._first(self.derived.plan)[0]
+
     @cached_property
     def reduced(self) -> Reduced:
         """The equations reduced, proved equal to the equations as first derived."""

@@ -63,9 +63,11 @@ def _tree(text: str, source: str) -> Tree[Any]:
     """The syntax tree, built token by token so that nesting can be limited and errors know what came before."""
     parser = _grammar().parse_interactive(text)
     last: Token | None = None
+    first: Token | None = None  # of the statement
     depth = length = 0
     try:
         for token in parser.iter_parse():
+            first = token if last is None or last.type == "SEMICOLON" else first
             last = token
             depth += (token.type == "LPAR") - (token.type == "RPAR")
             if depth > MAX_NESTING + 1:  # one for the parenthesis of a transform around its expression
@@ -79,7 +81,7 @@ def _tree(text: str, source: str) -> Tree[Any]:
     except UnexpectedCharacters as error:
         raise at_character(text, error, source) from None
     except UnexpectedInput as error:
-        raise at_token(text, error, last, source) from None
+        raise at_token(text, error, last, source, first) from None
 
 
 def _over_limit(token: Token, source: str, message: str) -> ModelError:

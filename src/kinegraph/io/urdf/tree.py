@@ -12,6 +12,7 @@ from kinegraph.io.robot.report import Findings
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.xacro import refuse_xacro
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.report import FindingKind
 
 T = TypeVar("T")
 
@@ -74,8 +75,8 @@ def read_tree(root: Element, findings: Findings) -> UrdfTree:
         elif element.tag == "joint" and element.get("type") is not None:
             joint = _joint(element)
             _enter(joints, joint.name, joint, element)
-        elif element.tag != "material":
-            findings.ignore(element)
+        elif element.tag == "joint":
+            findings.count(FindingKind.NOT_UNDERSTOOD, "joints without a type", "<joint> without a type", element.place)
     if not links:
         remedy = 'write at least one <link name="...">'
         if root.first("include"):
