@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "graph": {"errors", "display"},
     "passes": {"errors", "interrupt", "graph", "display"},
     "codegen": {"errors", "graph"},
-    "notation": {"errors", "graph", "codegen"},
+    "notation": {"errors", "graph", "codegen", "model", "derive"},
     "jit": {"errors", "graph", "codegen"},
     "model": {"errors", "display"},
     "io": {"errors", "model"},

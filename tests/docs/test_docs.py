@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/walkthrough.md", "docs/motion.md", "docs/passes.md")
+PAGES = (
+    "README.md",
+    "docs/walkthrough.md",
+    "docs/motion.md",
+    "docs/passes.md",
+    "docs/closed-loops.md",
+    "docs/tasks.md",
+)
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -208,3 +208,10 @@ def test_an_origin_is_turned_by_angles_or_by_a_quaternion() -> None:
     assert write(turned).splitlines()[-1].partition("|")[2].strip() == "Sx(1), Q(0.8, 0.6, 0, 0), Rx(j);"
     with pytest.raises(ModelError, match="turned by rpy and by quat_xyzw"):
         parse_urdf(robot(joint('<origin rpy="1 0 0" quat_xyzw="0 0 0 1"/>')))
+
+
+def test_a_world_that_no_link_declares_is_the_fixed_frame() -> None:
+    found = parse_urdf(robot(joint(), joint(name="weld", kind="fixed", parent="world", child="a")))
+    assert [body.name for body in found.mechanism.bodies] == ["world", "a", "b"]
+    (assumed,) = found.report.of(FindingKind.ASSUMED)
+    assert "is the fixed frame" in assumed.message and found.report.complete

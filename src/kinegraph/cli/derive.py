@@ -44,11 +44,11 @@ def run(
     if quantity.strip() == "base_parameters":
         text = f"{base_parameters(mechanism, numeric=numeric, parameters=parameter_settings(mechanism, settings))}\n"
     else:
-        text = formula(graph)
+        text = formula(graph, mechanism=mechanism)
     if json:
-        print_json({"name": mechanism.name, "text": text, "latex": latex_of(graph, heading)})
+        print_json({"name": mechanism.name, "text": text, "latex": latex_of(graph, heading, mechanism=mechanism)})
     elif latex:
-        typer.echo(latex_of(graph, heading), nl=False)
+        typer.echo(latex_of(graph, heading, mechanism=mechanism), nl=False)
     else:
         typer.echo(f"# {heading}\n\n{text}", nl=False)
 

@@ -37,6 +37,9 @@ def run(
         list[str] | None,
         typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,q1''=0,tau:q1=3,t=1."),
     ] = None,
+    as_given: Annotated[
+        bool, typer.Option("--as-given", help="Do not assemble a mechanism with loops or constraints first.")
+    ] = False,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -47,7 +50,10 @@ def run(
     """
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
-    state = state_of(mechanism, assignments(at or (), "--at"), parameter_values(mechanism, values))
+    given = assignments(at or (), "--at")
+    state = state_of(mechanism, given, parameter_values(mechanism, values))
+    if not as_given and (mechanism.loops or mechanism.constraints):
+        state = assembled(mechanism, state, tuple(given), values)
     results = evaluate(mechanism, quantity, values, state)
     if json:
         print_json({name: array.tolist() for name, array in results.items()})
@@ -72,6 +78,17 @@ Doubles: TypeAlias = NDArray[np.float64]
 
 #: The exit code of a state at which something has no value.
 NO_VALUE = 1
+
+
+def assembled(mechanism: Mechanism, state: State, held: tuple[str, ...], values: Mapping[str, Expression]) -> State:
+    """The state that fits loops and constraints near the given one; what was given stays if it can."""
+    from kinegraph.assembly.assemble import Assembler
+
+    layout = mechanism.layout
+    q, v = (np.array([state[name] for name in names]) for names in (layout.positions, layout.velocities))
+    found = Assembler(mechanism, values).assembled(q, v, held, state["t"])
+    names = (*layout.positions, *layout.velocities)
+    return state | dict(zip(names, (*found.q.tolist(), *found.v.tolist()), strict=True))
 
 
 def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping[str, Value]) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -13,7 +14,7 @@ import typer
 from rich.text import Text
 
 import kinegraph as kg
-from kinegraph.cli.common import console
+from kinegraph.cli.common import assignments, console, parse_value
 from kinegraph.compiler.load import ReadOptions, read
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
 from kinegraph.model.robot.unused import full_report
@@ -25,10 +26,12 @@ class ModelSource:
 
     model: str
     options: ReadOptions
+    locks: tuple[str, ...] = ()
 
     def read(self) -> kg.Mechanism:
         """The mechanism, without a word about what the file says beyond it."""
-        return read(self.model, self.options)
+        found = read(self.model, self.options)
+        return locked(found, self.locks) if self.locks else found
 
     def mechanism(self) -> kg.Mechanism:
         """The mechanism; one line on stderr says what is left out of it or rounded."""
@@ -38,6 +41,15 @@ class ModelSource:
             line = f"note: {Path(self.model).name}: left out or rounded: {summary}; `kinegraph check` says more"
             console(stderr=True).print(Text(line), soft_wrap=True)
         return found
+
+
+def locked(mechanism: kg.Mechanism, texts: tuple[str, ...]) -> kg.Mechanism:
+    """The mechanism with coordinates held as --lock says: `q4=0`, or `q4` for its initial position."""
+    known = [parameter.name for parameter in mechanism.parameters]
+    parts = [part.strip() for text in texts for part in re.split(r",(?![^()]*\))", text)]
+    given = assignments([part for part in parts if "=" in part], "--lock")
+    values = {name: parse_value(value, "--lock", known) for name, value in given.items()}
+    return kg.lock(mechanism, *(part for part in parts if part and "=" not in part), values)
 
 
 _PARAMETERS = {
@@ -73,6 +85,24 @@ _PARAMETERS = {
         ],
         ANGLE_TOLERANCE,
     ),
+    "parameters": (
+        Annotated[
+            Path | None,
+            typer.Option(
+                "--parameters", metavar="FILE", help="Values of parameters: .json, .toml, .csv or `name = value`."
+            ),
+        ],
+        None,
+    ),
+    "lock": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--lock", metavar="NAME=VALUE", help="Hold coordinates: --lock q4=0, or --lock q4 where it starts."
+            ),
+        ],
+        None,
+    ),
 }  # fmt: skip
 
 
@@ -100,8 +130,9 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
             package_roots=tuple(values["package_root"] or ()),
             elements=values["elements"],
             angle_tolerance=values["angle_tolerance"],
+            parameters=values["parameters"],
         )
-        command(source=ModelSource(values["model"], options), **given)
+        command(source=ModelSource(values["model"], options, tuple(values["lock"] or ())), **given)
 
     parameters = [added[0], *first, *added[1:], *last]
     run.__signature__ = inspect.Signature([one.replace(kind=kind) for one in parameters])  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -14,13 +14,16 @@ from kinegraph.errors import LeftOutWarning, ModelError
 from kinegraph.io.dh.table import load_denavit_hartenberg
 from kinegraph.io.mjcf.load import read_mjcf
 from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
+from kinegraph.io.parameters import read_parameters
 from kinegraph.io.records.load import load as load_records
 from kinegraph.io.records.write import write as write_records
 from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.urdf.load import read_urdf
+from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.parameter_values import with_parameters
 from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.model.robot.unused import full_report
 
@@ -34,12 +37,14 @@ class ReadOptions:
     as each format's own engines do: MJCF yes, URDF no. `JointModel` chooses more: dry friction, limits.
     angle_tolerance: how far off, in radians, a right angle of a robot file may be to be taken as exact; above 1e-7 only
     angles rounded or cut off to the digits written are.
+    parameters: values of parameters by name, or a file of them (.json, .toml, .csv, or lines `name = value`).
     """
 
     floating: bool = False
     package_roots: tuple[str | Path, ...] = ()
     elements: bool | JointModel | None = None
     angle_tolerance: float = ANGLE_TOLERANCE
+    parameters: Mapping[str, Scalar] | str | Path | None = None
 
 
 #: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
@@ -68,13 +73,14 @@ def load(
     package_roots: Sequence[str | Path] = (),
     elements: bool | JointModel | None = None,
     angle_tolerance: float = ANGLE_TOLERANCE,
+    parameters: Mapping[str, Scalar] | str | Path | None = None,
 ) -> Mechanism:
     """A mechanism from a file (the model language, URDF, MJCF, a Denavit-Hartenberg table as CSV), or by its name in
     the library. What a file holds decides how it is read: URDF and MJCF are told apart by their root element.
     A LeftOutWarning says what the file says and the equations do not have; `mechanism.report` keeps it. `ReadOptions`
     explains the options; the readers in `kinegraph.io` take more.
     """
-    mechanism = read(source, ReadOptions(floating, tuple(package_roots), elements, angle_tolerance))
+    mechanism = read(source, ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters))
     summary = full_report(mechanism).summary()
     if summary:
         message = f"{source}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
@@ -84,6 +90,14 @@ def load(
 
 def read(source: str | Path, options: ReadOptions) -> Mechanism:
     """Like `load`, without a warning."""
+    mechanism = _read(source, options)
+    given = options.parameters
+    if given is None:
+        return mechanism
+    return with_parameters(mechanism, given if isinstance(given, Mapping) else read_parameters(given))
+
+
+def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognised(source)
     if kind is not ModelFormat.URDF and (options.floating or options.package_roots):
         floating = options.floating

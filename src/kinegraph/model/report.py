@@ -18,6 +18,7 @@ class FindingKind(Enum):
     DOUBLE_ANGLE = "right angle in double precision, taken as exact"
     MESH = "mesh that pages cannot draw"
     NEAR_RIGHT_ANGLE = "almost a right angle, taken as written"
+    ASSUMED = "not stated, assumed"
     INERTIA = "inertia no real body has, taken as stated"
     MASSLESS = "joint that moves no mass"
     NOT_USED = "no bearing on the motion, not used"

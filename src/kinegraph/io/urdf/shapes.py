@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 
 from kinegraph.io.robot.attributes import Written, vector
 from kinegraph.io.robot.meshes import MeshFinder
@@ -49,8 +50,9 @@ class ShapeReader:
         if form.tag == ShapeKind.MESH.value:
             reference = form.required("filename")
             file = self.meshes.file(reference)
-            if file is None and self.meshes.searches(reference):
-                self.placing.findings.add(FindingKind.MESH, reference, form.place)
+            if fault := self.meshes.fault(reference):
+                name = PurePosixPath(reference).name
+                self.placing.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
             scale = _expressions(vector(form, "scale", 3)) or (ONE, ONE, ONE)
             return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)

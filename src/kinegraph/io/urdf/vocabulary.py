@@ -11,13 +11,15 @@ URDF: Vocabulary = {
     "robot": entry(
         understood("name"),
         idle("version"),
-        children="link joint material transmission gazebo sensor=idle camera=idle loop_joint drake:*=extension "
+        children="link joint material transmission gazebo sensor=idle camera=idle ros2_control=idle "
+        "frame=idle loop_joint drake:*=extension "
         "mujoco=extension plugin=extension extension",
     ),
     "link": entry(
         understood("name"),
-        idle("type"),
-        children="visual=shape collision=shape self_collision_checking=idle sensor=idle drake:*=extension "
+        idle("type drake_ignore"),
+        children="visual=shape collision=shape self_collision_checking=idle collision_checking=idle "
+        "self_filter=idle gravity=weightless kinematic=weightless sensor=idle drake:*=extension "
         "contact=contact_parameters",
         once="inertial",
     ),
@@ -28,7 +30,7 @@ URDF: Vocabulary = {
     "shape": entry(
         idle("name"), children="drake:*=extension", once="origin geometry material=shape_material verbose=idle"
     ),
-    "geometry": entry(once=_GEOMETRY),
+    "geometry": entry(idle("name"), once=_GEOMETRY),
     "box": entry(understood("size")),
     "cylinder": entry(understood("radius length")),
     "sphere": entry(understood("radius")),
@@ -39,6 +41,7 @@ URDF: Vocabulary = {
     "color": entry(understood("rgba")),
     "joint": entry(
         understood("name type"),
+        idle("dont_collapse"),
         children="drake:*=extension",
         once="origin parent child axis limit dynamics mimic calibration=idle safety_controller=idle",
     ),
@@ -46,11 +49,13 @@ URDF: Vocabulary = {
     "child": entry(understood("link")),
     "axis": entry(understood("xyz")),
     "limit": entry(
-        understood("lower upper velocity effort"), idle("acceleration deceleration jerk"),
+        understood("lower upper velocity effort"),
+        idle("acceleration deceleration jerk command_effort current gear_velocity"),
         children="drake:*=extension",
     ),
     "dynamics": entry(
-        understood("damping friction"), missing("joint springs", spring_stiffness="0", spring_reference="0")
+        understood("damping friction"), missing("joint springs", spring_stiffness="0", spring_reference="0"),
+        missing("elastic drives", K=None, D=None, mu_viscous=None, mu_coulomb=None)
     ),
     "mimic": entry(understood("joint multiplier offset")),
     "transmission": entry(idle("name type"), children="actuator drake:*=extension *=idle", has_text=True),

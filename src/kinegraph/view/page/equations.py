@@ -58,7 +58,7 @@ def typeset(mechanism: Mechanism) -> str:
         if len(mechanism.layout.velocities) > LARGE:
             parts.append(_left_out(title, quantities, mechanism))
             continue
-        found = mathml(Chain(request_of(mechanism, quantities)).reduced.graph)
+        found = mathml(Chain(request_of(mechanism, quantities)).reduced.graph, mechanism)
         size = len(found.abbreviations) + len(found.entries)
         parts.append(_section(title, found) if size <= MOST_EQUATIONS else _left_out(title, quantities, mechanism))
     return "\n".join(parts)
