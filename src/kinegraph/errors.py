@@ -64,6 +64,10 @@ class GraphError(KinegraphError):
     """A graph breaks the law, or its text cannot be read."""
 
 
+class NumberSizeError(GraphError):
+    """An exact number would have thousands of digits."""
+
+
 class ProofError(KinegraphError):
     """Two graphs that should be equal are not."""
 

@@ -123,6 +123,8 @@ def test_the_mechanism_keeps_it(model):
     found = kg.load(model)
     again = pickle.loads(pickle.dumps(replace(found, name="other")))
     assert again.report == found.report and again.report.of(FindingKind.LEFT_OUT)
+    assert "# line 8: <motor> of <actuator>: drive" in kg.write(found).splitlines()
+    assert kg.parse(kg.write(found)).report.complete
     assert replace(found, report=kg.load("puma560").report) == found  # it is no part of what the mechanism is
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import kinegraph as kg
 from kinegraph.derive.quantities.derivatives import dependencies
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.quantities.record import QuantityRecord, Subject
+from kinegraph.derive.quantities.record import Extent, QuantityRecord, Subject
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.model.mechanism import Mechanism
@@ -32,6 +32,12 @@ TEXTS = {
 }  # fmt: skip
 MECHANISMS = {name: kg.parse(text, name) for name, text in TEXTS.items()}
 
+#: A pendulum in coordinates of the plane, held by a constraint.
+TIED = kg.parse(
+    "coordinates x = 0.6, y = -0.8; gravity 0, -9.81, 0; A | Sx(x), Sy(y) | m(2); constraint rod | x^2 + y^2 = 1;",
+    "tied",
+)
+
 #: Nothing moves: many quantities are empty.
 STILL = kg.parse("parameters l = 1, m = 2; gravity 0, 0, -9.81; A | Sx(l), Rz(0.3) | Sx(l), m(m);", "still")
 
@@ -42,7 +48,9 @@ def words(mechanism: Mechanism) -> list[str]:
 
 
 def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
-    """One quantity of the table, asked of everything it can be asked of."""
+    """One quantity of the table, asked of everything it can be asked of; of constraints only where there are some."""
+    if Extent.ROWS in record.shape and not mechanism.constraints:
+        return
     for subject in _subjects(record.subject, mechanism):
         yield f"{record.name}:{subject}" if subject else record.name
     if record.any_frame:

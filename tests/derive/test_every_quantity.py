@@ -21,7 +21,7 @@ from kinegraph.compiler.request import arguments_of, request_of, unit_quaternion
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.quantities.record import Extent
+from kinegraph.derive.quantities.record import Extent, QuantityRecord
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
 from kinegraph.export import ExportOptions, Language, export
@@ -31,7 +31,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml import mathml
 from kinegraph.store import add, load, open_store
 from tests.cli.run import data, runner
-from tests.derive.every_quantity import MECHANISMS, STILL, derivatives, state, symbols, words, words_of
+from tests.derive.every_quantity import MECHANISMS, STILL, TIED, derivatives, state, symbols, words, words_of
 from tests.export.languages import build
 from tests.mechanisms import Floats
 
@@ -65,7 +65,7 @@ def given(mechanism: Mechanism, wanted: list[str]) -> dict[str, Floats | float]:
 
 def test_the_mechanisms_together_ask_for_every_row() -> None:
     asked = {Quantity.parse(word).name for mechanism in MECHANISMS.values() for word in words(mechanism)}
-    assert asked == {record.name for record in TABLE}
+    assert asked == {record.name for record in TABLE if Extent.ROWS not in record.shape}
 
 
 @every_mechanism
@@ -122,9 +122,9 @@ def test_compiled_called_and_batched(name: str, list_of: type[words]) -> None:
 
 
 @pytest.mark.parametrize("record", TABLE, ids=lambda record: record.name)
-def test_compiled_alone_dense_and_sparse(record: object) -> None:
+def test_compiled_alone_dense_and_sparse(record: QuantityRecord) -> None:
     name = "arm"
-    for word in list(words_of(record, MECHANISMS[name]))[-1:]:  # type: ignore[arg-type]
+    for word in list(words_of(record, MECHANISMS[name]))[-1:]:
         arguments = given(MECHANISMS[name], [word])
         kernel = kg.compile(MECHANISMS[name], word)
         assert_close(kernel(**arguments), expected(name, words)[word], word)
@@ -137,7 +137,7 @@ def test_compiled_alone_dense_and_sparse(record: object) -> None:
 
 
 @pytest.mark.parametrize("record", [record for record in TABLE if record.looped], ids=lambda record: record.name)
-def test_loops_compute_what_the_table_says(record: object) -> None:
+def test_loops_compute_what_the_table_says(record: QuantityRecord) -> None:
     mechanism = kg.load("double-pendulum")
     (word,) = words_of(record, mechanism)  # type: ignore[arg-type]
     arguments = given(mechanism, [word])
@@ -214,6 +214,16 @@ def test_written_as_text_latex_and_mathml(name: str, list_of: type[words]) -> No
     for display in (*displays.abbreviations, *displays.entries):
         for math in (display.left, *display.terms):
             ElementTree.fromstring(math)
+
+
+@pytest.mark.parametrize("record", [one for one in TABLE if Extent.ROWS in one.shape], ids=lambda one: one.name)
+def test_quantities_of_constraints(record: QuantityRecord) -> None:
+    (word,) = words_of(record, TIED)
+    graph = kg.derive(TIED, word, numeric=True)
+    kernel, arguments = kg.compile(TIED, word), given(TIED, [word])
+    assert_close(kernel(**arguments), kg.interpret(graph, symbols(TIED))[word], word)
+    assert kg.formula(graph, mechanism=TIED) and kg.latex(graph, mechanism=TIED) and mathml(graph, TIED).entries
+    assert prepare(TIED, word, ExportOptions()).routines[0].title == word
 
 
 def test_a_model_without_coordinates(tmp_path: Path) -> None:

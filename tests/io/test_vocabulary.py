@@ -189,3 +189,8 @@ def test_mjcf_says_what_it_leaves_out(outer: str, inner: str, topic: str) -> Non
 def test_bodies_say_what_they_leave_out() -> None:
     model = f'<mujoco><worldbody><body name="b" gravcomp="1" mocap="true">{MASS}</body></worldbody></mujoco>'
     assert parse_mjcf(model).report.summary() == "gravity compensation, bodies moved by hand"
+
+
+def test_names_of_a_file_stay_on_one_line() -> None:
+    report = parse_urdf('<robot name="r"><link name="a"/><gadget name="x&#10;; A | ;&#9;"/></robot>').report
+    assert str(report.findings[0]) == "line 1: <gadget> of <robot>: x?; A | ;?"

@@ -42,11 +42,7 @@ from kinegraph.model.robot.unused import full_report
 PACKAGES = ("dm_control", "gymnasium", "robosuite", "pydrake")
 LIMIT = 1e-9
 
-#: What is switched off in MuJoCo, and by which topics the report names it: these explain no difference.
 _OFF = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS", "ACTUATION")
-_NAMED = frozenset(
-    {"contacts", "joint ranges", "equality constraints", "dry friction in joints", "actuators", "keyframes"}
-)
 Floats = NDArray[np.float64]
 
 
@@ -54,7 +50,7 @@ class Verdict(Enum):
     """What became of a file."""
 
     AGREES = "agrees"
-    LEFT_OUT = "differs, and the report says what is left out"
+    LEFT_OUT = "agrees without the fluid or tendons that the report says are left out"
     DIFFERS = "DIFFERS"
     STILL = "read, nothing moves"
     REFUSED = "refused"
@@ -109,6 +105,15 @@ class MuJoCo:
         """Bodies beside the world."""
         return int(self.model.nbody) - 1
 
+    def switch_off(self, topics: set[str]) -> None:
+        """Take away passive forces that a report says are left out: nothing else may be missing then."""
+        if "fluid forces" in topics:
+            self.model.opt.density = self.model.opt.viscosity = 0
+        if "tendons" in topics:
+            for name in ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature"):
+                if hasattr(self.model, f"tendon_{name}"):
+                    getattr(self.model, f"tendon_{name}")[:] = 0
+
     def quantities(self, q: Floats, v: Floats, a: Floats) -> dict[str, Floats]:
         """H, and the forces that make the motion: H a + bias - passive forces."""
         self.data.qpos[:], self.data.qvel[:] = q, v
@@ -140,14 +145,11 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
         words = f"{size} velocities, MuJoCo {peer.model.nv}; {left}"
         return FileOutcome(package, shown, Verdict.DIFFERS.name, size, np.inf, words)
     off = largest_error(mechanism, peer, states)
-    return FileOutcome(package, shown, _verdict(off <= LIMIT, mechanism).name, size, off, left)
-
-
-def _verdict(agrees: bool, mechanism: Mechanism) -> Verdict:
-    if agrees:
-        return Verdict.AGREES
-    missing = full_report(mechanism).of(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
-    return Verdict.LEFT_OUT if any(finding.topic not in _NAMED for finding in missing) else Verdict.DIFFERS
+    verdict = Verdict.AGREES if off <= LIMIT else Verdict.DIFFERS
+    if off > LIMIT:
+        peer.switch_off({finding.topic for finding in full_report(mechanism).of(FindingKind.LEFT_OUT)})
+        verdict = Verdict.LEFT_OUT if largest_error(mechanism, peer, states) <= LIMIT else Verdict.DIFFERS
+    return FileOutcome(package, shown, verdict.name, size, off, left)
 
 
 def largest_error(mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
@@ -177,7 +179,7 @@ def compare_urdf(path: Path, package: str, states: int) -> FileOutcome:
         return FileOutcome(package, shown, verdict.name, found.size, words=found.problem)
     mechanism = read(path, ReadOptions())
     left = full_report(mechanism).summary(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
-    verdict = _verdict(found.agrees, mechanism)
+    verdict = Verdict.AGREES if found.agrees else Verdict.DIFFERS
     worst = max(found.errors.get(name, 0.0) for name in ("tau", "H"))
     return FileOutcome(package, shown, verdict.name, found.size, worst, left)
 

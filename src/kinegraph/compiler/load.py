@@ -23,9 +23,9 @@ from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.urdf.load import read_urdf
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.parameter_values import with_parameters
 from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.model.robot.unused import full_report
+from kinegraph.model.set_parameters import with_parameters
 
 
 @dataclass(frozen=True)

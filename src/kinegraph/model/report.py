@@ -51,7 +51,8 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"line {self.place.line}: " if self.place else ""
-        return f"{where}{shortened(self.message, 500)}"
+        line = f"{where}{shortened(self.message, 500)}"
+        return "".join(letter if letter.isprintable() else "?" for letter in line)  # a file may name things anything
 
 
 @dataclass(frozen=True, slots=True)

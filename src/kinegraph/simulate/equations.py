@@ -103,11 +103,11 @@ class Equations(ABC):
 
     @property
     def velocity_symbols(self) -> tuple[Symbol, ...]:
-        """The symbols of q, v and accounts."""
+        """The symbols of q, v, integrals of quasi-velocities and accounts."""
         positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
         velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
-        accounts = (Symbol(Kind.INPUT, name) for name in self.accounts)
-        return (*positions, *velocities, *accounts)
+        further = (*self.mechanism.layout.integrals, *self.accounts)
+        return (*positions, *velocities, *(Symbol(Kind.INPUT, name) for name in further))
 
     @property
     def moving_symbols(self) -> tuple[Symbol, ...]:
@@ -204,6 +204,9 @@ class MomentumForm(Equations):
     ) -> None:
         if is_constrained(mechanism):
             raise SolveError("symplectic methods do not take loops or constraints yet: choose another, e.g. dop853")
+        if mechanism.quasivelocities:
+            one = mechanism.quasivelocities[0]
+            raise SolveError(f"a symplectic method cannot integrate the quasi-velocity {one.name}: choose e.g. dop853")
         if forces.given or depends_on_time(mechanism):
             raise SolveError(
                 "a symplectic method needs a conservative mechanism: no inputs, nothing that depends on time\n"

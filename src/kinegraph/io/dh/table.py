@@ -5,7 +5,7 @@
 | alpha, a, d, theta | the four quantities of a row: expressions; empty is zero |
 | kind | revolute (the default), prismatic or fixed; the first letter is enough |
 | name | the coordinate's name; q1, q2, ... if left out |
-| m, x, y, z, Jx, Jy, Jz, Jxy, Jyz, Jxz | optional: mass, mass centre in the link frame, moments about it |
+| m, x, y, z, Jx, Jy, Jz, Jxy, Jyz, Jxz | optional: mass, centre of mass in the link frame, moments about it |
 
 The coordinate of a revolute row is added to theta, that of a prismatic row to d, unless the cell mentions it. All other
 names are parameters. A modified row (Craig) is Rx(alpha) Sx(a) Rz(theta) Sz(d) with alpha and a of the link before; a
