@@ -144,7 +144,7 @@ def reduce(
             _quick(runner, entry, seed)
     if prove:
         compare(graph, runner.best).require()
-    return Reduction(runner.best, tuple(runner.reports), prove, runner.interrupted)
+    return Reduction(runner.best, tuple(runner.reports), prove, runner.interrupt.requested)
 
 
 def _cheapest(*graphs: Graph) -> Graph:
