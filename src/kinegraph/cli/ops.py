@@ -23,9 +23,8 @@ from kinegraph.cli.common import (
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
-from kinegraph.compiler.compile import derived_plainly
-from kinegraph.compiler.request import quantities_of, unit_quaternions
-from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import Request, quantities_of, unit_quaternions
 from kinegraph.graph.count import Operations, largest_exponent
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
@@ -162,17 +161,29 @@ def reduce_with_account(
     seed: int = 0,
     passes: tuple[Pass, ...] = (),
 ) -> Account:
-    """Derive plainly, choose frames, reduce; count after each stage."""
-    plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, parameters=values, effort=effort)
-    reduction = kg.reduce(chosen, effort, seconds, seed, passes=passes)
-    stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
+    """Derive, choose frames, reduce; the counts after each stage."""
+    chain = Chain(Request(mechanism, quantities_of(quantity), values, effort, seconds, seed))
+    if passes:
+        return _account_of_passes(chain, passes)
+    reduced = chain.reduced
+    stages = [Stage("derived", reduced.first), Stage("frames chosen", reduced.derived)]
+    stages += [Stage(report.name, report.after) for report in reduced.reports]
+    kernel = chain.chosen().choice
+    exponent = largest_exponent(reduced.graph)
+    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, chain.limbs_prevail, exponent)
+
+
+def _account_of_passes(chain: Chain, passes: tuple[Pass, ...]) -> Account:
+    """The same with passes of the user's own."""
+    first, derived = chain.first, chain.derived.graph
+    reduction = kg.reduce(derived, passes=passes)
+    stages = [Stage("derived", kg.count(first)), Stage("frames chosen", kg.count(derived))]
     stages += [Stage(report.name, report.after) for report in reduction.reports]
-    proved = reduction.proved and bool(kg.prove(plain, chosen, quaternions=unit_quaternions(mechanism)))
-    kernel = faster_as_kernel(chosen, reduction.graph, runtime=False)
-    limbs = PlanSearch(mechanism, quantities_of(quantity), values, alike=True).limbs_prevail
+    quaternions = unit_quaternions(chain.request.mechanism)
+    proved = reduction.proved and bool(kg.prove(first, derived, quaternions=quaternions))
+    kernel = faster_as_kernel(derived, reduction.graph, runtime=False)
     exponent = largest_exponent(reduction.graph)
-    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, limbs, exponent)
+    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, chain.limbs_prevail, exponent)
 
 
 def _table(account: Account, title: str) -> Table:

@@ -46,11 +46,15 @@ class PassReport:
 
 @dataclass(frozen=True)
 class Reduction(RichDisplay):
-    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from."""
+    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from.
+
+    `interrupted`: it was ended early, a longer run may find a better one.
+    """
 
     graph: Graph
     reports: tuple[PassReport, ...]
     proved: bool
+    interrupted: bool = False
 
     def __repr__(self) -> str:
         verdict = "proved equal" if self.proved else "not proved"
@@ -154,7 +158,7 @@ def reduce(
             _by_effort(runner, graph, effort, seconds, seed)
     if prove:
         compare(graph, runner.best).require()
-    return Reduction(runner.best, tuple(runner.reports), prove)
+    return Reduction(runner.best, tuple(runner.reports), prove, runner.interrupt.requested)
 
 
 def _by_effort(runner: Runner, graph: Graph, effort: Effort, seconds: float | None, seed: int) -> None:
