@@ -21,11 +21,10 @@ from kinegraph.cli.common import (
     print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
+from kinegraph.codegen.estimate.choice import KernelChoice
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
-from kinegraph.compiler.compile import derived_plainly
-from kinegraph.compiler.request import quantities_of, unit_quaternions
-from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
@@ -149,16 +148,13 @@ def reduce_with_account(
     seconds: float | None = None,
     seed: int = 0,
 ) -> Account:
-    """Derive plainly, choose frames, reduce; count after each stage."""
-    plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, parameters=values, effort=effort)
-    reduction = kg.reduce(chosen, effort, seconds, seed)
-    stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
-    stages += [Stage(report.name, report.after) for report in reduction.reports]
-    proved = reduction.proved and bool(kg.prove(plain, chosen, quaternions=unit_quaternions(mechanism)))
-    kernel = faster_as_kernel(chosen, reduction.graph, runtime=False)
-    limbs = PlanSearch(mechanism, quantities_of(quantity), values, alike=True).limbs_prevail
-    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, limbs)
+    """Derive, choose frames, reduce; the counts after each stage."""
+    chain = Chain(Request(mechanism, quantities_of(quantity), values, effort, seconds, seed))
+    reduced = chain.reduced
+    stages = [Stage("derived", reduced.first), Stage("frames chosen", reduced.derived)]
+    stages += [Stage(report.name, report.after) for report in reduced.reports]
+    kernel = chain.chosen().choice
+    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, chain.limbs_prevail)
 
 
 def _table(account: Account, title: str) -> Table:

@@ -45,11 +45,15 @@ class PassReport:
 
 @dataclass(frozen=True)
 class Reduction(RichDisplay):
-    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from."""
+    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from.
+
+    `interrupted`: it was ended early, a longer run may find a better one.
+    """
 
     graph: Graph
     reports: tuple[PassReport, ...]
     proved: bool
+    interrupted: bool = False
 
     def __repr__(self) -> str:
         verdict = "proved equal" if self.proved else "not proved"
@@ -140,7 +144,7 @@ def reduce(
             _quick(runner, entry, seed)
     if prove:
         compare(graph, runner.best).require()
-    return Reduction(runner.best, tuple(runner.reports), prove)
+    return Reduction(runner.best, tuple(runner.reports), prove, runner.interrupt.requested)
 
 
 def _cheapest(*graphs: Graph) -> Graph:

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedFunction
-from kinegraph.compiler.compile import plan
-from kinegraph.compiler.request import bound_parameters
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import projection
 from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
@@ -170,10 +170,10 @@ class VelocityForm(Equations):
     @cached_property
     def rate(self) -> Graph:
         wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
-        motion = plan(self.mechanism, wanted, parameters=self.bound).graph
+        motion = Chain(request_of(self.mechanism, wanted, parameters=self.bound)).chosen().graph
         if self.projection is None:
             return state_rate(self.mechanism, motion, self.bound, self.forces)
-        return state_rate(self.mechanism, reduced(motion), self.bound, self.forces, projection=self.projection)
+        return state_rate(self.mechanism, motion, self.bound, self.forces, projection=self.projection)
 
     @cached_property
     def projection(self) -> Graph | None:
@@ -225,7 +225,8 @@ class MomentumForm(Equations):
 
     @cached_property
     def _form(self) -> CanonicalForm:
-        return CanonicalForm(self.mechanism, self.bound, plan(self.mechanism, "H", parameters=self.bound).plan)
+        plan = Chain(request_of(self.mechanism, "H", parameters=self.bound)).derived.plan
+        return CanonicalForm(self.mechanism, self.bound, plan)
 
     @cached_property
     def rate(self) -> Graph:

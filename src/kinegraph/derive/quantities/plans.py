@@ -123,7 +123,11 @@ class PlanSearch:
 
     def best_unsolved(self, budget: int = 0) -> tuple[Candidate, LinearSystem]:
         """By the cheapest plan, the graph up to the linear system that derivatives of accelerations end in."""
-        derivation = self._derivation(self._best_judged(budget).plan, self.quantities)
+        return self.unsolved(self._best_judged(budget).plan)
+
+    def unsolved(self, plan: Plan) -> tuple[Candidate, LinearSystem]:
+        """By one plan, the graph up to the linear system that derivatives of accelerations end in."""
+        derivation = self._derivation(plan, self.quantities)
         outputs, system = unsolved(derivation, self.quantities)
         return self._candidate(derivation, outputs, self.quantities), system
 
