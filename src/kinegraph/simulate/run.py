@@ -19,7 +19,7 @@ from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.observe import Rows, checks, drift_checks, first_integrals, observed, quantities
+from kinegraph.simulate.observe import Rows, checks, drift_checks, first_integrals, named, observed, quantities
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -163,6 +163,8 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
     columns |= zip(mechanism.layout.positions, q.T, strict=True)
     columns |= zip(mechanism.layout.velocities, v.T, strict=True)
     columns |= accounts
+    columns |= zip(mechanism.layout.integrals, run.states.T[mechanism.layout.integral_part.slice], strict=True)
+    columns |= named(equations, rows)
     graph = quantities(equations)
     columns |= observed(equations, graph, rows)
     velocity_form = VelocityForm(mechanism, outcome.values, outcome.forces)
