@@ -27,7 +27,7 @@ def test_models_lists_the_whole_library(run):
 
 def test_check_sums_up(run):
     facts = data(run("check free-body --json"))
-    assert facts["degrees_of_freedom"] == 6 and len(facts["coordinates"]) == 7
+    assert facts["dof"] == 6 and len(facts["coordinates"]) == 7
     assert facts["total_mass"] == 2 and facts["principal_axes"] == []
     assert data(run("check kidym-biped-new --json"))["total_mass"] == pytest.approx(75)
 
@@ -224,7 +224,7 @@ def test_the_base_of_a_robot_floats_by_choice(run, tmp_path, line):
     result = run(f"{line.format(robot, folder=tmp_path)} --floating --package-root {tmp_path}")
     found = data(result)
     if line.startswith("check"):
-        assert found["degrees_of_freedom"] == 6 and set(FREE) <= set(found["coordinates"])
+        assert found["dof"] == 6 and set(FREE) <= set(found["coordinates"])
     elif line.startswith("eval"):
         assert found["momentum"][0] == 2.0
 

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from rich.text import Text
 
 import kinegraph as kg
 from kinegraph.cli.common import assignments, console, parse_value
-from kinegraph.compiler.load import ReadOptions, read
-from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
-from kinegraph.model.robot.unused import full_report
+
+if TYPE_CHECKING:
+    from kinegraph.compiler.load import ReadOptions
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,15 @@ class ModelSource:
 
     def read(self) -> kg.Mechanism:
         """The mechanism, without a word about what the file says beyond it."""
+        from kinegraph.compiler.load import read  # readers only when one is needed
+
         found = read(self.model, self.options)
         return locked(found, self.locks) if self.locks else found
 
     def mechanism(self) -> kg.Mechanism:
         """The mechanism; one line on stderr says what is left out of it or rounded."""
+        from kinegraph.model.robot.unused import full_report
+
         found = self.read()
         summary = full_report(found).summary()
         if summary:
@@ -76,14 +80,14 @@ _PARAMETERS = {
     ),
     "angle_tolerance": (
         Annotated[
-            float,
+            float | None,
             typer.Option(
                 "--angle-tolerance",
                 metavar="RADIANS",
-                help="How far off a right angle may be to be taken as exact: 1e-5 takes 1.5708 for pi/2.",
+                help="How far off a right angle may be to be taken as exact, else 1e-7: 1e-5 takes 1.5708 for pi/2.",
             ),
         ],
-        ANGLE_TOLERANCE,
+        None,
     ),
     "parameters": (
         Annotated[
@@ -124,12 +128,15 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
+        from kinegraph.compiler.load import ANGLE_TOLERANCE, ReadOptions
+
         values = {name: given.pop(name) for name in _PARAMETERS}
+        tolerance = values["angle_tolerance"]
         options = ReadOptions(
             floating=values["floating"],
             package_roots=tuple(values["package_root"] or ()),
             elements=values["elements"],
-            angle_tolerance=values["angle_tolerance"],
+            angle_tolerance=ANGLE_TOLERANCE if tolerance is None else tolerance,
             parameters=values["parameters"],
         )
         command(source=ModelSource(values["model"], options, tuple(values["lock"] or ())), **given)

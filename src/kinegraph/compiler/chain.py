@@ -114,8 +114,8 @@ class Chain:
     def _first_plan(self, plan: Plan) -> Plan:
         """Every link in its own frame, nothing regrouped; by the same algorithms."""
         of_origins = any(quantity.name in _OF_ORIGINS for quantity in self.request.quantities)
-        slides = plan.slides if of_origins else frozenset()
-        return Plan(kept=frozenset(), regroup=False, slides=slides, inertia=plan.inertia, forward=plan.forward)
+        shifts = plan.origin_shifts if of_origins else frozenset()
+        return Plan(kept=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia, forward=plan.forward)
 
     def _first(self, plan: Plan) -> tuple[Graph, float]:
         """The equations as the recursions first give them, and the seconds that took."""
