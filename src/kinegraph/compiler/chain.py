@@ -50,9 +50,6 @@ _LEAST_SHARE = 0.5
 #: whose lanes are states, gain nothing and would lose what the search has found.
 _LEAST_SAVED = 0.2
 
-#: Quantities that depend on where the origins of links are: they are compared with the same origins.
-_OF_ORIGINS = frozenset({"regressor", "base_parameters"})
-
 
 class _Dumped(Protocol):
     def dump(self) -> str: ...
@@ -113,7 +110,7 @@ class Chain:
 
     def _first_plan(self, plan: Plan) -> Plan:
         """Every link in its own frame, nothing regrouped; by the same algorithms."""
-        of_origins = any(quantity.name in _OF_ORIGINS for quantity in self.request.quantities)
+        of_origins = any(quantity.record.of_origins for quantity in self.request.quantities)
         shifts = plan.origin_shifts if of_origins else frozenset()
         return Plan(kept=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia, forward=plan.forward)
 

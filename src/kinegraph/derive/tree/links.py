@@ -151,7 +151,7 @@ class _TreeBuilder:
         self.bodies[name] = place
 
     def _armature(self) -> dict[str, Scalar]:
-        stated = zip(self.mechanism.velocity_names, self.mechanism.armature, strict=True)
+        stated = zip(self.mechanism.layout.velocities, self.mechanism.armature, strict=True)
         return {name: self.names.scalar(item) for name, item in stated if item != ZERO}
 
     def _add(self, body: Body) -> None:
