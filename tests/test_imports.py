@@ -21,15 +21,17 @@ ALLOWED: dict[str, set[str]] = {
     "graph": {"errors", "display"},
     "passes": {"errors", "interrupt", "graph", "display"},
     "codegen": {"errors", "graph"},
-    "notation": {"errors", "graph", "codegen"},
+    "notation": {"errors", "graph", "codegen", "model", "derive"},
     "jit": {"errors", "graph", "codegen"},
     "model": {"errors", "display"},
     "io": {"errors", "model"},
     "library": {"errors", "model", "io"},
-    "derive": {"errors", "model", "graph"},
-    "large": {"errors", "model", "graph", "derive"},  # large systems: recursions over arrays
+    "derive": {"errors", "model", "graph", "codegen"},  # constraints are looked at in numbers
+    "assembly": {"errors", "model", "graph", "codegen", "derive"},  # positions that fit the constraints
+    "large": {"errors", "model", "graph", "codegen", "derive"},  # large systems: recursions over arrays
     "compiler": {
         "errors",
+        "display",
         "interrupt",
         "model",
         "io",
@@ -51,10 +53,11 @@ ALLOWED |= {
     "export": BASE,
     "interop": BASE | {"export"},
     "store": BASE,
-    "view": BASE | {"store", "simulate"},
-    "bench": BASE | {"simulate", "store", "__init__"},
-    "__init__": BASE | {"store", "view", "export", "interop", "simulate"},
-    "cli": BASE | {"store", "view", "export", "interop", "simulate", "bench", "__init__"},
+    "tasks": BASE | {"simulate"},
+    "view": BASE | {"store", "simulate", "tasks"},
+    "bench": BASE | {"simulate", "store", "tasks", "__init__"},
+    "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks"},
+    "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "bench", "__init__"},
     "__main__": {"cli"},
 }
 

@@ -1,4 +1,4 @@
-"""What a notebook shows richly. How is written in `kinegraph.view.notebook`, above all parts: it is asked by name."""
+"""What notebooks display richly. `kinegraph.view.notebook` says how: it stands above all parts and is found by name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 
-class Shown:
-    """A class whose objects notebooks show as HTML or LaTeX; None leaves it to the plain text."""
+class RichDisplay:
+    """A class whose objects notebooks display as HTML or LaTeX; None leaves it to the text."""
 
     __slots__ = ()
 

@@ -27,7 +27,7 @@ def test_models_lists_the_whole_library(run):
 
 def test_check_sums_up(run):
     facts = data(run("check free-body --json"))
-    assert facts["degrees_of_freedom"] == 6 and len(facts["coordinates"]) == 7
+    assert facts["dof"] == 6 and len(facts["coordinates"]) == 7
     assert facts["total_mass"] == 2 and facts["principal_axes"] == []
     assert data(run("check kidym-biped-new --json"))["total_mass"] == pytest.approx(75)
 
@@ -149,6 +149,8 @@ def test_eval_of_a_mechanism_computed_by_loops(run):
         ("tree", "link 2 on link 1: revolute joint about y by q2"),
         ("graph", 'output "tau" (2)'),
         ("reduced", 'output "tau" (2)'),
+        ("chosen", 'output "tau" (2)'),
+        ("program", "store v"),
         ("ir", "define"),
         ("asm", ".text"),
     ],
@@ -163,7 +165,7 @@ def test_inspect_prints_every_stage(run, stage, shown):
 MISTAKES = [
     ("check puma650", "did you mean `puma560`?"),
     ("check no/such/file.kg", "cannot read"),
-    ("eval puma560 -q tao", "did you mean 'tau'?"),
+    ("eval puma560 -q tao", "did you mean `tau`?"),
     ("eval puma560 -q pose", "pose:BODY"),
     ("eval puma560 -q gravity --at qq1=1", "did you mean"),
     ("eval puma560 -q gravity --at q1", "name=value"),
@@ -222,7 +224,7 @@ def test_the_base_of_a_robot_floats_by_choice(run, tmp_path, line):
     result = run(f"{line.format(robot, folder=tmp_path)} --floating --package-root {tmp_path}")
     found = data(result)
     if line.startswith("check"):
-        assert found["degrees_of_freedom"] == 6 and set(FREE) <= set(found["coordinates"])
+        assert found["dof"] == 6 and set(FREE) <= set(found["coordinates"])
     elif line.startswith("eval"):
         assert found["momentum"][0] == 2.0
 
@@ -232,3 +234,30 @@ def test_only_a_urdf_can_float(run):
     assert result.code == 2 and "only a URDF's base" in result.err
     result = run("check double-pendulum --package-root .")
     assert result.code == 2 and "package roots" in result.err
+
+
+def test_check_of_a_long_chain_shows_its_beginning(run, tmp_path):
+    """Bodies far down are listed side by side, and of very many the first alone: printing stays quick."""
+    count = 1500
+    links = "".join(f'<link name="l{i}"/>' for i in range(count))
+    joints = "".join(
+        f'<joint name="j{i}" type="fixed"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+        for i in range(count - 1)
+    )
+    path = tmp_path / "chain.urdf"
+    path.write_text(f'<robot name="chain">{links}{joints}</robot>')
+    result = run(f"check {path}")
+    assert "chain: well described; 1500 bodies, 0 degrees of freedom" in result.out
+    assert "l100 on l99" in result.out and "... and 1100 more bodies" in result.out
+    assert max(map(len, result.out.splitlines())) <= 160
+
+
+def test_eval_says_what_has_no_value(run, tmp_path):
+    """A mass in polar coordinates: at the centre nothing resists a turn."""
+    file = tmp_path / "polar.kg"
+    file.write_text("coordinates q, r; A | Rz(q), Sx(r) | m(1);")
+    found = run(f"eval {file} -q H,qdd --at q=1,r=0,tau:q=1")
+    assert found.code == 1 and "H" in found.out and "qdd" in found.out
+    assert found.err.startswith("error: qdd: not every entry is a finite number")
+    assert run(f"eval {file} -q H,qdd --at r=0,tau:q=1 --json").code == 1
+    assert run(f"eval {file} -q H,qdd --at r=1,tau:q=1").code == 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
@@ -27,25 +29,32 @@ def _values(mechanism: Mechanism, seed: int) -> dict[str, float]:
 
 def _differentiated(derivation: Derivation, name: str, by: str) -> Output:
     """d(name)/d(by) column by column from the graph, which knows nothing of mechanics."""
+    inner = derivation.output(Quantity(name))
+    seeds = _seeds(derivation, by)
+    ways = [ForwardDerivative(derivation.builder, one) for one in seeds]
+    columns = [[way(root) for root in inner.nodes] for way in ways]
+    entries = tuple(entry for row in zip(*columns, strict=True) for entry in row)
+    return Output(f"{name} by {by}", (len(inner.nodes), len(seeds)), entries)
+
+
+def _seeds(derivation: Derivation, by: str) -> Sequence[Mapping[int, int]]:
+    """How the symbols change with each variable."""
     mechanism, builder = derivation.mechanism, derivation.builder
     kinds = {
+        "q": (Kind.COORDINATE, mechanism.layout.positions),
         "v": (Kind.VELOCITY, mechanism.layout.velocities),
         "a": (Kind.ACCELERATION, mechanism.layout.accelerations),
         "tau": (Kind.INPUT, mechanism.layout.forces),
     }
     if by == "dq":
-        seeds = displacement_seeds(mechanism, builder)
-    else:
-        seeds = [{builder.symbol(kinds[by][0], symbol): builder.one} for symbol in kinds[by][1]]
-    inner = derivation.output(Quantity(name))
-    columns = [[way(root) for root in inner.nodes] for way in (ForwardDerivative(builder, one) for one in seeds)]
-    entries = tuple(entry for row in zip(*columns, strict=True) for entry in row)
-    return Output(f"{name} by {by}", (len(inner.nodes), len(seeds)), entries)
+        return displacement_seeds(mechanism, builder)
+    kind, names = kinds[by]
+    return [{builder.symbol(kind, name): builder.one} for name in names]
 
 
 def _check(mechanism: Mechanism, seed: int, words: tuple[tuple[str, str], ...]) -> None:
     derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), Plan())
-    outputs = [derivation.output(Quantity(name, by=by)) for name, by in words]
+    outputs = [derivation.output(Quantity(name, by=(by,))) for name, by in words]
     outputs += [_differentiated(derivation, name, by) for name, by in words]
     found = interpret(derivation.builder.graph(outputs), _values(mechanism, seed))
     for name, by in words:
@@ -68,3 +77,22 @@ def test_accelerations_of_random_trees(seed: int) -> None:
 def test_elements_take_part(seed: int) -> None:
     mechanism = random_loaded_tree(seed, bodies=3, count=3)
     _check(mechanism, seed, (("tau", "dq"), ("tau", "v")))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "word", ["d(d(tau)/d(dq))/d(v)", "d(d(qdd)/d(v))/d(tau)", "d(d(H)/d(q))/d(q)", "d(d(d(energy)/d(v))/d(v))/d(v)"]
+)
+def test_derivatives_nest(seed: int, word: str) -> None:
+    """The outer derivative of what is written out, against that of the graph all the way."""
+    mechanism = random_tree(seed, bodies=3)
+    derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), Plan())
+    quantity = Quantity.parse(word)
+    nodes: tuple[int, ...] = derivation.output(quantity.undifferentiated).nodes
+    for by in quantity.by:
+        ways = [ForwardDerivative(derivation.builder, seeds) for seeds in _seeds(derivation, by)]
+        nodes = tuple(way(root) for root in nodes for way in ways)
+    asked = derivation.output(quantity)
+    found = interpret(derivation.builder.graph([asked, Output("plain", asked.shape, nodes)]), _values(mechanism, seed))
+    scale = max(1.0, float(np.max(np.abs(found["plain"]))))
+    np.testing.assert_allclose(found[word] / scale, found["plain"] / scale, rtol=0, atol=1e-9)

@@ -15,7 +15,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli import main
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.errors import SolveError
 from kinegraph.io.urdf import load_urdf
 from kinegraph.solve.results.solution import Solution

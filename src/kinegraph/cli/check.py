@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from rich.tree import Tree
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     console,
     plural,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.io.robot.right_angles import tolerance_for
+from kinegraph.model.constraints.classify import constraint_kind
+from kinegraph.model.constraints.records import is_constrained, row_names
+from kinegraph.model.constraints.topology import tree_of_records
 from kinegraph.model.evaluate import known_parameter_values, number
 from kinegraph.model.expression import PI, names, text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
+from kinegraph.model.report import MISSING, ROUNDED, Finding, FindingKind
+from kinegraph.model.robot.unused import full_report
 
 
-def run(
-    model: ModelArgument,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Read and validate a model, and say what is in it."""
-    mechanism = read_model(model, floating, package_root)
+@reads_model
+def run(source: ModelSource, json: JsonOption = False) -> None:
+    """Read and validate a model, and say what is in it and what of the file is not."""
+    mechanism = source.read()
     if json:
         print_json(summary(mechanism))
         return
@@ -38,19 +39,28 @@ def run(
     for line in _lines(mechanism):
         out.print(line, markup=False)
     out.print(_tree(mechanism))
-    for line in _principal_axes(mechanism):
+    for line in (*_principal_axes(mechanism), *_report(mechanism), *right_angle_hint(mechanism, source)):
         out.print(line, markup=False)
 
 
 def summary(mechanism: Mechanism) -> dict[str, Any]:
     """The facts as plain data."""
     values = known_parameter_values(mechanism)
+    report = full_report(mechanism)
     return {
         "name": mechanism.name,
+        "complete": report.complete,
         "bodies": [{"name": body.name, "base": body.base} for body in mechanism.bodies],
         "coordinates": list(mechanism.layout.positions),
         "velocities": list(mechanism.layout.velocities),
-        "degrees_of_freedom": len(mechanism.layout.velocities),
+        "dof": None if is_constrained(mechanism) else len(mechanism.layout.velocities),
+        "loops": _loops(mechanism),
+        "constraints": [
+            {"name": one.name, "kind": constraint_kind(mechanism, one).value} for one in mechanism.constraints
+        ],
+        "contacts": [contact.name for contact in mechanism.contacts],
+        "unknowns": [unknown.name for unknown in mechanism.unknowns],
+        "constraint_rows": _rows(mechanism),
         "parameters": {name: float(value) for name, value in values.items()},
         "parameters_without_value": _without_value(mechanism),
         "gravity": [text(part) for part in mechanism.gravity],
@@ -60,6 +70,49 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
             {"body": one.body, "moments": one.moments, "axes": one.axes, "quaternion": one.quaternion}
             for one in _axes(mechanism)
         ],
+        "left_out": [_finding(one) for one in report.findings if one.kind in MISSING],
+        "rounded": [_finding(one) for one in report.of(*ROUNDED)],
+        "remarks": [_finding(one) for one in report.findings if one.kind not in MISSING | ROUNDED],
+    }
+
+
+def _loops(mechanism: Mechanism) -> list[dict[str, Any]]:
+    """Every loop with its joint, its rows, the bodies around it and the joint at which it is cut; a gear has no cut."""
+    tree = tree_of_records(mechanism)
+    around = {chains.joint: chains.bodies for chains in tree.loops}
+    return [
+        {
+            "name": loop.name,
+            "joint": loop.type.value,
+            "rows": loop.type.rows,
+            "cut": loop.name if loop.name in around else None,
+            "bodies": list(around.get(loop.name, ())),
+        }
+        for loop in mechanism.loops
+    ]
+
+
+def _rows(mechanism: Mechanism) -> int:
+    return sum(len(row_names(tie)) for tie in (*mechanism.loops, *mechanism.constraints))
+
+
+def _freedom(mechanism: Mechanism) -> str:
+    """Degrees of freedom, or what is known of them: rows may repeat each other."""
+    count = plural(len(mechanism.layout.velocities), "degree") + " of freedom"
+    if not is_constrained(mechanism):
+        return count
+    rows = plural(_rows(mechanism), "row")
+    return f"{plural(len(mechanism.layout.velocities), 'velocity')}, {rows} of loops and constraints"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind.name.lower(),
+        "topic": finding.topic,
+        "message": finding.message,
+        "count": finding.count,
+        "file": finding.place.source if finding.place else None,
+        "line": finding.place.line if finding.place else None,
     }
 
 
@@ -84,8 +137,10 @@ def _axes(mechanism: Mechanism) -> tuple[Any, ...]:
 
 
 def _lines(mechanism: Mechanism) -> Iterator[str]:
-    freedom = plural(len(mechanism.layout.velocities), "degree") + " of freedom"
-    yield f"{mechanism.name}: well described; {plural(len(mechanism.bodies), 'body')}, {freedom}"
+    freedom = _freedom(mechanism)
+    missing = full_report(mechanism).summary(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
+    state = f"described in part, without {missing}" if missing else "well described"
+    yield f"{mechanism.name}: {state}; {plural(len(mechanism.bodies), 'body')}, {freedom}"
     yield f"coordinates   {', '.join(mechanism.layout.positions) or 'none'}"
     if len(mechanism.layout.positions) != len(mechanism.layout.velocities):
         yield f"velocities    {', '.join(mechanism.layout.velocities)}"
@@ -94,6 +149,15 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield f"gravity       {'none' if still else ', '.join(text(part) for part in mechanism.gravity)}"
     mass = total_mass(mechanism)
     yield f"total mass    {'unknown: a parameter has no value' if mass is None else f'{mass:.6g}'}"
+    if mechanism.loops:
+        yield f"loops         {', '.join(f'{one.name} ({one.type.value})' for one in mechanism.loops)}"
+    kinds = (f"{one.name} ({constraint_kind(mechanism, one).value})" for one in mechanism.constraints)
+    if mechanism.constraints:
+        yield f"constraints   {', '.join(kinds)}"
+    if mechanism.contacts:
+        yield f"contacts      {', '.join(one.name for one in mechanism.contacts)}"
+    if mechanism.unknowns:
+        yield f"unknowns      {', '.join(one.name for one in mechanism.unknowns)}"
     if mechanism.points:
         yield f"points        {', '.join(f'{point.name} on {point.body}' for point in mechanism.points)}"
 
@@ -107,17 +171,30 @@ def _parameters(mechanism: Mechanism) -> str:
 
 
 def _tree(mechanism: Mechanism) -> Tree:
-    """The bodies as they stand on each other, with the transforms that lead to each."""
+    """The bodies as they stand on each other, with the transforms that lead to each.
+
+    Bodies beyond a depth are listed side by side with the name of their base; of very many only the first are shown.
+    """
     children: dict[str | None, list[Body]] = {}
     for body in mechanism.bodies:
         children.setdefault(body.base, []).append(body)
     root = Tree("fixed frame")
-    pending = [(root, body) for body in reversed(children.get(None, []))]
-    while pending:
-        branch, body = pending.pop()
-        twig = branch.add(f"{body.name}  {_placement(mechanism, body)}")
-        pending.extend((twig, child) for child in reversed(children.get(body.name, [])))
+    pending = [(root, 0, body) for body in reversed(children.get(None, []))]
+    shown = 0
+    while pending and shown < _MOST_BODIES:
+        branch, depth, body = pending.pop()
+        base = f" on {body.base}" if depth > _DEEPEST else ""
+        twig = branch.add(f"{body.name}{base}  {_placement(mechanism, body)}")
+        shown += 1
+        below = branch if depth >= _DEEPEST else twig
+        pending.extend((below, depth + 1, child) for child in reversed(children.get(body.name, [])))
+    if shown < len(mechanism.bodies):
+        root.add(f"... and {len(mechanism.bodies) - shown} more bodies")
     return root
+
+
+_DEEPEST = 24  # levels that are drawn as such
+_MOST_BODIES = 400
 
 
 def _placement(mechanism: Mechanism, body: Body) -> str:
@@ -135,3 +212,29 @@ def _principal_axes(mechanism: Mechanism) -> Iterator[str]:
         yield f"  {one.body}"
         for moment, axis in zip(one.moments, one.axes, strict=True):
             yield f"    {moment:<12.6g} along ({', '.join(f'{part:+.6f}' for part in axis)})"
+
+
+def _report(mechanism: Mechanism) -> Iterator[str]:
+    report = full_report(mechanism)
+    if report.findings:
+        yield str(report)
+
+
+def right_angle_hint(mechanism: Mechanism, source: ModelSource) -> Iterator[str]:
+    """What taking angles near right ones as exact would save, and how to ask for it."""
+    near = mechanism.report.of(FindingKind.NEAR_RIGHT_ANGLE)
+    if not near:
+        return
+    tolerance = float(tolerance_for(Fraction(max(finding.distance for finding in near))))
+    rounded = replace(source, options=replace(source.options, angle_tolerance=tolerance)).read()
+    count = plural(len(near), "angle")
+    if len(mechanism.layout.velocities) > _MOST_COUNTED:
+        yield f"--angle-tolerance {tolerance:g} takes the {count} as right angles, which makes equations shorter"
+        return
+    written, exact = (kg.count(kg.derive(one, "tau")) for one in (mechanism, rounded))
+    saving = f"tau by {exact.total} operations instead of {written.total}"
+    yield f"--angle-tolerance {tolerance:g} takes the {count} as right angles: {saving}"
+
+
+#: More velocities than this, and deriving only to count takes too long.
+_MOST_COUNTED = 12

@@ -17,7 +17,9 @@ import kinegraph as kg
 from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.cli.ops import known_values
 from kinegraph.codegen.c import c_source
-from kinegraph.compiler.compile import derived_plainly, kernel_of
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import kernel_of
+from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
 from kinegraph.notation.latex import latex
 
@@ -77,14 +79,12 @@ def run(
 def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
     """From the mechanism to a kernel, and how fast it runs."""
     started = time.perf_counter()
-    values = known_values(mechanism)
-    plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, values=values, effort=QUANTITIES[quantity])
-    graph = kg.reduce(chosen, kg.Effort.QUICK, prove=False).graph
-    proved = bool(kg.prove(plain, graph))
-    kernel = kernel_of(mechanism, graph, quantity)
+    request = Request(mechanism, quantities_of(quantity), known_values(mechanism), frames=QUANTITIES[quantity])
+    reduced = Chain(request, cache=False).reduced
+    kernel = kernel_of(mechanism, reduced.graph, quantity)
     seconds = time.perf_counter() - started
-    return Measured(kernel, kg.count(plain), kg.count(graph), proved, seconds, call_time(kernel), batch_rate(kernel))
+    after = kg.count(reduced.graph)
+    return Measured(kernel, reduced.first, after, True, seconds, call_time(kernel), batch_rate(kernel))
 
 
 def states(kernel: kg.Kernel, count: int) -> list[np.ndarray]:
@@ -139,7 +139,7 @@ def export(
     folder.mkdir(parents=True, exist_ok=True)
     texts = {f"{mechanism.name}.kg": kg.library.text(NEW)}
     for quantity, one in measured.items():
-        texts[f"{quantity}.tex"] = latex(one.kernel.graph, f"{mechanism.name}: {quantity}")
+        texts[f"{quantity}.tex"] = latex(one.kernel.graph, f"{mechanism.name}: {quantity}", mechanism=mechanism)
         texts[f"{quantity}.c"] = c_source(one.kernel.binding, quantity)
     texts["report.json"] = json_module.dumps(figures, indent=2) + "\n"
     for name, text in texts.items():

@@ -10,25 +10,23 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     console,
     parameter_settings,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.export import ExportOptions, ExportReport, Fmi, Language, Layout, Precision, Sines
 from kinegraph.export import export as write_files
 
 _LANGUAGES = ", ".join(language.value for language in Language)
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     to: Annotated[str, typer.Option("--to", metavar="LANGUAGE", help=f"One of {_LANGUAGES}.", show_default=False)],
     directory: Annotated[
         Path,
@@ -56,22 +54,20 @@ def run(
     fmi: Annotated[Fmi, typer.Option("--fmi", help="The version of FMI (fmu).")] = Fmi.THREE,
     no_binary: Annotated[bool, typer.Option("--no-binary", help="Only sources, nothing compiled (fmu).")] = False,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write equations as source code, with a self-test inside.
 
     Only files that an export wrote are replaced.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     options = ExportOptions(
         name=name,
         precision=Precision.FLOAT if single else Precision.DOUBLE,
         sines=Sines.LIBRARY if libm else Sines.OWN,
         layout=Layout.COMBINED if combined else Layout.SEPARATE,
         symbolic_parameters=symbolic,
-        values=parameter_settings(mechanism, settings),
+        parameters=parameter_settings(mechanism, settings),
         effort=effort,
         chunk=chunk,
         self_test=not no_self_test,

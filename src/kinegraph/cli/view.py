@@ -8,29 +8,25 @@ from typing import Annotated
 import typer
 
 from kinegraph.cli.common import (
-    FloatingOption,
-    ModelArgument,
-    PackageRootOption,
     SetOption,
     console,
     parameter_settings,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The .html file.  [default: MODEL.html]")
     ] = None,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
 ) -> None:
     """Write a page that shows a mechanism where it starts, with a slider for each coordinate."""
     from kinegraph.view import model_page
 
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     file = output or Path(f"{mechanism.name}.html")
     with console(stderr=True).status(f"writing {file} ..."):
         model_page(mechanism, file, parameter_settings(mechanism, settings))

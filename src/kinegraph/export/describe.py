@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Frame
-from kinegraph.derive.quantities.table import RECORDS
 from kinegraph.export.identifiers import comment
 from kinegraph.graph.node import Kind
 from kinegraph.model.expression import names
@@ -81,20 +80,20 @@ def argument_entries(argument: Argument, units: Units) -> tuple[str, ...]:
 
 def quantity_meaning(quantity: Quantity) -> str:
     """What a result is: its meaning, unit and axes."""
-    record = RECORDS[quantity.name]
+    record = quantity.record
     text = f"{record.meaning}, {record.unit}" if not record.entries else record.meaning
     if record.frame is Frame.FIXED:
-        text += f"; {record.frame.value}"
+        text += f"; axes of {comment(quantity.frame)}" if quantity.frame else f"; {record.frame.value}"
     if quantity.of:
         text += f" (of {comment(quantity.of)})"
-    if not quantity.by:
-        return text
-    return f"derivative by {comment(quantity.by)}, which is the last index, of: {text}"
+    for variable in quantity.by:
+        text = f"derivative by {comment(variable)}, which is the last index, of: {text}"
+    return text
 
 
 def quantity_entries(quantity: Quantity, mechanism: Mechanism, units: Units) -> tuple[str, ...]:
     """The entries of a result that has one for every velocity; none for other results."""
-    entries = RECORDS[quantity.name].entries
+    entries = quantity.record.entries
     return tuple(map(units.named, entries.names(mechanism))) if entries and not quantity.by else ()
 
 

@@ -10,7 +10,8 @@ from typing import cast
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
 from kinegraph.codegen.program.chunk import cut
 from kinegraph.codegen.program.lower import lower
-from kinegraph.compiler.compile import Quantities, arguments_of, bound_parameters, quantities_of, reduce, reduced_graph
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import Quantities, arguments_of, read_quantities, request_of
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
@@ -27,6 +28,7 @@ from kinegraph.jit.contents import digest
 from kinegraph.model.evaluate import known_parameter_values, parameter_values
 from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.pipeline import reduce
 
 #: What generated code calls its own variables: x1, x2, ... and the scratch array s.
 _TEMPORARY = re.compile(r"[xX]\d+")
@@ -125,6 +127,10 @@ class _Maker:
         """What a result is, and its entries where they have names."""
         return "result", ()
 
+    def empty(self) -> str:
+        """Why a result has no entries."""
+        return f"its shape says so in {self.title}"
+
     def bounds(self, quantities: Quantities) -> list[Bound]:
         """What is to be exported, function by function."""
         scope = Scope(("selftest", "parameters", "digest", prefix(self.name)))
@@ -132,6 +138,9 @@ class _Maker:
 
     def _bound(self, group: tuple[str, ...], scope: Scope) -> Bound:
         graph = self.graph(group)
+        for output in graph.outputs:
+            if not output.nodes:
+                raise KernelError(f"{output.name} is empty: {self.empty()}; nothing can be exported of it")
         arguments = tuple(argument for argument in self.arguments(group) if argument.symbols)
         binding = self.bind(graph, arguments)
         name = scope.take(_readable(group[0]) if len(group) == 1 else "evaluate", group[0])
@@ -144,7 +153,7 @@ class _Maker:
         return Unit(
             name=prefix(self.name),
             title=comment(self.title),
-            digest=digest_of(self.text, titles, self.options.values),
+            digest=digest_of(self.text, titles, self.options.parameters),
             version=kinegraph_version(),
             routines=tuple(self.routine(bound) for bound in bounds),
             parameter_names=tuple(self.units.named(name) for name in self.parameters),
@@ -181,7 +190,6 @@ class _Maker:
         outputs = tuple(
             Field(self._output_name(scope, output.name), output.shape, *self.meaning(output))
             for output in binding.graph.outputs
-            if output.nodes
         )
         return inputs, outputs
 
@@ -199,11 +207,14 @@ def _readable(name: str) -> str:
         quantity = Quantity.parse(name)
     except DerivationError:  # the outputs of a graph may have any name
         return name
-    parts = [part for part in (quantity.name, quantity.of, quantity.by) if part]
-    if not all(map(is_plain, parts)):
+    words = [quantity.name, *(part for part in quantity.of.split(":") if part), quantity.frame, *quantity.by]
+    if not all(map(is_plain, filter(None, words))):
         return name
-    inner = f"{quantity.name}_{quantity.of}" if quantity.of else quantity.name
-    return f"d_{inner}_by_{quantity.by}" if quantity.by else inner
+    text = "_".join([quantity.name, *filter(None, quantity.of.split(":"))])
+    text += f"_in_{quantity.frame}" if quantity.frame else ""
+    for variable in quantity.by:
+        text = f"d_{text}_by_{variable}"
+    return text
 
 
 class _OfMechanism(_Maker):
@@ -219,19 +230,23 @@ class _OfMechanism(_Maker):
 
     def _known(self) -> dict[str, float]:
         """The values of parameters; those that have none stay symbols without a default."""
-        if any(one.value is None and one.name not in self.options.values for one in self.mechanism.parameters):
+        if any(one.value is None and one.name not in self.options.parameters for one in self.mechanism.parameters):
             values = known_parameter_values(self.mechanism)
         else:
-            values = parameter_values(self.mechanism, self.options.values)
+            values = parameter_values(self.mechanism, self.options.parameters)
         return {name: float(value) for name, value in values.items()}
 
+    def empty(self) -> str:
+        return f"{self.title} has no {'inertial parameters' if self.mechanism.coordinates else 'coordinates'}"
+
     def outputs(self, quantities: Quantities) -> tuple[str, ...]:
-        return tuple(str(quantity) for quantity in quantities_of(quantities))
+        return tuple(str(quantity) for quantity in read_quantities(quantities))
 
     def graph(self, group: tuple[str, ...]) -> Graph:
         numeric = not self.options.symbolic_parameters
-        bound = bound_parameters(self.mechanism, numeric, self.options.values if numeric else None)
-        return reduced_graph(self.mechanism, quantities_of(group), bound, self.options.effort, cache=True)
+        given = self.options.parameters if numeric else None
+        request = request_of(self.mechanism, group, numeric=numeric, parameters=given, effort=self.options.effort)
+        return Chain(request).chosen().graph
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return arguments_of(self.mechanism, group, self.parameters)
@@ -268,7 +283,7 @@ class _OfGraph(_Maker):
         self.text = dump(graph)
         self.units = Units(None)
         self.known = {}
-        bound = options.values
+        bound = options.parameters
         symbols = graph.symbols(Kind.PARAMETER)
         self.parameters = tuple(symbol.name for symbol in symbols if symbol.name not in bound)
 
@@ -287,10 +302,10 @@ class _OfGraph(_Maker):
         return reduce(chosen, effort=self.options.effort).graph
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
-        return graph_arguments(self.source, self.options.values)
+        return graph_arguments(self.source, self.options.parameters)
 
     def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Binding:
-        return bind(graph, arguments, cast(Mapping[str, ParameterValue], self.options.values))
+        return bind(graph, arguments, cast(Mapping[str, ParameterValue], self.options.parameters))
 
 
 def graph_arguments(graph: Graph, bound: Iterable[str] = ()) -> tuple[Argument, ...]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from math import prod
 from typing import NamedTuple, TypeAlias
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.errors import GraphError
 
 Coefficient: TypeAlias = int | Fraction
@@ -79,8 +79,12 @@ def children(node: Node) -> Iterator[int]:
         yield from node.arguments
 
 
+#: A graph names no more outputs than these when it is printed.
+_MOST_NAMED = 8
+
+
 @dataclass(frozen=True)
-class Graph(Shown):
+class Graph(RichDisplay):
     """An immutable computation graph. `law.check` says what makes it well formed."""
 
     nodes: tuple[Node, ...]
@@ -93,6 +97,14 @@ class Graph(Shown):
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def __repr__(self) -> str:
+        """What it computes and what that costs; `kg.formula` writes the equations out, `graph.text.dump` every node."""
+        from kinegraph.graph.count import count
+
+        names = [f"{one.name}{list(one.shape) or ''}" for one in self.outputs[:_MOST_NAMED]]
+        more = ["..."] if len(self.outputs) > _MOST_NAMED else []
+        return f"<Graph {', '.join(names + more)}: {count(self)}, {len(self)} nodes>"
 
     def output(self, name: str) -> Output:
         """The output of this name."""

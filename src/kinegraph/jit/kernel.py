@@ -14,9 +14,11 @@ import numpy as np
 from kinegraph.codegen.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, Exchange, batch_module, scalar_module
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
+from kinegraph.codegen.program.program import Program
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Output
+from kinegraph.graph.proof.whole import WholeProof
 from kinegraph.jit.arrays import Doubles, batch_rows, result_arrays, vector
 from kinegraph.jit.build import BuildReport, Source
 from kinegraph.jit.engine import LoadedCode, assembly
@@ -51,12 +53,28 @@ class KernelOptions:
     side_by_side: bool = True
 
     def __post_init__(self) -> None:
-        if self.lanes not in (None, 2, 4, 8, 16):
+        if self.lanes is not None and not (_is_whole(self.lanes) and self.lanes in (2, 4, 8, 16)):
             raise KernelError(f"lanes is {self.lanes!r}: give 2, 4, 8 or 16, or None for this processor's best")
-        if self.chunk is not None and self.chunk < 10:
+        if self.chunk is not None and not (_is_whole(self.chunk) and self.chunk >= 10):
             raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, or None for what runs fastest")
-        if self.threads is not None and self.threads < 1:
+        if self.threads is not None and not (_is_whole(self.threads) and self.threads >= 1):
             raise KernelError(f"threads is {self.threads!r}: give at least 1, or None for all cores")
+        for name in ("cache", "side_by_side"):
+            if not isinstance(getattr(self, name), bool):
+                raise KernelError(f"{name} is {getattr(self, name)!r}: give True or False")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def options_of(options: KernelOptions | None) -> KernelOptions:
+    """The options given, or the usual ones."""
+    if options is None:
+        return KernelOptions()
+    if not isinstance(options, KernelOptions):
+        raise KernelError(f"options is {options!r:.80}: give KernelOptions, such as KernelOptions(threads=2)")
+    return options
 
 
 def compile_graph(
@@ -66,8 +84,11 @@ def compile_graph(
     options: KernelOptions | None = None,
     tail: BackSubstitution | None = None,
     exchange: Exchange = (),
+    proof: WholeProof | None = None,
 ) -> Kernel:
     """Compile a graph to machine code, with the back-substitution that comes after it, if any.
+
+    `proof` says what the graph was proved equal to; None: nothing is known of where it came from.
 
     `exchange` are pairs of symbols: what goes over into each other when every first is exchanged for its second is
     computed side by side when the kernel is called for one state.
@@ -79,7 +100,7 @@ def compile_graph(
     for one, other in exchange:
         if (one in arriving) != (other in arriving):
             raise KernelError(f"{one.name!r} and {other.name!r} are exchanged, but only one of them is an argument")
-    return Kernel(bind(graph, arguments, parameters or {}), options or KernelOptions(), host(), tail, exchange)
+    return Kernel(bind(graph, arguments, parameters or {}), options_of(options), host(), tail, exchange, proof)
 
 
 class Kernel:
@@ -92,6 +113,8 @@ class Kernel:
     end, y receives all outputs; they must not overlap. It may be called from any number of threads: intermediate
     values are on the stack, or, beyond 64 KiB, in memory taken and given back in each call (if there is none, the
     outputs are NaN). The address is valid as long as the kernel exists.
+
+    `proof` is the record of what the graph was proved equal to; None for a graph of unknown origin.
     """
 
     def __init__(
@@ -101,7 +124,9 @@ class Kernel:
         target: Target,
         tail: BackSubstitution | None = None,
         exchange: Exchange = (),
+        proof: WholeProof | None = None,
     ) -> None:
+        self.proof = proof
         self.binding = binding
         self.options = options
         self.graph = binding.graph
@@ -128,7 +153,15 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parameters = dict(self.binding.parameters)
-        return compile_graph, (self.graph, self.arguments, parameters, self.options, self.tail, self.exchange)
+        return compile_graph, (
+            self.graph,
+            self.arguments,
+            parameters,
+            self.options,
+            self.tail,
+            self.exchange,
+            self.proof,
+        )
 
     # calling
 
@@ -216,6 +249,11 @@ class Kernel:
     def lanes(self) -> int:
         """How many states a batch computes side by side."""
         return self._source.emission.lanes
+
+    @property
+    def program(self) -> Program:
+        """The instructions of one call, in the order they are computed."""
+        return self._source.emission.scalar_program(self.binding)
 
     @property
     def ir(self) -> str:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Expression, expression
+from kinegraph.model.report import Report
 from kinegraph.model.state_layout import StateLayout
 
 if TYPE_CHECKING:
+    from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Cut, Unknown
+    from kinegraph.model.definitions import Definition, QuasiVelocity
     from kinegraph.model.elements import Element, Input
     from kinegraph.model.robot.data import Extra
 
@@ -55,6 +58,13 @@ class Quaternion:
 
 
 Transform = Rotation | Shift | Quaternion
+
+
+def amounts(transform: Transform) -> tuple[Expression, ...]:
+    """How far a transform goes: one expression, or the four components of a quaternion."""
+    if isinstance(transform, Rotation):
+        return (transform.angle,)
+    return (transform.distance,) if isinstance(transform, Shift) else transform.components
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +142,16 @@ class Point:
     position: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
 
 
-@dataclass(frozen=True, slots=True)
-class Mechanism(Shown):
+@dataclass(frozen=True, slots=True, repr=False)
+class Mechanism(RichDisplay):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
     `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does
-    not cover them. `elements` act on the bodies, `inputs` are the signals they may use.
+    not cover them. `elements` act on the bodies, `inputs` are the signals they may use, `unknowns` are forces to be
+    found. The records give every body one joint on its base; `loops`, `constraints` and `contacts` tie them beyond
+    that. `cuts` name the joints at which the model wants its loops cut. `definitions` and `quasivelocities` are names
+    for expressions. `report` tells what a file said that is not in the mechanism, and what was rounded; it is no part
+    of what the mechanism is.
     """
 
     name: str
@@ -149,6 +163,19 @@ class Mechanism(Shown):
     extras: tuple[Extra, ...] = ()
     elements: tuple[Element, ...] = ()
     inputs: tuple[Input, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    quasivelocities: tuple[QuasiVelocity, ...] = ()
+    loops: tuple[AnyLoop, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    unknowns: tuple[Unknown, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    report: Report = field(default=Report(), compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        parts = ("bodies", "coordinates", "parameters", "elements", "loops", "constraints", "contacts")
+        facts = [f"{len(getattr(self, part))} {part}" for part in parts if getattr(self, part)]
+        return f"<Mechanism {self.name}: {', '.join(facts)}>"
 
     def body(self, name: str) -> Body:
         """The body of this name."""
@@ -173,7 +200,8 @@ class Mechanism(Shown):
                 positions.extend(coordinate.names)
                 velocities.extend(coordinate.velocities)
         inputs = tuple(given.name for given in self.inputs if given.value is None)
-        return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions))
+        integrals = tuple(one.integral for one in self.quasivelocities)
+        return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions), integrals=integrals)
 
     @property
     def position_names(self) -> tuple[str, ...]:

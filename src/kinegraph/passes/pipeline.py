@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from types import FrameType
 from typing import TypeAlias
 
-from kinegraph.display import Shown
-from kinegraph.graph.count import Operations, count
+from kinegraph.display import RichDisplay
+from kinegraph.errors import NumberSizeError
+from kinegraph.graph.count import Operations, count, largest_exponent
 from kinegraph.graph.node import Graph, Kind
 from kinegraph.graph.proof.prove import prove as compare
+from kinegraph.interrupt import Interrupt
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.expand import Analytic
 from kinegraph.passes.factoring.repair import Budget
@@ -36,21 +35,30 @@ class Effort(Enum):
 
 @dataclass(frozen=True)
 class PassReport:
-    """What one pass did to the operation count."""
+    """What one pass did to the operation count, and the largest exponent it left."""
 
     name: str
     before: Operations
     after: Operations
     seconds: float
+    largest_exponent: int = 1
 
 
 @dataclass(frozen=True)
-class Reduction(Shown):
-    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from."""
+class Reduction(RichDisplay):
+    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from.
+
+    `interrupted`: it was ended early, a longer run may find a better one.
+    """
 
     graph: Graph
     reports: tuple[PassReport, ...]
     proved: bool
+    interrupted: bool = False
+
+    def __repr__(self) -> str:
+        verdict = "proved equal" if self.proved else "not proved"
+        return f"<Reduction by {len(self.reports)} passes, {verdict}: {self.graph!r}>"
 
 
 OnPass: TypeAlias = Callable[[PassReport], None]
@@ -66,55 +74,54 @@ def running_time(operations: Operations) -> int:
 
 
 class Runner:
-    """Applies passes, keeps the books, never accepts a costlier graph; after Ctrl-C does nothing more."""
+    """Applies passes, keeps the books, never accepts a costlier graph; after an interrupt does nothing more."""
 
-    def __init__(self, graph: Graph, on_pass: OnPass | None) -> None:
-        self.on_pass = on_pass
-        self.interrupted = False
+    def __init__(self, graph: Graph, on_pass: OnPass | None, interrupt: Interrupt) -> None:
+        self.on_pass, self.interrupt = on_pass, interrupt
         self.best = graph
         self.allowed_time = running_time(count(graph))
         self.reports: list[PassReport] = []
 
     def run(self, step: Pass, graph: Graph) -> Graph:
         """The result of a pass, or the graph as it was if that was better."""
-        if self.interrupted:
+        if self.interrupt.requested:
             return graph
         started = time.perf_counter()
-        before = count(graph)
-        try:
+        before, candidate = count(graph), graph
+        # Written out, the numbers of a graph may grow too long: it is left as it is.
+        with self.interrupt.catching(), suppress(NumberSizeError):
             candidate = step.apply(graph)
-        except KeyboardInterrupt:
-            candidate, self.interrupted = graph, True
         result = candidate if self._better(count(candidate), before) else graph
-        report = PassReport(step.name, before, count(result), time.perf_counter() - started)
+        self._note(step.name, before, result, started)
+        return result
+
+    def follow(self, steps: Iterable[Pass], graph: Graph) -> None:
+        """Passes in the order given, also through graphs that cost more; the cheapest met is the best."""
+        for step in steps:
+            if self.interrupt.requested:
+                return
+            started, before = time.perf_counter(), count(graph)
+            with self.interrupt.catching(), suppress(NumberSizeError):
+                graph = step.apply(graph)
+            self._note(step.name, before, graph, started)
+
+    def _note(self, name: str, before: Operations, graph: Graph, started: float) -> None:
+        seconds = time.perf_counter() - started
+        report = PassReport(name, before, count(graph), seconds, largest_exponent(graph))
         self.reports.append(report)
-        self.best = _cheapest(self.best, result)
+        self.best = _cheapest(self.best, graph)
         if self.on_pass:
             self.on_pass(report)
-        return result
+
+    def budget(self, work: int | None = None, seconds: float | None = None, compiled: bool = False) -> Budget:
+        """A budget for a search that sees the interrupt."""
+        return Budget(work, seconds, compiled, self.interrupt)
 
     def run_all(self, steps: Iterable[Pass], graph: Graph) -> Graph:
         """Passes one after the other."""
         for step in steps:
             graph = self.run(step, graph)
         return graph
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Note an interrupt even where a search catches it to return its best."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def note(number: int, frame: FrameType | None) -> None:
-            self.interrupted = True
-            raise KeyboardInterrupt
-
-        before = signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
 
     def _better(self, after: Operations, before: Operations) -> bool:
         """Fewer operations; a kernel that would run longer than the original's is not taken."""
@@ -134,23 +141,34 @@ def reduce(
     seed: int = 0,
     prove: bool = True,
     on_pass: OnPass | None = None,
+    interrupt: Interrupt | None = None,
+    passes: Sequence[Pass] = (),
 ) -> Reduction:
     """The graph with as few operations as the effort allows, never more than it had; proved by default.
 
-    `seconds` boxes the time of `Effort.SEARCH`. Interrupting (Ctrl-C) returns the best graph so far, proved as well.
+    `seconds` boxes the time of `Effort.SEARCH`. An interrupt, requested of the token or by Ctrl-C, returns the best
+    graph so far, proved as well. `passes` are run in their order in place of those of the effort (`by_name.read_passes`
+    makes them of a text); the cheapest graph on the way is taken.
     """
-    runner = Runner(graph, on_pass)
-    with runner.watching(), suppress(KeyboardInterrupt):
-        entry = runner.run_all((Rebuild(), DeadCode()), graph)
-        if effort is Effort.SEARCH:
-            _search(runner, entry, 60.0 if seconds is None else seconds, seed)
-        elif effort is Effort.NORMAL:
-            _normal(runner, entry, seed)
+    runner = Runner(graph, on_pass, interrupt or Interrupt())
+    with runner.interrupt.catching():
+        if passes:
+            runner.follow(passes, graph)
         else:
-            _quick(runner, entry, seed)
+            _by_effort(runner, graph, effort, seconds, seed)
     if prove:
         compare(graph, runner.best).require()
-    return Reduction(runner.best, tuple(runner.reports), prove)
+    return Reduction(runner.best, tuple(runner.reports), prove, runner.interrupt.requested)
+
+
+def _by_effort(runner: Runner, graph: Graph, effort: Effort, seconds: float | None, seed: int) -> None:
+    entry = runner.run_all((Rebuild(), DeadCode()), graph)
+    if effort is Effort.SEARCH:
+        _search(runner, entry, 60.0 if seconds is None else seconds, seed)
+    elif effort is Effort.NORMAL:
+        _normal(runner, entry, seed)
+    else:
+        _quick(runner, entry, seed)
 
 
 def _cheapest(*graphs: Graph) -> Graph:
@@ -172,7 +190,7 @@ def _quick(runner: Runner, entry: Graph, seed: int) -> None:
     elif len(entry) <= QUICK_FACTOR_NODES:
         runner.run(FastExtract(), entry)
     if len(entry) <= (QUICK_ANALYTIC_NODES_WITH_RATES if rates else QUICK_ANALYTIC_NODES):
-        runner.run(Analytic(Budget(work=10_000), seed, Limits(terms=300, total=1500), ways=2), entry)
+        runner.run(Analytic(runner.budget(work=10_000), seed, Limits(terms=300, total=1500), ways=2), entry)
 
 
 def _factored(runner: Runner, entry: Graph) -> Graph:
@@ -184,7 +202,7 @@ def _factored(runner: Runner, entry: Graph) -> Graph:
 
 def _normal(runner: Runner, entry: Graph, seed: int) -> None:
     """Half of the work on the graph as it stands; the other half on its outputs written out, or on the same again."""
-    half = Budget(work=20_000_000, compiled=True)
+    half = runner.budget(work=20_000_000, compiled=True)
     standing = runner.run(Search(half, seed), _factored(runner, entry))
     if runner.run(Analytic(half, seed), entry) is entry:
         runner.run(Search(half, seed + 1), standing)
@@ -193,10 +211,10 @@ def _normal(runner: Runner, entry: Graph, seed: int) -> None:
 def _search(runner: Runner, entry: Graph, seconds: float, seed: int) -> None:
     """A quarter of the time on each variant, the rest on the better one."""
     started = time.monotonic()
-    quarter = Budget(seconds=seconds / 4, compiled=True)
+    quarter = runner.budget(seconds=seconds / 4, compiled=True)
     standing = runner.run(Search(quarter, seed), _factored(runner, entry))
     written = runner.run(Analytic(quarter, seed), entry)
-    rest = Budget(seconds=max(1.0, seconds - (time.monotonic() - started)), compiled=True)
+    rest = runner.budget(seconds=max(1.0, seconds - (time.monotonic() - started)), compiled=True)
     if _cheapest(standing, written) is standing:
         runner.run(Search(rest, seed + 1), standing)
     else:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinegraph.display import Shown
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sweep(Shown):
+class Sweep(RichDisplay):
     """Many runs. `states[i, k]` is the state of run i at times[k], its entries called `names`."""
 
     model: str
@@ -92,6 +93,9 @@ class Sweep(Shown):
                 raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
         return path
 
+    def __repr__(self) -> str:
+        return f"<Sweep of {self}\n  {len(self)} runs over {', '.join(self.over)}, {len(self.times)} times each>"
+
     def __str__(self) -> str:
         good = sum(status is Status.FINISHED for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
@@ -100,7 +104,7 @@ class Sweep(Shown):
 
 
 def sweep(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     duration: float,
     *,
     over: Mapping[str, ArrayLike],
@@ -124,6 +128,7 @@ def sweep(
     grid: times to save at, or how many equal intervals; None saves the end only.
     The other arguments are those of `simulate`; the method must be rk4, dopri5 or dop853.
     """
+    mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
     if not isinstance(solver, RungeKutta):
         raise SolveError(f"a sweep cannot use {solver.name}: choose rk4, dopri5 or dop853")

@@ -14,6 +14,7 @@ from html import escape
 
 import numpy as np
 
+from kinegraph.compiler.base_parameters import BaseParameters
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
 from kinegraph.io.records.write import write
@@ -30,72 +31,84 @@ _COMMENT = re.compile(r"^%.*\n", re.MULTILINE)
 
 
 @singledispatch
-def html(shown: object) -> str | None:
+def html(item: object) -> str | None:
     """An object as HTML; None if it has none."""
     return None
 
 
 @singledispatch
-def latex(shown: object) -> str | None:
+def latex(item: object) -> str | None:
     """An object as LaTeX that MathJax understands; None if it has none."""
     return None
 
 
 @html.register
-def _mechanism(shown: Mechanism) -> str:
+def _mechanism(item: Mechanism) -> str:
     facts = [
-        f"{len(shown.bodies)} bodies", f"{len(shown.coordinates)} coordinates", f"{len(shown.parameters)} parameters",
-        *([f"{len(shown.elements)} elements"] if shown.elements else []),
+        f"{len(item.bodies)} bodies", f"{len(item.coordinates)} coordinates", f"{len(item.parameters)} parameters",
+        *([f"{len(item.elements)} elements"] if item.elements else []),
     ]  # fmt: skip
-    lines = write(shown).splitlines()
+    lines = write(item).splitlines()
     text = "\n".join(lines[:_MOST_ROWS]) + ("\n..." if len(lines) > _MOST_ROWS else "")
-    return f"<b>{escape(shown.name)}</b>: {', '.join(facts)}<pre>{escape(text)}</pre>"
+    return f"<b>{escape(item.name)}</b>: {', '.join(facts)}<pre>{escape(text)}</pre>"
 
 
 @latex.register
-def _equations(shown: Graph) -> str | None:
-    if count(shown).total > _MOST_TYPESET:
+def _equations(item: Graph) -> str | None:
+    if count(item).total > _MOST_TYPESET:
         return None
-    return _COMMENT.sub("", graph_latex(shown))
+    return _COMMENT.sub("", graph_latex(item))
 
 
 @html.register
-def _large_graph(shown: Graph) -> str | None:
+def _large_graph(item: Graph) -> str | None:
     """Only where equations are too long to be typeset: a notebook would show this instead of them."""
-    operations = count(shown)
+    operations = count(item)
     if operations.total <= _MOST_TYPESET:
         return None
-    outputs = ", ".join(f"{escape(one.name)} {list(one.shape)}" for one in shown.outputs)
-    return f"<b>{outputs}</b>: {len(shown)} nodes{_counts(operations)}"
+    outputs = ", ".join(f"{escape(one.name)} {list(one.shape)}" for one in item.outputs)
+    return f"<b>{outputs}</b>: {len(item)} nodes{_counts(operations)}"
 
 
 @html.register
-def _counts(shown: Operations) -> str:
-    names = [one.name for one in fields(shown)]
-    return _table(names, [[str(getattr(shown, name)) for name in names]])
+def _counts(item: Operations) -> str:
+    names = [one.name for one in fields(item)]
+    return _table(names, [[str(getattr(item, name)) for name in names]])
 
 
 @html.register
-def _reduction(shown: Reduction) -> str:
+def _base_parameters(found: BaseParameters) -> str:
+    rows = [[one.name, one.formula] for one in found.parameters[:_MOST_ROWS]]
+    more = len(found) - len(rows)
+    notes = [
+        *([f"{more} more: print() lists them all"] if more else []),
+        *([f"no effect: {', '.join(found.idle)}"] if found.idle else []),
+        *([] if found.minimal else ["a smaller set may exist"]),
+    ]
+    return _table(["base parameter", "formula"], rows) + "".join(f"<p><i>{escape(note)}</i></p>" for note in notes)
+
+
+@html.register
+def _reduction(item: Reduction) -> str:
     names = [one.name for one in fields(Operations)]
     rows = [
         [report.name, *(str(getattr(report.after, name)) for name in names), f"{report.seconds:.3f}"]
-        for report in shown.reports
+        for report in item.reports
     ]
-    verdict = "proved equal" if shown.proved else "not proved"
+    verdict = "proved equal" if item.proved else "not proved"
     return _table(["pass", *names, "s"], rows) + f"<i>{verdict}</i>"
 
 
 @html.register
-def _solution(shown: Solution) -> str:
-    if not len(shown.t):
-        return f"<pre>{escape(str(shown))}</pre>"
+def _solution(item: Solution) -> str:
+    if not len(item.t):
+        return f"<pre>{escape(str(item))}</pre>"
     head = ["", "first", "last", "least", "most"]
     rows = [
         [name, *(f"{value:.6g}" for value in (column[0], column[-1], np.min(column), np.max(column)))]
-        for name, column in list(shown.columns.items())[:_MOST_ROWS]
+        for name, column in list(item.columns.items())[:_MOST_ROWS]
     ]
-    return f"<pre>{escape(str(shown))}</pre>{_picture(shown)}{_table(head, rows)}"
+    return f"<pre>{escape(str(item))}</pre>{_picture(item)}{_table(head, rows)}"
 
 
 def _picture(solution: Solution) -> str:
@@ -106,14 +119,14 @@ def _picture(solution: Solution) -> str:
 
 
 @html.register
-def _sweep(shown: Sweep) -> str:
-    head = ["", *(f"{name} at the end" for name in shown.names)]
-    ends = shown.states[:, -1]
+def _sweep(item: Sweep) -> str:
+    head = ["", *(f"{name} at the end" for name in item.names)]
+    ends = item.states[:, -1]
     rows = [
         [word, *(f"{value:.6g}" for value in part(ends, axis=0))]
         for word, part in (("least", np.nanmin), ("median", np.nanmedian), ("most", np.nanmax))
     ]
-    return f"<pre>{escape(str(shown))}</pre>{_table(head, rows)}"
+    return f"<pre>{escape(str(item))}</pre>{_table(head, rows)}"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

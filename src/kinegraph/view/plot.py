@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,14 +39,21 @@ def plot(solution: Solution, path: str | Path, columns: Sequence[str] = ()) -> P
     return path
 
 
-def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
-    """The picture as a matplotlib figure: positions, velocities, energies, phase plane."""
+def styled() -> AbstractContextManager[None]:
+    """All pictures look the same inside."""
     import matplotlib
     from cycler import cycler
-    from matplotlib.figure import Figure
 
     style: Any = {**_STYLE, "axes.prop_cycle": cycler(color=_COLOURS)}
-    with matplotlib.rc_context(style):
+    found: AbstractContextManager[None] = matplotlib.rc_context(style)
+    return found
+
+
+def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
+    """The picture as a matplotlib figure: positions, velocities, energies, phase plane."""
+    from matplotlib.figure import Figure
+
+    with styled():
         page = Figure(figsize=(9.6, 6.4), layout="constrained")
         panels = page.subplots(2, 2)
         page.suptitle(_written(solution.model), x=0.01, ha="left", fontsize=13, fontweight="bold")

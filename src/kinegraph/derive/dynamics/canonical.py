@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kinegraph.derive.quantities.definitions.energy import energy
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.quasi_velocities import position_rates, velocity_forces
@@ -58,7 +59,7 @@ class CanonicalForm:
 
     def momenta(self) -> Graph:
         """p of q and v, with no part of p along a quaternion: p = N (N^T N)^-1 H v."""
-        matrix = self.derivation.inertia(Quantity("H"))
+        matrix = self.derivation.inertia
         moments = [sum((h * v for h, v in zip(row, self.v, strict=True)), self.derivation.zero) for row in matrix]
         scaled = [scale * moment for scale, moment in zip(self._scales(), moments, strict=True)]
         p = position_rates(self.mechanism, self.builder, scaled)
@@ -69,7 +70,7 @@ class CanonicalForm:
         return [s for c in self.mechanism.coordinates for s in ((1,) if isinstance(c, Coordinate) else (4, 4, 4))]
 
     def _lagrangian(self) -> Scalar:
-        kinetic, potential = self.derivation.energy(Quantity("energy"))
+        kinetic, potential = energy(self.derivation, Quantity("energy"))
         return kinetic - potential
 
     def _with_velocities(self, output: Output) -> Graph:

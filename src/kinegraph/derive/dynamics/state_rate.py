@@ -6,7 +6,7 @@ The accounts say where energy went: the work of forces in joints, what elements 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kinegraph.derive.elements.forces import is_steered
 from kinegraph.derive.tree.convert import Names
@@ -87,8 +87,8 @@ def _stores(element: Element, mechanism: Mechanism) -> bool:
 
 
 def state_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
-    """The entries of y: positions, velocities, accounts."""
-    return (*mechanism.layout.positions, *mechanism.layout.velocities, *account_names(mechanism, forces))
+    """The entries of y: positions, velocities, integrals of quasi-velocities, accounts."""
+    return replace(mechanism.layout, balances=account_names(mechanism, forces)).state
 
 
 def state_rate(
@@ -97,20 +97,28 @@ def state_rate(
     bound: Mapping[str, Expression],
     forces: Forces = NO_FORCES,
     accounts: tuple[str, ...] | None = None,
+    projection: Graph | None = None,
 ) -> Graph:
     """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
 
-    accounts: which of them end the state; None takes all that can be other than zero.
+    accounts: which of them end the state; None takes all that can be other than zero, and before them the integrals of
+    quasi-velocities. projection: takes states back
+    onto the constraints (its output `projected` is q and v); the rate is that of the projected state, so that it has
+    no trace of drift, which near singular positions would be all there is to see.
     """
     forces.check(mechanism)
     builder = Builder()
     names = Names(builder, mechanism, bound)
+    if projection is not None:
+        names.replace(_projected(mechanism, builder, projection))
     given = _given(mechanism, names, forces)
-    place = transfer(motion, builder, _replacing(builder, {name: item.index for name, item in given.items()}))
+    place = transfer(motion, builder, _replacing(builder, names, given))
     qdd = moved([motion.output("qdd")], place)[0].nodes
     v = [names[name] for name in mechanism.layout.velocities]
     rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
-    accounts = account_names(mechanism, forces) if accounts is None else accounts
+    if accounts is None:
+        accounts = account_names(mechanism, forces)
+        rates.extend(names.scalar(one.value).index for one in mechanism.quasivelocities)
     if WORK in accounts:
         rates.append(_power(mechanism, names, given).index)
     if DISSIPATED in accounts:
@@ -129,10 +137,20 @@ def _given(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scal
     return found
 
 
-def _replacing(builder: Builder, nodes: Mapping[str, int]) -> Callable[[Symbol], int]:
+def _projected(mechanism: Mechanism, builder: Builder, projection: Graph) -> dict[str, Scalar]:
+    """What every position and velocity is after the projection."""
+    nodes = moved([projection.output("projected")], transfer(projection, builder))[0].nodes
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    return {name: Scalar(builder, node) for name, node in zip(names, nodes, strict=True)}
+
+
+def _replacing(builder: Builder, names: Names, given: Mapping[str, Scalar]) -> Callable[[Symbol], int]:
     def symbol(node: Symbol) -> int:
-        known = nodes.get(node.name) if node.kind is Kind.INPUT else None
-        return builder.symbol(node.kind, node.name) if known is None else known
+        if node.kind is Kind.INPUT and node.name in given:
+            return given[node.name].index
+        if node.kind in (Kind.COORDINATE, Kind.VELOCITY):
+            return names[node.name].index
+        return builder.symbol(node.kind, node.name)
 
     return symbol
 

@@ -143,7 +143,7 @@ class Elements:
     def forces(self) -> list[Scalar]:
         """The generalized forces of all elements."""
         works = [*self.driving, *(Work(-work.force, work.target, work.is_rate) for work in self.resisting)]
-        totals = self._structure(works)
+        totals = self._weighted_rows(works)
         for moment in self.moments:
             totals = [total + item for total, item in zip(totals, moment, strict=True)]
         return totals
@@ -174,7 +174,7 @@ class Elements:
         at_rest = {Symbol(Kind.VELOCITY, name): self.builder.zero for name in self.mechanism.layout.velocities}
         return self._replaced([work.target.index], at_rest)[0]
 
-    def _structure(self, works: Sequence[Work]) -> list[Scalar]:
+    def _weighted_rows(self, works: Sequence[Work]) -> list[Scalar]:
         """sum f dgamma/dq - dV/dq, with q along the velocities, and sum f dbeta/dv."""
         weights = {Symbol(Kind.INPUT, f"element:{index}"): work.force.index for index, work in enumerate(works)}
         position_work, rate_work = -self.potential(), self._zero
@@ -190,6 +190,14 @@ class Elements:
         split = len(by_position)
         along = velocity_forces(self.mechanism, self.builder, replaced[:split])
         return [left + right for left, right in zip(along, replaced[split:], strict=True)]
+
+    def row(self, target: Scalar, is_rate: bool) -> list[Scalar]:
+        """dgamma/dq of a target, with q along the velocities; of a rate dbeta/dv."""
+        if is_rate:
+            by_velocity = self._gradient(target, Kind.VELOCITY, self.mechanism.layout.velocities)
+            return [Scalar(self.builder, node) for node in by_velocity]
+        by_position = self._gradient(target, Kind.COORDINATE, self.mechanism.layout.positions)
+        return velocity_forces(self.mechanism, self.builder, [Scalar(self.builder, node) for node in by_position])
 
     def _gradient(self, root: Scalar, kind: Kind, symbols: Sequence[str]) -> list[int]:
         return gradient(self.builder, root.index, [self.builder.symbol(kind, name) for name in symbols])
@@ -215,7 +223,7 @@ class Elements:
             case Friction():
                 self._add_friction(element)
             case Force():
-                target, is_rate = self._target(element.on)
+                target, is_rate = self.target(element.on)
                 self.driving.append(Work(self.names.scalar(element.value), target, is_rate))
             case PointForce():
                 self._add_point_force(element)
@@ -226,7 +234,7 @@ class Elements:
             case Limit():
                 self._add_limit(element)
 
-    def _target(self, target: Target) -> tuple[Scalar, bool]:
+    def target(self, target: Target) -> tuple[Scalar, bool]:
         """What an element works on, and whether that is a rate already."""
         if isinstance(target, Span):
             return self._square(target).apply("sqrt"), False
@@ -245,7 +253,7 @@ class Elements:
             stiffness = self.names.scalar(spring.law.coefficient)
             self.potentials.append(_HALF * (stiffness * self._square(spring.on)))
             return
-        target, _ = self._target(spring.on)
+        target, _ = self.target(spring.on)
         stretch = target - self.names.scalar(spring.rest)
         stored = None if steered else self._stored(spring, stretch)
         if stored is not None:
@@ -268,12 +276,12 @@ class Elements:
         return self.names.scalar(law.force, {local: argument})
 
     def _add_damper(self, damper: Damper) -> None:
-        target, is_rate = self._target(damper.on)
+        target, is_rate = self.target(damper.on)
         rate = self._rate(Work(self._zero, target, is_rate))
         self.resisting.append(Work(self._law(damper, rate, RATE.text), target, is_rate))
 
     def _add_friction(self, friction: Friction) -> None:
-        target, is_rate = self._target(friction.on)
+        target, is_rate = self.target(friction.on)
         rate = self._rate(Work(self._zero, target, is_rate))
         scalar = self.names.scalar
         dry = scalar(friction.coulomb) * (rate / scalar(friction.width)).apply("tanh")
@@ -297,7 +305,7 @@ class Elements:
         return vector([self.names.scalar(item) for item in components])
 
     def _add_limit(self, limit: Limit) -> None:
-        target, _ = self._target(limit.on)
+        target, _ = self.target(limit.on)
         if limit.upper is not None:
             self._add_stop(limit, target - self.names.scalar(limit.upper))
         if limit.lower is not None:

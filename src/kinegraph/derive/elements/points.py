@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kinegraph.derive.dynamics.newton_euler import projected
 from kinegraph.derive.tree.algebra import Vector, apply, identity, plus, vector, zero_vector
 from kinegraph.derive.tree.convert import Names
@@ -37,13 +39,18 @@ class Points:
             self._positions[name] = self.anchored(Anchor(name))
         return self._positions[name]
 
-    def anchored(self, anchor: Anchor) -> Vector:
-        """Where an anchor is, in the fixed frame."""
+    def placed(self, anchor: Anchor) -> Placement:
+        """Where an anchor sits on its link, with the axes of its body."""
         local = anchor.position
         if anchor.of is not None and anchor.of not in self.layout.tree.bodies:
             local = self._outputs[anchor.of].position
         frame = self.frame(anchor.of)
-        return self._outside(frame.link, position_in(frame, vector([self.names.scalar(item) for item in local])))
+        return replace(frame, position=position_in(frame, vector([self.names.scalar(item) for item in local])))
+
+    def anchored(self, anchor: Anchor) -> Vector:
+        """Where an anchor is, in the fixed frame."""
+        place = self.placed(anchor)
+        return self._outside(place.link, place.position)
 
     def _outside(self, link: int, position: Vector) -> Vector:
         """A point of a link: from frame to frame inwards, which is Horner's rule for positions."""

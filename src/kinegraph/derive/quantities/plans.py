@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from kinegraph.derive.dynamics.forward import LinearSystem
-from kinegraph.derive.parameters.regroup import Gauge
-from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
-from kinegraph.derive.quantities.quantity import DISPLACEMENTS, Quantity
+from kinegraph.derive.parameters.regroup import AxialMoment
+from kinegraph.derive.quantities.definitions.accelerations import unsolved
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Choice
-from kinegraph.derive.quantities.table import RECORDS
+from kinegraph.derive.quantities.variables import DISPLACEMENTS
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import AlikeLimbs
 from kinegraph.derive.tree.links import JointKind
-from kinegraph.derive.tree.origin_shift import Slide
+from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
@@ -77,6 +79,10 @@ class PlanSearch:
             self._left -= len(self._seen[plan].graph)
         return self._seen[plan]
 
+    def derived(self, plan: Plan) -> Candidate:
+        """The graph of all that is wanted, by one plan."""
+        return self._derived(plan, self.quantities)
+
     def _derived(self, plan: Plan, quantities: Sequence[Quantity]) -> Candidate:
         derivation = self._derivation(plan, quantities)
         outputs = [derivation.output(quantity) for quantity in quantities]
@@ -97,7 +103,7 @@ class PlanSearch:
 
     def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
         """The parameters with values that must be symbols until the derivatives by them have been taken."""
-        words = {quantity.by for quantity in quantities}
+        words = {variable for quantity in quantities for variable in quantity.by}
         return set(self.bound) if "p" in words and "p" not in self.bound else words & set(self.bound)
 
     def _with_values(self, graph: Graph) -> Graph:
@@ -113,18 +119,22 @@ class PlanSearch:
     def best(self, budget: int = 0) -> Candidate:
         """The cheapest plan found; after the main choices single ones are changed until `budget` nodes are derived."""
         best = self._best_judged(budget)
-        return best if self._judged == tuple(self.quantities) else self._derived(best.plan, self.quantities)
+        return best if self._judged == tuple(self.quantities) else self.derived(best.plan)
 
     def best_unsolved(self, budget: int = 0) -> tuple[Candidate, LinearSystem]:
         """By the cheapest plan, the graph up to the linear system that derivatives of accelerations end in."""
-        derivation = self._derivation(self._best_judged(budget).plan, self.quantities)
-        outputs, system = derivation.unsolved(self.quantities)
+        return self.unsolved(self._best_judged(budget).plan)
+
+    def unsolved(self, plan: Plan) -> tuple[Candidate, LinearSystem]:
+        """By one plan, the graph up to the linear system that derivatives of accelerations end in."""
+        derivation = self._derivation(plan, self.quantities)
+        outputs, system = unsolved(derivation, self.quantities)
         return self._candidate(derivation, outputs, self.quantities), system
 
     @property
     def limbs_prevail(self) -> bool:
         """Are most joints those of limbs with others like them, and can they be written alike?"""
-        written_alike = all(RECORDS[quantity.name].of_links for quantity in self.quantities)
+        written_alike = all(quantity.record.of_links for quantity in self.quantities)
         if not written_alike or self._differentiated_by(self.quantities):
             return False
         return Derivation(self.mechanism, self.bound, Plan(), alike=True).limbs.prevail
@@ -139,7 +149,7 @@ class PlanSearch:
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""
-        matters = {choice for quantity in self._judged for choice in RECORDS[quantity.name].choices}
+        matters = {choice for quantity in self._judged for choice in quantity.record.choices}
         if Choice.FORWARD in matters:
             yield {"forward": ForwardMethod.ARTICULATED}
         yield {"kept": frozenset(), "euler": None}
@@ -151,7 +161,7 @@ class PlanSearch:
         improved = True
         while improved:
             improved = False
-            for index in self._turning_links():
+            for index in self._revolute_links():
                 for change in _CHANGES:
                     if self._left < 0:
                         return best
@@ -160,7 +170,7 @@ class PlanSearch:
                         best, improved = changed, True
         return best
 
-    def _turning_links(self) -> list[int]:
+    def _revolute_links(self) -> list[int]:
         links = Derivation(self.mechanism, self.bound, Plan()).tree.links
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
 
@@ -171,11 +181,12 @@ def _judged_by(quantity: Quantity) -> Quantity:
     Derivatives of forces are written out and judged by themselves; those of accelerations are built on them, and what
     is added takes the same operations by any plan.
     """
+    first = quantity.by[0] if quantity.by else ""
     if quantity.name == "tau":
-        return quantity if quantity.by in _WRITTEN.values() else replace(quantity, by="")
-    if quantity.name == "qdd" and quantity.by in _WRITTEN:
-        return Quantity("tau", by=_WRITTEN[quantity.by])
-    return replace(quantity, by="")
+        return replace(quantity, by=(first,) if first in _WRITTEN.values() else ())
+    if quantity.name == "qdd" and first in _WRITTEN:
+        return Quantity("tau", by=(_WRITTEN[first],))
+    return quantity.undifferentiated
 
 
 def _flip_frame(plan: Plan, index: int) -> Plan:
@@ -186,31 +197,37 @@ def _flip_moment(plan: Plan, index: int) -> Plan:
     return replace(plan, euler=(plan.euler or frozenset()) ^ {index})
 
 
-def _flip_slide_to_parent(plan: Plan, index: int) -> Plan:
-    return replace(plan, slides=(plan.slides - {(index, Slide.CHILD)}) ^ {(index, Slide.PARENT)})
+def _flip_shift_to_parent(plan: Plan, index: int) -> Plan:
+    return replace(
+        plan, origin_shifts=(plan.origin_shifts - {(index, OriginShift.CHILD)}) ^ {(index, OriginShift.PARENT)}
+    )
 
 
-def _flip_slide_to_child(plan: Plan, index: int) -> Plan:
-    return replace(plan, slides=(plan.slides - {(index, Slide.PARENT)}) ^ {(index, Slide.CHILD)})
+def _flip_shift_to_child(plan: Plan, index: int) -> Plan:
+    return replace(
+        plan, origin_shifts=(plan.origin_shifts - {(index, OriginShift.PARENT)}) ^ {(index, OriginShift.CHILD)}
+    )
 
 
-def _euler_with(gauge: Gauge) -> Callable[[Plan, int], Plan]:
+def _euler_with(axial_moment: AxialMoment) -> Callable[[Plan, int], Plan]:
     """Euler's equation with two equal moments; the same change again takes it back."""
 
     def change(plan: Plan, index: int) -> Plan:
-        others = frozenset(item for item in plan.gauges if item[0] != index)
-        if (index, gauge) in plan.gauges:
-            return replace(plan, gauges=others)
-        return replace(plan, gauges=others | {(index, gauge)}, euler=(plan.euler or frozenset()) | {index})
+        others = frozenset(item for item in plan.axial_moments if item[0] != index)
+        if (index, axial_moment) in plan.axial_moments:
+            return replace(plan, axial_moments=others)
+        return replace(
+            plan, axial_moments=others | {(index, axial_moment)}, euler=(plan.euler or frozenset()) | {index}
+        )
 
     return change
 
 
 _CHANGES: tuple[Callable[[Plan, int], Plan], ...] = (
     _flip_frame,
-    _flip_slide_to_parent,
-    _flip_slide_to_child,
+    _flip_shift_to_parent,
+    _flip_shift_to_child,
     _flip_moment,
-    _euler_with(Gauge.FIRST),
-    _euler_with(Gauge.SECOND),
+    _euler_with(AxialMoment.FIRST),
+    _euler_with(AxialMoment.SECOND),
 )

@@ -1,59 +1,129 @@
-"""The words for quantities, and what each one is: `tau`, `H`, `d(tau)/d(q)`, `pose:hand` ..."""
+"""The words for quantities: `tau`, `H`, `pose:hand`, `jacobian:hand@hand`, `d(tau)/d(q)`, `d(d(tau)/d(q))/d(q)` ..."""
 
 from __future__ import annotations
 
-import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
-from kinegraph.derive.quantities.table import RECORDS, TABLE
+from kinegraph.derive.quantities.record import QuantityRecord, Subject
+from kinegraph.derive.quantities.table import NOT_DERIVED_YET, RECORDS, TABLE
 from kinegraph.errors import DerivationError
 
-#: What derivatives along displacements are taken by: one for every velocity, where `q` means one for every position.
-DISPLACEMENTS = "dq"
-_DERIVATIVE = re.compile(r"d\((.+)\)/d\((.+)\)$")
+_DERIVATIVE = re.compile(r"d\((.+)\)/d\(([^()]+)\)")
+#: What people write for a derivative: dtau/dq, d(tau)/dq, ∂tau/∂q.
+_LIKE_A_DERIVATIVE = re.compile(r"[d∂]\s*(?:\((.+)\)|(\w+))\s*/\s*[d∂]\s*(?:\(([^()]+)\)|(.+))")
+
+#: Errors repeat no more than this of what they complain of.
+_LONGEST_SHOWN = 80
+
+#: Everything that can be asked for, as it is written.
+WORDS = (*(record.word for record in TABLE), "d(X)/d(Y)")
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A quantity of a mechanism. `of` names a body or point, `by` what it is differentiated by."""
+    """A quantity of a mechanism, or a derivative of one.
+
+    `name` is a row of the table. `of` names what it is asked of (a body, point, joint or element), `frame` whose axes
+    it is given in (nothing: those the table says). `by` are the variables it is differentiated by, the innermost
+    first: derivatives nest, and what nests by one branch only is a sequence.
+    """
 
     name: str
     of: str = ""
-    by: str = ""
+    frame: str = ""
+    by: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Quantity:
-        """Read one word, e.g. `H`, `pose:hand`, `d(tau)/d(q)`."""
+        """Read one word, e.g. `H`, `pose:hand@base`, `d(tau)/d(q)`."""
         text = text.strip()
-        if match := _DERIVATIVE.match(text):
+        if match := _DERIVATIVE.fullmatch(text):
             inner = cls.parse(match[1])
-            if inner.by:
-                raise DerivationError(f"{text!r}: derivatives of derivatives are not named; differentiate the graph")
-            return cls(inner.name, inner.of, match[2].strip())
-        name, _, of = text.partition(":")
-        if name in RECORDS and bool(of) is bool(RECORDS[name].subject.value):
-            return cls(name, of)
-        raise DerivationError(f"unknown quantity {text!r}{_remedy(name)}")
+            return replace(inner, by=(*inner.by, match[2].strip()))
+        asked, at, frame = text.partition("@")
+        name, colon, of = asked.partition(":")
+        quantity = cls(name.strip(), of.strip(), frame.strip())
+        if fault := _fault(quantity, bool(colon), bool(at)):
+            raise DerivationError(
+                f"{_short(text)}: {fault}" if quantity.name in RECORDS else _unknown(text, quantity.name)
+            )
+        return quantity
+
+    @property
+    def record(self) -> QuantityRecord:
+        """What the table says of it; for a derivative, of what is differentiated."""
+        return RECORDS[self.name]
+
+    @property
+    def undifferentiated(self) -> Quantity:
+        """The quantity itself, without its derivatives."""
+        return replace(self, by=())
+
+    @property
+    def inner(self) -> Quantity:
+        """What the outermost derivative is taken of."""
+        return replace(self, by=self.by[:-1])
 
     def __str__(self) -> str:
         text = f"{self.name}:{self.of}" if self.of else self.name
-        return f"d({text})/d({self.by})" if self.by else text
-
-
-def _remedy(name: str) -> str:
-    if name in RECORDS and RECORDS[name].subject.value:
-        return f": write {RECORDS[name].word} with the name of a body or an output point"
-    close = difflib.get_close_matches(name, RECORDS, 1)
-    known = ", ".join(WORDS)
-    return f"; did you mean {close[0]!r}? Known are {known}" if close else f"; known are {known}"
-
-
-#: Everything that can be asked for, as it is written.
-WORDS = (*(record.word for record in TABLE), "d(X)/d(Y)")
+        text += f"@{self.frame}" if self.frame else ""
+        for variable in self.by:
+            text = f"d({text})/d({variable})"
+        return text
 
 
 def parse_list(text: str) -> tuple[Quantity, ...]:
     """Read a list separated by commas that are not inside parentheses."""
     parts = re.split(r",(?![^()]*\))", text)
     return tuple(Quantity.parse(part) for part in parts if part.strip())
+
+
+def _fault(quantity: Quantity, colon: bool, at: bool) -> str:
+    """What is wrong with a word that is no derivative; nothing if it can be asked for."""
+    record = RECORDS.get(quantity.name)
+    if record is None:
+        return "unknown"
+    if at and not (record.any_frame and quantity.frame):
+        return f"write {record.word}@BODY" if record.any_frame else f"{record.name} is given in no other frame"
+    if record.subject is Subject.MECHANISM:
+        return f"write {record.name} alone, it is of the whole mechanism" if colon else ""
+    parts = quantity.of.split(":")
+    if not all(parts) or len(parts) != len(record.subject.value.split(":")):
+        return f"write {record.word} with the name of {record.subject.meaning}"
+    return ""
+
+
+def _unknown(text: str, name: str) -> str:
+    """The message for a word that is none, with what was probably meant."""
+    if name in NOT_DERIVED_YET:
+        return f"{_short(text)}: {NOT_DERIVED_YET[name]}"
+    meant = _derivative_meant(text) or _record_meant(name)
+    return f"unknown quantity {_short(text)}\n  {meant or 'known are ' + ', '.join(WORDS)}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}...")
+
+
+def _derivative_meant(text: str) -> str:
+    """`d(tau)/d(q)` for d(tau)/dq and the like; nothing if that would be no quantity either."""
+    match = _LIKE_A_DERIVATIVE.fullmatch(text)
+    if match is None:
+        return ""
+    meant = f"d({match[1] or match[2]})/d({(match[3] or match[4]).strip()})"
+    try:
+        Quantity.parse(meant)
+    except DerivationError:
+        return "derivatives are written d(X)/d(Y)"
+    return f"did you mean `{meant}`?"
+
+
+def _record_meant(name: str) -> str:
+    """The row that has another word for this one, or a name much like it."""
+    for record in TABLE:
+        if name in record.synonyms or name.casefold() in {word.casefold() for word in (record.name, *record.synonyms)}:
+            return f"did you mean `{record.word}` ({record.meaning})?"
+    close = get_close_matches(name, RECORDS, 1)
+    return f"did you mean `{RECORDS[close[0]].word}`?" if close else ""

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
+from kinegraph.derive.quantities.values import Values
 from kinegraph.derive.quantities.variables import Variables
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.derivation import Derivation
+    from kinegraph.derive.quantities.quantity import Quantity
 
 
 class Extent(Enum):
@@ -13,6 +20,8 @@ class Extent(Enum):
 
     VELOCITIES = "n"
     BASE_PARAMETERS = "b"
+    #: One for every row of the loops and constraints.
+    ROWS = "m"
     #: As many as the element has components to act with: one, or three.
     COMPONENTS = "c"
 
@@ -23,9 +32,24 @@ class Subject(Enum):
     MECHANISM = ""
     #: A body, or an output point.
     BODY = "BODY"
+    #: A coordinate that moves one joint, or a body that one joint moves.
     JOINT = "JOINT"
     JOINT_AND_BODY = "JOINT:BODY"
     ELEMENT = "ELEMENT"
+
+    @property
+    def meaning(self) -> str:
+        """What the name is the name of."""
+        return _SUBJECTS[self]
+
+
+_SUBJECTS = {
+    Subject.MECHANISM: "nothing",
+    Subject.BODY: "a body or an output point",
+    Subject.JOINT: "a joint's coordinate, or of the body it moves",
+    Subject.JOINT_AND_BODY: "a joint's coordinate, or of the body it moves, and of a body",
+    Subject.ELEMENT: "an element",
+}
 
 
 class Frame(Enum):
@@ -35,6 +59,7 @@ class Frame(Enum):
     COORDINATES = "the coordinates"
     FIXED = "fixed axes"
     ELEMENT = "the element's axes"
+    ROWS = "the rows of the constraints"
 
 
 class Choice(Enum):
@@ -57,12 +82,14 @@ class Letter:
 class QuantityRecord:
     """One quantity: everything that other parts of the package need to know of it.
 
-    `arguments` are what it is a function of; inputs join them where elements act on it, time where the mechanism
-    depends on time. `entries` are the variables whose names its entries bear. `synonyms` are other words people use.
+    `derive` reads it off a derivation. `arguments` are what it is a function of; inputs join them where elements act
+    on it, time where the mechanism depends on time. `entries` are the variables whose names its entries bear,
+    `synonyms` other words people use.
     """
 
     name: str
     meaning: str
+    derive: Callable[[Derivation, Quantity], Values]
     arguments: tuple[Variables, ...]
     shape: tuple[Extent | int, ...]
     frame: Frame
@@ -72,13 +99,19 @@ class QuantityRecord:
     #: Another frame can be asked for, as in `pose:hand@base`.
     any_frame: bool = False
     entries: Variables | None = None
+    #: Its entries are these variables, and not only named after them.
+    variables: bool = False
     #: Elements and inputs act on it.
     driven: bool = False
     #: Loops over bodies compute it for large mechanisms.
     looped: bool = False
     #: It is derived from the tree of links alone, so that limbs of one shape can be written in one form.
     of_links: bool = False
+    #: Its values depend on where along their axes the links' origins are.
+    of_origins: bool = False
     choices: frozenset[Choice] = frozenset()
+    #: A way of its own to first derivatives, by one group of variables; None where the graph is to be differentiated.
+    derivative: Callable[[Derivation, str], Values | None] | None = None
     synonyms: tuple[str, ...] = ()
 
     @property

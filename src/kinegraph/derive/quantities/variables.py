@@ -12,6 +12,9 @@ from kinegraph.model.elements import expressions as element_expressions
 from kinegraph.model.expression import TIME, names
 from kinegraph.model.mechanism import Mechanism, Quaternion, Rotation
 
+#: What derivatives along displacements are taken by: one for every velocity, where `q` means one for every position.
+DISPLACEMENTS = "dq"
+
 
 class Variables(StrEnum):
     """The groups of variables, in the order in which kernels take them."""
@@ -28,6 +31,11 @@ class Variables(StrEnum):
     def kind(self) -> Kind:
         """What kind of symbol they are."""
         return _KINDS[self]
+
+    @property
+    def meaning(self) -> str:
+        """What they are, in words."""
+        return _MEANINGS[self]
 
     def names(self, mechanism: Mechanism) -> tuple[str, ...]:
         """The names of a mechanism's variables of this group, in order."""
@@ -60,6 +68,16 @@ _KINDS = {
     Variables.INPUTS: Kind.INPUT,
     Variables.TIME: Kind.TIME,
     Variables.PARAMETERS: Kind.PARAMETER,
+}
+
+_MEANINGS = {
+    Variables.POSITIONS: "positions",
+    Variables.VELOCITIES: "velocities",
+    Variables.ACCELERATIONS: "accelerations",
+    Variables.FORCES: "generalized forces",
+    Variables.INPUTS: "inputs",
+    Variables.TIME: "time",
+    Variables.PARAMETERS: "parameters",
 }
 
 

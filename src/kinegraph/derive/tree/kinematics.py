@@ -1,62 +1,102 @@
-"""Poses, velocities and Jacobians of bodies and points, in the axes of the fixed frame."""
+"""Poses, velocities and Jacobians of bodies and points, as seen from the fixed frame or from any link."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kinegraph.derive.dynamics.composite_body import Column, Screw
-from kinegraph.derive.tree.algebra import Matrix, Vector, apply, cross, identity, plus, product, transpose, zero_vector
+from kinegraph.derive.tree.algebra import (
+    Matrix,
+    Vector,
+    apply,
+    cross,
+    identity,
+    minus,
+    negative,
+    plus,
+    product,
+    transpose,
+    zero_vector,
+)
 from kinegraph.derive.tree.frame_assignment import Layout
 from kinegraph.derive.tree.links import JointKind, Placement
 from kinegraph.graph.scalar import Scalar
 
 
-def frame_rotations(layout: Layout) -> list[Matrix]:
-    """For every link: the rotation from its frame of computation to the fixed frame."""
-    found = [identity(layout.tree.like)]
-    for index in range(1, len(layout.tree.links)):
-        parent = found[layout.tree.links[index].parent]
-        rows = [layout.outward(index, row) for row in parent]
-        found.append((rows[0], rows[1], rows[2]))
-    return found
+@dataclass(frozen=True)
+class View:
+    """Where every link is, as seen from a frame: `rotations` lead from its frame of computation to the viewer's axes,
+    `origins` are those of the links in the viewer's frame."""
+
+    viewer: Placement
+    rotations: tuple[Matrix, ...]
+    origins: tuple[Vector, ...]
 
 
-def origins(layout: Layout, rotations: list[Matrix]) -> list[Vector]:
-    """For every link: its origin in the fixed frame."""
-    found = [zero_vector(layout.tree.like)]
-    for index in range(1, len(layout.tree.links)):
+def fixed_frame(like: Scalar) -> Placement:
+    """The frame in which the mechanism stands."""
+    return Placement(0, identity(like), zero_vector(like))
+
+
+def seen_from(layout: Layout, viewer: Placement) -> View:
+    """All links as seen from a frame placed on one of them: from there inwards to the fixed frame, then outwards."""
+    x, y, z = (layout.seats[viewer.link].place(axis) for axis in transpose(viewer.rotation))
+    rotations: dict[int, Matrix] = {viewer.link: (x, y, z)}
+    position = layout.seats[viewer.link].place(viewer.position)
+    origins = {viewer.link: negative(apply(rotations[viewer.link], position))}
+    index = viewer.link
+    while index > 0:
         parent = layout.tree.links[index].parent
-        found.append(plus(found[parent], apply(rotations[parent], layout.offsets[index])))
-    return found
+        x, y, z = (layout.inward(index, row) for row in rotations[index])
+        rotations[parent] = (x, y, z)
+        origins[parent] = minus(origins[index], apply(rotations[parent], layout.offsets[index]))
+        index = parent
+    for index, link in enumerate(layout.tree.links):
+        if index not in rotations:
+            x, y, z = (layout.outward(index, row) for row in rotations[link.parent])
+            rotations[index] = (x, y, z)
+            origins[index] = plus(origins[link.parent], apply(rotations[link.parent], layout.offsets[index]))
+    order = range(len(layout.tree.links))
+    return View(viewer, tuple(rotations[index] for index in order), tuple(origins[index] for index in order))
 
 
-def pose(layout: Layout, place: Placement) -> list[list[Scalar]]:
-    """The homogeneous 4 x 4 matrix of a frame placed on a link."""
-    rotations = frame_rotations(layout)
-    seat = layout.seats[place.link]
-    columns = [seat.place(column) for column in transpose(place.rotation)]
-    turned = product(rotations[place.link], transpose((columns[0], columns[1], columns[2])))
-    origin = origins(layout, rotations)[place.link]
-    position = plus(origin, apply(rotations[place.link], seat.place(place.position)))
+def pose(layout: Layout, view: View, place: Placement) -> list[list[Scalar]]:
+    """The homogeneous 4 x 4 matrix of a frame placed on a link, as the viewer sees it."""
+    rotation = view.rotations[place.link]
+    columns = [layout.seats[place.link].place(column) for column in transpose(place.rotation)]
+    turned = product(rotation, transpose((columns[0], columns[1], columns[2])))
+    if place.link == view.viewer.link:  # they never move against each other
+        turned = product(transpose(view.viewer.rotation), place.rotation)
+    centre = position(layout, view, place)
     nil, one = layout.tree.like.number(0), layout.tree.like.number(1)
-    return [[*row, position[i]] for i, row in enumerate(turned)] + [[nil, nil, nil, one]]
+    return [[*row, centre[i]] for i, row in enumerate(turned)] + [[nil, nil, nil, one]]
 
 
-def point_screws(layout: Layout, place: Placement) -> dict[Column, Screw]:
-    """For every joint component the point's link stands on: velocity of the point and angular velocity, fixed axes."""
-    rotations = frame_rotations(layout)
-    points = origins(layout, rotations)
-    target = plus(points[place.link], apply(rotations[place.link], layout.seats[place.link].place(place.position)))
+def position(layout: Layout, view: View, place: Placement) -> Vector:
+    """Where the origin of a placed frame is, as the viewer sees it."""
+    if place.link == view.viewer.link:
+        return apply(transpose(view.viewer.rotation), minus(place.position, view.viewer.position))
+    offset = layout.seats[place.link].place(place.position)
+    return plus(view.origins[place.link], apply(view.rotations[place.link], offset))
+
+
+def point_screws(layout: Layout, view: View, place: Placement) -> dict[Column, Screw]:
+    """For every joint component the point's link stands on: velocity of the point and angular velocity, in the
+    viewer's axes."""
+    target = position(layout, view, place)
     found: dict[Column, Screw] = {}
     index = place.link
     while index > 0:
-        arm = tuple(target[i] - points[index][i] for i in range(3))
-        for component, (angular, linear) in enumerate(_fixed_axes(layout, index, rotations[index])):
-            velocity = plus(linear, cross(angular, (arm[0], arm[1], arm[2])))
-            found[Column(index, component)] = Screw(angular, velocity)
+        lever = minus(target, view.origins[index])
+        for component, (angular, linear) in enumerate(joint_screws(layout, view, index)):
+            found[Column(index, component)] = Screw(angular, plus(linear, cross(angular, lever)))
         index = layout.tree.links[index].parent
     return found
 
 
-def _fixed_axes(layout: Layout, index: int, rotation: Matrix) -> list[Screw]:
+def joint_screws(layout: Layout, view: View, index: int) -> list[Screw]:
+    """The unit motions of a link's joint, at the link's origin, in the viewer's axes."""
+    rotation = view.rotations[index]
     joint = layout.tree.links[index].joint
     assert joint is not None
     zero = zero_vector(layout.tree.like)

@@ -7,7 +7,7 @@ forces come back to the coordinates by the chain rule (`coordinates.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -29,6 +29,8 @@ from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.inertia import MassMoments, central_moments, no_mass
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.records import Frame, Loop
+from kinegraph.model.constraints.underived import refuse_contacts_and_unknowns
 from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import ZERO, Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
 
@@ -96,7 +98,17 @@ class Tree:
         return self.gravity[0]
 
 
-def slides(tree: Tree, index: int) -> bool:
+def first_frame(loop: Loop) -> str:
+    """What the first frame of a loop is called among the placements; no body's name has a point in it."""
+    return f"{loop.name}.first"
+
+
+def second_frame(loop: Loop) -> str:
+    """What the second frame of a loop is called among the placements."""
+    return f"{loop.name}.second"
+
+
+def is_prismatic(tree: Tree, index: int) -> bool:
     """Does a link slide on its parent?"""
     joint = tree.links[index].joint
     return joint is not None and joint.kind is JointKind.PRISMATIC
@@ -104,6 +116,7 @@ def slides(tree: Tree, index: int) -> bool:
 
 def build_tree(mechanism: Mechanism, names: Names) -> Tree:
     """Lower a mechanism to elementary joints."""
+    refuse_contacts_and_unknowns(mechanism)
     return _TreeBuilder(mechanism, names).tree()
 
 
@@ -118,11 +131,27 @@ class _TreeBuilder:
     def tree(self) -> Tree:
         for body in bases_first(self.mechanism):
             self._add(body)
+        self._add_frames()
         gravity = vector([self.names.scalar(item) for item in self.mechanism.gravity])
         return Tree(tuple(self.links), self.bodies, gravity, self._armature())
 
+    def _add_frames(self) -> None:
+        """The frames that loops tie, placed like bodies without mass."""
+        for loop in self.mechanism.loops:
+            if isinstance(loop, Loop):
+                self._add_frame(first_frame(loop), loop.first)
+                self._add_frame(second_frame(loop), loop.second)
+
+    def _add_frame(self, name: str, frame: Frame) -> None:
+        place = start = self.bodies[frame.body] if frame.body is not None else self._fixed()
+        for transform in frame.transforms:
+            place = self._moved(place, transform, name)
+        if place.link != start.link:
+            raise DerivationError(f"{name}: the way from the body to the frame of a joint must not move")
+        self.bodies[name] = place
+
     def _armature(self) -> dict[str, Scalar]:
-        stated = zip(self.mechanism.velocity_names, self.mechanism.armature, strict=True)
+        stated = zip(self.mechanism.layout.velocities, self.mechanism.armature, strict=True)
         return {name: self.names.scalar(item) for name, item in stated if item != ZERO}
 
     def _add(self, body: Body) -> None:
@@ -146,7 +175,7 @@ class _TreeBuilder:
         for transform in inertia.central:
             centre = self._moved(centre, transform, name)
         if centre.link != place.link:
-            raise DerivationError(f"body {name!r}: the way from the link frame to the mass centre must not move")
+            raise DerivationError(f"body {name!r}: the way from the link frame to the centre of mass must not move")
         link = self.links[place.link]
         total = link.moments.plus(moments.turned(centre.rotation).shifted(centre.position))
         self.links[place.link] = replace(link, moments=total)
@@ -159,18 +188,13 @@ class _TreeBuilder:
         if not amount.static:
             kind = JointKind.REVOLUTE if isinstance(transform, Rotation) else JointKind.PRISMATIC
             return self._joint(place, Joint(kind, axis, amount))
-        if isinstance(transform, Shift):
-            step = times(amount, transpose(place.rotation)[axis])
-            return replace(place, position=plus(place.position, step))
-        return replace(place, rotation=product(place.rotation, rotation_matrix(axis, amount)))
+        return _moved_rigidly(place, transform, amount)
 
     def _turned_by_quaternion(self, place: Placement, transform: Quaternion, name: str) -> Placement:
         parts = [self.names.scalar(item) for item in transform.components]
         e0, e1, e2, e3 = parts
         if all(part.static for part in parts):
-            inverse = (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3).reciprocal()
-            matrix = static_quaternion_matrix(e0, e1, e2, e3, inverse)
-            return replace(place, rotation=product(place.rotation, matrix))
+            return _turned_rigidly(place, parts)
         texts = tuple(item.text for item in transform.components if isinstance(item, Name))
         if not any(getattr(c, "names", None) == texts for c in self.mechanism.coordinates):
             raise DerivationError(
@@ -183,6 +207,31 @@ class _TreeBuilder:
     def _joint(self, place: Placement, joint: Joint) -> Placement:
         self.links.append(Link(place.link, joint, place, no_mass(self.like)))
         return Placement(len(self.links) - 1, identity(self.like), zero_vector(self.like))
+
+
+def _moved_rigidly(place: Placement, transform: Rotation | Shift, amount: Scalar) -> Placement:
+    """A frame moved by an amount that neither coordinates nor time change."""
+    axis = transform.axis.value
+    if isinstance(transform, Shift):
+        return replace(place, position=plus(place.position, times(amount, transpose(place.rotation)[axis])))
+    return replace(place, rotation=product(place.rotation, rotation_matrix(axis, amount)))
+
+
+def _turned_rigidly(place: Placement, quaternion: Sequence[Scalar]) -> Placement:
+    e0, e1, e2, e3 = quaternion
+    inverse = (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3).reciprocal()
+    return replace(place, rotation=product(place.rotation, static_quaternion_matrix(e0, e1, e2, e3, inverse)))
+
+
+def centre_of_mass(place: Placement, body: Body, names: Names) -> Placement:
+    """The central frame of a body whose link frame is placed on a link: there its mass is given."""
+    for transform in body.inertia.central:
+        if isinstance(transform, Quaternion):
+            place = _turned_rigidly(place, [names.scalar(item) for item in transform.components])
+        else:
+            amount = transform.angle if isinstance(transform, Rotation) else transform.distance
+            place = _moved_rigidly(place, transform, names.scalar(amount))
+    return place
 
 
 def bases_first(mechanism: Mechanism) -> list[Body]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kinegraph.compiler.compile import bound_parameters, quantities_of, reduced_graph
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
@@ -58,14 +59,14 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> Equations:
 
 def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression]:
     """The parameters that are no parameters of the FMU: all if numbers are wanted, else those that follow others."""
-    numbers = bound_parameters(mechanism, True, options.values)
+    numbers = bound_parameters(mechanism, True, options.parameters)
     if options.symbolic_parameters is False:
         return numbers
     return {name: value for name, value in numbers.items() if names(value) - {PI}}
 
 
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
-    accelerations = reduced_graph(mechanism, quantities_of("qdd"), bound, options.effort, cache=True)
+    accelerations = Chain(request_of(mechanism, "qdd", parameters=bound, effort=options.effort)).chosen().graph
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
     rate = state_rate(mechanism, accelerations, bound, forces, accounts=())
     nodes = rate.output("rate").nodes
@@ -75,7 +76,7 @@ def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: Export
 def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     """Energies and the places of output points, called as `simulate` calls its columns."""
     wanted = ["energy", *(f"pose:{point.name}" for point in mechanism.points)]
-    graph = reduced_graph(mechanism, quantities_of(wanted), bound, options.effort, cache=True)
+    graph = Chain(request_of(mechanism, wanted, parameters=bound, effort=options.effort)).chosen().graph
     builder = Builder()
     energy, *poses = moved(graph.outputs, transfer(graph, builder))
     kinetic, potential = energy.nodes

@@ -29,12 +29,16 @@ Triple = tuple[Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True, eq=False)
 class MeshAsset:
-    """One <mesh>: `reference` is the file as the model names it, `file` where it was found."""
+    """One <mesh>: `reference` is the file as the model names it, `file` where it was found.
+
+    `usual` is the rule for its inertia where it states none.
+    """
 
     name: str
     element: Element
     reference: str
     file: str | None
+    usual: MeshInertia
 
     @property
     def scale(self) -> Triple:
@@ -49,7 +53,7 @@ class MeshAsset:
     @property
     def rule(self) -> MeshInertia:
         """What of the mesh has mass."""
-        word = self.element.get("inertia") or MeshInertia.LEGACY.value
+        word = self.element.get("inertia") or self.usual.value
         try:
             return MeshInertia(word)
         except ValueError:
@@ -113,6 +117,7 @@ class MeshAssets:
         self._finder = finder
         self._folder = settings.mesh_folder
         self._strip = settings.strip_paths
+        self._usual = MeshInertia.EXACT if settings.exact_meshes else MeshInertia.LEGACY
         self._assets = {asset.name: asset for asset in self._read(root, defaults)}
 
     def _read(self, root: Element, defaults: Defaults) -> Iterator[MeshAsset]:
@@ -122,7 +127,7 @@ class MeshAssets:
                 name = element.get("name") or PurePosixPath(written).stem
                 reference = self._reference(written) if written else ""
                 file = self._finder.file(reference) if reference else None
-                yield MeshAsset(name, defaults.complete(element, None), reference, file)
+                yield MeshAsset(name, defaults.complete(element, None), reference, file, self._usual)
 
     def _reference(self, written: str) -> str:
         """The file below the model's folder; a mesh without a name is called like its file."""

@@ -20,17 +20,19 @@ from kinegraph.io.mjcf.orientation import Orienter
 from kinegraph.io.mjcf.settings import InertiaFromGeoms, Settings
 from kinegraph.io.mjcf.walk import MjcfBody
 from kinegraph.io.robot.attributes import single, vector
+from kinegraph.io.robot.contacts import report_contacts
 from kinegraph.io.robot.joint_motion import AnyCoordinate, Freedom, Orientation, all_names
 from kinegraph.io.robot.massless import report_massless
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.naming import NameTable
 from kinegraph.io.robot.placement import inverse
-from kinegraph.io.robot.report import FindingKind, Findings, Robot, accepted_where_needed
+from kinegraph.io.robot.report import Findings, Robot, accepted_where_needed
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Number
 from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Transform
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import Extra, Shape, ShapeKind, ShapeRole
 from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.model.validation.mechanism import validate
@@ -92,7 +94,9 @@ class RobotBuilder:
         mechanism = replace(bare, extras=(*self._joint_records(bare), *self._shapes))
         validate(mechanism, self.places)
         report_massless(mechanism, self.findings)
-        return Robot(mechanism, self.findings.report(), self.body_names.originals, self._joint_of)
+        if self.settings.flags.contacts:
+            report_contacts(mechanism.extras, self.findings)
+        return Robot(replace(mechanism, report=self.findings.report()), self.body_names.originals, self._joint_of)
 
     def _scaled_bodies(self) -> tuple[Body, ...]:
         """The bodies, their inertia scaled where the file sets the total mass."""
@@ -134,7 +138,6 @@ class RobotBuilder:
             self._made.append(accepted_where_needed(made, self.places, self.findings))
         self._shapes.extend(self._shape(geom, name, inverse(frame)) for geom in geoms)
         self._add_sites(body, name, inverse(frame))
-        self._report_rest(body)
 
     def _is_aligned(self, body: MjcfBody) -> bool:
         """Whether the frame of a free body is moved into its centre of mass, along its principal axes."""
@@ -189,7 +192,7 @@ class RobotBuilder:
             if not self._stands_still(body) or self.settings.total_mass is not None or any(body.of("inertial")):
                 raise
             message = f"the body {name} has no mass, and needs none, for it is fixed: {str(error).splitlines()[0]}"
-            self.findings.add(FindingKind.MESH, message, body.element.place)
+            self.findings.add(FindingKind.ASSUMED, message, body.element.place, "fixed bodies without mass")
         own_place = self.orienter.place(body.element, f"the body {name}")
         return bounded(found, self.settings.inertia_bounds, own_place)
 
@@ -239,15 +242,6 @@ class RobotBuilder:
                 moved = back or piece.around or piece.element.get("fromto")
                 x, y, z = cleaned(pose(place)[1]) if moved else exact
                 self._points.append(Point(self.point_names[site], name, (x, y, z)))
-
-    def _report_rest(self, body: MjcfBody) -> None:
-        for piece in body.pieces:
-            if piece.element.tag not in ("geom", "site", "joint", "freejoint", "inertial"):
-                self.findings.ignore(piece.element, "bodies")
-        if single(body.element, "gravcomp") and self.settings.flags.passive:
-            self.findings.add(FindingKind.UNSUPPORTED, "gravcomp: gravity acts in full", body.element.place)
-        if body.element.get("mocap") == "true":
-            self.findings.add(FindingKind.UNSUPPORTED, "mocap: the body stands still", body.element.place)
 
 
 def _velocities(motion: Freedom) -> list[str]:

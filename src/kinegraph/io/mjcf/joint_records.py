@@ -11,7 +11,6 @@ from kinegraph.io.mjcf.joints import JointReader, MjcfJoint, MjcfJointKind
 from kinegraph.io.mjcf.settings import Flags
 from kinegraph.io.robot.attributes import Written, numbers, single, vector
 from kinegraph.io.robot.joint_motion import Freedom
-from kinegraph.io.robot.report import FindingKind
 from kinegraph.model.expression import Expression, Number
 from kinegraph.model.mechanism import ZERO, Coordinate
 from kinegraph.model.robot.data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
@@ -86,9 +85,6 @@ class JointRecords:
     def _springs(self, joint: MjcfJoint, motion: Freedom, coefficients: Coefficients) -> Iterator[JointSpring]:
         if not self.flags.springs or not any(item != ZERO for item in coefficients):
             return
-        if single(joint.element, "springyield"):
-            message = f"springyield of the joint {joint.name}: the spring does not yield"
-            self.reader.orienter.placing.findings.add(FindingKind.UNSUPPORTED, message, joint.element.place)
         linear, *higher = coefficients
         for displacement, rest in self._rests(joint, motion):
             yield JointSpring(joint.name, displacement, linear, rest, tuple(higher))

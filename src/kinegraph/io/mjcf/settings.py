@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from kinegraph.errors import ModelError
 from kinegraph.io.robot.attributes import single, vector
-from kinegraph.io.robot.report import FindingKind, Findings
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Number
 from kinegraph.model.mechanism import ZERO
@@ -46,11 +45,7 @@ class Flags:
     dampers: bool = True
     dry_friction: bool = True
     limits: bool = True
-
-    @property
-    def passive(self) -> bool:
-        """Without springs and dampers there is no passive force at all, whatever else would cause one."""
-        return self.springs or self.dampers
+    contacts: bool = True
 
 
 @dataclass(frozen=True)
@@ -65,6 +60,7 @@ class Settings:
     inertia_bounds: InertiaBounds
     mesh_folder: str
     strip_paths: bool
+    exact_meshes: bool
     fit_box: bool
     total_mass: Fraction | None
     gravity: tuple[Expression, Expression, Expression]
@@ -72,7 +68,7 @@ class Settings:
     align_free: bool
 
 
-def read_settings(root: Element, findings: Findings) -> Settings:
+def read_settings(root: Element) -> Settings:
     """The settings of a model; of several <compiler> or <option> elements the last word counts."""
     compiler = _merged(root.all("compiler"), root)
     option = _merged(root.all("option"), root)
@@ -80,7 +76,6 @@ def read_settings(root: Element, findings: Findings) -> Settings:
     if compiler.get("coordinate") == "global":
         remedy = "save the model with MuJoCo 2.1 or later, which writes local coordinates"
         raise ModelError("global coordinates are not supported", compiler.place, remedy)
-    _report(option, flags, findings)
     groups = vector(compiler, "inertiagrouprange", 2)
     first, last = (int(item.value) for item in groups) if groups else (0, 5)
     return Settings(
@@ -91,6 +86,7 @@ def read_settings(root: Element, findings: Findings) -> Settings:
         geom_groups=(first, last),
         inertia_bounds=_inertia_bounds(compiler),
         strip_paths=compiler.get("strippath") == "true",
+        exact_meshes=compiler.get("exactmeshinertia") == "true",
         fit_box=compiler.get("fitaabb") == "true",
         mesh_folder=compiler.get("meshdir") or compiler.get("assetdir") or "",
         total_mass=_positive(single(compiler, "settotalmass")),
@@ -113,10 +109,11 @@ def _flags(root: Element) -> Flags:
     off = {name for name, word in flag.attributes.items() if word == "disable"}
     return Flags(
         gravity="gravity" not in off,
-        springs="spring" not in off,
-        dampers="damper" not in off,
+        springs=not {"passive", "spring"} & off,
+        dampers=not {"passive", "damper"} & off,
         dry_friction=not {"constraint", "frictionloss"} & off,
         limits=not {"constraint", "limit"} & off,
+        contacts=not {"constraint", "contact"} & off,
     )
 
 
@@ -148,9 +145,3 @@ def _gravity(option: Element) -> tuple[Expression, Expression, Expression]:
 def _inertia_bounds(compiler: Element) -> InertiaBounds:
     least = [max(single(compiler, name) or Fraction(0), Fraction(0)) for name in ("boundmass", "boundinertia")]
     return InertiaBounds(least[0], least[1], compiler.get("balanceinertia") == "true")
-
-
-def _report(option: Element, flags: Flags, findings: Findings) -> None:
-    for name in ("density", "viscosity"):
-        if single(option, name) and flags.passive:
-            findings.add(FindingKind.UNSUPPORTED, f"{name} of the medium: no fluid forces", option.place)

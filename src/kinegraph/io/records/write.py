@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
+from kinegraph.io.records.write_constraints import constraint_statements, name_statements
 from kinegraph.io.records.write_elements import element_text, input_text
 from kinegraph.model.expression import Expression, expression, text
 from kinegraph.model.mechanism import (
@@ -21,6 +22,7 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import FORMS, Extra, Shape, ShapeRole, described
 
 _MOMENTS = (("m", "mass"), *((name, name) for name in ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")))
@@ -30,7 +32,7 @@ def write(mechanism: Mechanism) -> str:
     """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism without other extras.
 
     Extras of robot files (limits, friction, meshes, shapes for contact alone) have no words in the language; they are
-    listed as comments.
+    listed as comments, and so is what the report says is left out.
     """
     return "\n".join(_lines(mechanism)) + "\n"
 
@@ -53,12 +55,18 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield from (_point(point) for point in mechanism.points)
     if mechanism.inputs:
         yield f"inputs {_indented(input_text(given) for given in mechanism.inputs)};"
+    yield from name_statements(mechanism)
     yield from (element_text(element) for element in mechanism.elements)
+    yield from constraint_statements(mechanism, _transform)
     yield from (_shape(extra) for extra in mechanism.extras if _has_words(extra))
     wordless = [extra for extra in mechanism.extras if not _has_words(extra)]
     if wordless:
         yield "# The model language has no words for the following; reading this text again leaves it out."
         yield from (f"# {described(extra)}" for extra in wordless)
+    missing = mechanism.report.of(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
+    if missing:
+        yield "# The file this was read from says more, which is left out:"
+        yield from (f"# {finding}" for finding in missing)
 
 
 def _listed(expressions: Iterable[Expression]) -> str:

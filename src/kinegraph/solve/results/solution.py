@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinegraph.display import Shown
+from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
@@ -54,7 +54,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Solution(Shown, Mapping[str, Floats]):
+class Solution(RichDisplay, Mapping[str, Floats]):
     """Columns by name: `t`, positions, velocities, energies, output points. Behaves like a mapping.
 
     model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
@@ -183,6 +183,9 @@ class Solution(Shown, Mapping[str, Floats]):
 
     # to look at
 
+    def __repr__(self) -> str:
+        return f"<Solution of {self}\n  {len(self.t)} rows of {_listed(list(self.columns))}>"
+
     def __str__(self) -> str:
         cost = self.statistics
         steps = f"{cost.steps} steps ({cost.rejected} rejected), {cost.evaluations} evaluations"
@@ -195,6 +198,11 @@ class Solution(Shown, Mapping[str, Floats]):
         if self.happenings:
             lines.append(f"  {len(self.happenings)} events, the last: {self.happenings[-1].name}")
         return "\n".join(lines)
+
+
+def _listed(names: list[str], most: int = 12) -> str:
+    """The first names of a list, and how many there are more."""
+    return ", ".join(names[:most]) + (f", ... ({len(names) - most} more)" if len(names) > most else "")
 
 
 def _for_numpy(columns: Mapping[str, Floats]) -> dict[str, Any]:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import ModelError
-from kinegraph.io.robot.mesh_files import read_mesh_file
+from kinegraph.files import read_regular
+from kinegraph.io.robot.mesh_files import LARGEST_FILE, read_mesh_file
 from kinegraph.solve.problem.problem import Floats
+from kinegraph.view.page.collada import collada_triangles
 
 Indices = NDArray[np.uint32]
 
@@ -27,14 +29,28 @@ class Mesh:
 
 
 def read_mesh(path: str | Path, most: int = MOST_TRIANGLES) -> Mesh | None:
-    """The mesh of a file with no more than `most` triangles; None if the file cannot be drawn."""
+    """The mesh of a .stl, .obj, .msh or .dae file with no more than `most` triangles; None if it cannot be drawn."""
     try:
-        found = read_mesh_file(path)
-    except ModelError:  # damaged or of another format: the body is drawn without it
+        found = _collada(path) if Path(path).suffix.lower() == ".dae" else _triangles(path)
+    except (ModelError, OSError, ValueError, IndexError):  # damaged or not what its name says: drawn without it
         return None
-    if not len(found.triangles):
+    if (
+        not len(found.triangles)
+        or not np.all(np.isfinite(found.corners))
+        or found.triangles.max() >= len(found.corners)
+    ):
         return None
-    return coarser(_welded(Mesh(found.corners, found.triangles.astype(np.uint32))), most)
+    return coarser(_welded(found), most)
+
+
+def _triangles(path: str | Path) -> Mesh:
+    found = read_mesh_file(path)
+    return Mesh(found.corners, found.triangles.astype(np.uint32))
+
+
+def _collada(path: str | Path) -> Mesh:
+    corners, triangles = collada_triangles(read_regular(path, LARGEST_FILE))
+    return Mesh(corners, triangles.astype(np.uint32))
 
 
 def _welded(mesh: Mesh, digits: int = 6) -> Mesh:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.angle import linear_form
 from kinegraph.graph.node import Kind, Symbol

@@ -1,0 +1,1 @@
+"""The commands of the tasks of mechanics, one file per command."""

@@ -1,0 +1,74 @@
+"""What the commands of the tasks share: the state option, complex numbers as pairs, tables of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+import kinegraph as kg
+from kinegraph.cli.common import assignments, console, parse_value
+from kinegraph.errors import TaskError
+from kinegraph.model.expression import Scalar
+
+AtOption = Annotated[
+    list[str] | None,
+    typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,tau:q1=3. Others: as the model says."),
+]
+
+
+EquilibriumOption = Annotated[
+    int | None,
+    typer.Option("--equilibrium", metavar="N", min=1, help="About the N-th equilibrium that `equilibria` lists."),
+]
+
+
+def state_settings(mechanism: kg.Mechanism, at: list[str] | None) -> dict[str, Scalar]:
+    """The values of --at."""
+    known = [parameter.name for parameter in mechanism.parameters]
+    return {name: parse_value(text, "--at", known) for name, text in assignments(at or (), "--at").items()}
+
+
+def steady_state(
+    mechanism: kg.Mechanism, at: list[str] | None, equilibrium: int | None, parameters: Mapping[str, Scalar]
+) -> dict[str, Scalar]:
+    """The state of --at, or the equilibrium of --equilibrium under its forces."""
+    state = state_settings(mechanism, at)
+    if equilibrium is None:
+        return state
+    from kinegraph.tasks.equilibria import equilibria
+
+    found = equilibria(mechanism, state, parameters=parameters)
+    if equilibrium > len(found):
+        raise TaskError(f"--equilibrium: {len(found)} were found; `kinegraph equilibria` lists them")
+    rest = dict.fromkeys(mechanism.layout.velocities, 0.0)
+    return {**state, **rest, **zip_names(found.coordinates, found[equilibrium - 1].q.tolist())}
+
+
+def zip_names(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    """Values by name."""
+    return dict(zip(names, values, strict=True))
+
+
+def pair(value: complex) -> list[float]:
+    """A complex number for JSON."""
+    return [value.real, value.imag]
+
+
+def written_complex(value: complex) -> str:
+    """A complex number for a table: the real part alone where there is no other."""
+    if value.imag == 0:
+        return f"{value.real:.10g}"
+    return f"{value.real:.10g} {'+' if value.imag > 0 else '-'} {abs(value.imag):.10g}i"
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
+    """A table of texts, numbers to the right."""
+    table = Table(box=None, pad_edge=False, title=title or None, title_justify="left")
+    for column in columns:
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)

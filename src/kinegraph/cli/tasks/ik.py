@@ -1,0 +1,86 @@
+"""`kinegraph ik`: positions for a pose."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.tasks.common import show_table
+from kinegraph.errors import TaskError
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    body: Annotated[str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to be placed.")],
+    pose: Annotated[
+        str,
+        typer.Option(
+            "--pose",
+            metavar="NUMBERS",
+            help="x,y,z of a point; x,y,z,roll,pitch,yaw (as in URDF); or the 16 numbers of a 4 x 4 matrix by rows.",
+        ),
+    ],
+    starts: Annotated[
+        int, typer.Option("--starts", min=1, max=1_000_000, help="From how many places to search.")
+    ] = 256,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """All positions that bring a body to a pose, each certified by forward kinematics.
+
+    Example: kinegraph ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0
+    """
+    from kinegraph.tasks.inverse_kinematics import inverse_kinematics
+
+    mechanism = source.mechanism()
+    found = inverse_kinematics(
+        mechanism, body, _pose(pose), starts=starts, parameters=parameter_settings(mechanism, settings)
+    )
+    if json:
+        rows = [
+            {"q": dict(zip(found.coordinates, one.q.tolist(), strict=True)), "error": one.error}
+            for one in found.solutions
+        ]
+        print_json({"solutions": rows, "family": found.family, "nearest": found.nearest.error})
+    elif found.solutions:
+        show_table(
+            (*found.coordinates, "error"),
+            [(*(f"{value:.10g}" for value in one.q), f"{one.error:.1e}") for one in found.solutions],
+        )
+        if found.family:
+            typer.echo("the mechanism can move while the body stays: these are examples of infinitely many")
+    if not found.solutions:
+        raise TaskError(
+            f"the pose was not reached from {starts} starts: the nearest misses it by {found.nearest.error:.3g}"
+        )
+
+
+def _pose(text: str) -> np.ndarray:
+    try:
+        numbers = np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        raise TaskError(f"--pose: cannot read {text!r}; write numbers separated by commas") from None
+    if numbers.size == 3:
+        return numbers
+    if numbers.size == 16:
+        return numbers.reshape(4, 4)
+    if numbers.size == 6:
+        return _from_angles(numbers)
+    raise TaskError(f"--pose: {numbers.size} numbers; 3 make a point, 6 a place with roll, pitch, yaw, 16 a matrix")
+
+
+def _from_angles(numbers: np.ndarray) -> np.ndarray:
+    (cr, cp, cy), (sr, sp, sy) = np.cos(numbers[3:]), np.sin(numbers[3:])
+    pose = np.eye(4)
+    pose[:3, :3] = [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+    pose[:3, 3] = numbers[:3]
+    return pose

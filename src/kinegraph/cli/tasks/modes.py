@@ -1,0 +1,52 @@
+"""`kinegraph modes`: free vibrations."""
+
+from __future__ import annotations
+
+import math
+
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.tasks.common import AtOption, EquilibriumOption, pair, show_table, steady_state, written_complex
+from kinegraph.tasks.modes import Mode
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    at: AtOption = None,
+    equilibrium: EquilibriumOption = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Frequencies, damping ratios and shapes about an equilibrium or steady motion.
+
+    Example: kinegraph modes double-pendulum --equilibrium 1
+    """
+    from kinegraph.tasks.modes import modes
+
+    mechanism = source.mechanism()
+    values = parameter_settings(mechanism, settings)
+    found = modes(mechanism, steady_state(mechanism, at, equilibrium, values), parameters=values)
+    if json:
+        print_json({"modes": [_record(mode, found.displacements) for mode in found.modes], "stable": found.stable})
+        return
+    rows = [
+        (
+            written_complex(mode.eigenvalue), f"{mode.frequency:.8g}", f"{mode.frequency / (2 * math.pi):.8g}",
+            f"{mode.damping:.6g}", *(written_complex(_rounded(entry)) for entry in mode.shape),
+        )
+        for mode in found.modes
+    ]  # fmt: skip
+    show_table(("eigenvalue", "rad/s", "Hz", "damping", *found.displacements), rows)
+
+
+def _record(mode: Mode, names: tuple[str, ...]) -> dict[str, object]:
+    shape = {name: pair(complex(entry)) for name, entry in zip(names, mode.shape, strict=True)}
+    return {
+        "eigenvalue": pair(mode.eigenvalue), "frequency": mode.frequency, "damping": mode.damping, "shape": shape,
+    }  # fmt: skip
+
+
+def _rounded(entry: complex) -> complex:
+    value = complex(entry)
+    return complex(round(value.real, 6) + 0.0, round(value.imag, 6) + 0.0)

@@ -1,0 +1,44 @@
+"""What springs, dampers, forces and other elements do: generalized forces, power, structure matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinegraph.derive.elements.structure import structure_matrix
+from kinegraph.derive.tree.coordinates import Square
+from kinegraph.errors import DerivationError
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.elements import Element
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import did_you_mean
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.derivation import Derivation
+    from kinegraph.derive.quantities.quantity import Quantity
+
+
+def forces(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """The generalized forces of all elements."""
+    return derivation.element_forces
+
+
+def power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """Dissipated in dampers and friction, supplied by forces; v . tau comes on top."""
+    return derivation.elements.power()
+
+
+def structure(derivation: Derivation, quantity: Quantity) -> Square:
+    """The structure matrix of one element."""
+    element = named_element(quantity, derivation.mechanism)
+    return structure_matrix(derivation.elements, element, derivation.at_rest)
+
+
+def named_element(quantity: Quantity, mechanism: Mechanism) -> Element:
+    """The element a quantity is asked of."""
+    for element in mechanism.elements:
+        if element.name == quantity.of:
+            return element
+    remedy = did_you_mean(quantity.of, [element.name for element in mechanism.elements])
+    raise DerivationError(
+        f"{quantity}: there is no element {quantity.of!r}\n  {remedy or f'{mechanism.name} has no elements'}"
+    )

@@ -1,0 +1,110 @@
+"""Derivatives of quantities: by recursions of their own where the table has them, else of the graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.values import output
+from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, depends_on_time
+from kinegraph.errors import DerivationError
+from kinegraph.graph.differentiate import jacobian
+from kinegraph.graph.node import Output
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import did_you_mean
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.derivation import Derivation
+
+
+def derivative(derivation: Derivation, quantity: Quantity) -> Output:
+    """The output of a derivative; its last index is that of the variables, unless it is a single one."""
+    by = quantity.by[-1]
+    group = group_of(quantity, by, derivation.mechanism)
+    if (written := _written(derivation, quantity)) is not None:
+        return written
+    inner = derivation.output(quantity.inner)
+    if by == DISPLACEMENTS:
+        columns = [[along(root) for root in inner.nodes] for along in derivation.displacement_derivatives]
+        entries = tuple(column[row] for row in range(len(inner.nodes)) for column in columns)
+        return Output(str(quantity), (*inner.shape, derivation.size), entries)
+    single = is_single(by, derivation.mechanism)
+    names = (by,) if single else group.names(derivation.mechanism)
+    symbols = [derivation.builder.symbol(group.kind, name) for name in names]
+    rows = jacobian(derivation.builder, inner.nodes, symbols)
+    shape = inner.shape if single else (*inner.shape, len(symbols))
+    return Output(str(quantity), shape, tuple(entry for row in rows for entry in row))
+
+
+def _written(derivation: Derivation, quantity: Quantity) -> Output | None:
+    """A first derivative that has a shorter way than differentiating the graph."""
+    way = quantity.record.derivative
+    if way is None or len(quantity.by) != 1:
+        return None
+    values = way(derivation, derivation.variable(quantity.by[0]))
+    shape = derivation.shape(quantity.undifferentiated)
+    return None if values is None else output(str(quantity), (*shape, derivation.size), values)
+
+
+def is_single(by: str, mechanism: Mechanism) -> bool:
+    """Is one variable named, and not a group of them? A name of the model comes before a word for a group."""
+    return any(by in group.names(mechanism) for group in Variables)
+
+
+def group_of(quantity: Quantity, by: str, mechanism: Mechanism) -> Variables:
+    """The group of variables that `by` names or belongs to.
+
+    It must be one that the quantity depends on: what is zero or empty by the question alone is refused.
+    """
+    group = _named_group(quantity, by, mechanism)
+    known = dependencies(quantity, mechanism)
+    if group not in (*known, Variables.PARAMETERS):
+        listed = ", ".join(known) or "nothing that moves"
+        raise DerivationError(f"{quantity}: {quantity.undifferentiated} does not depend on {by}, only on {listed}")
+    if not group.names(mechanism):
+        raise DerivationError(f"{quantity}: {mechanism.name} has no {group.meaning} to differentiate by")
+    return group
+
+
+def _named_group(quantity: Quantity, by: str, mechanism: Mechanism) -> Variables:
+    for group in Variables:
+        if by in group.names(mechanism):
+            return group
+    if by == DISPLACEMENTS:
+        return Variables.POSITIONS
+    if by in tuple(Variables):
+        return Variables(by)
+    names = [name for group in Variables for name in group.names(mechanism)]
+    raise DerivationError(
+        f"{quantity}: cannot differentiate by {by!r}\n  {_meant(by, names)}"
+        "write q, dq (displacements), v, a, tau, u, p (all parameters), t or the name of one of them"
+    )
+
+
+def _meant(by: str, names: list[str]) -> str:
+    if by in _SYNONYMS:
+        return f"did you mean `{_SYNONYMS[by]}`? "
+    close = did_you_mean(by, names)
+    return f"{close} " if close.startswith("did you mean") else ""
+
+
+#: What people write for the groups.
+_SYNONYMS = {
+    **dict.fromkeys(("qd", "qdot", "dq/dt", "q'", "dotq", "velocity", "velocities"), Variables.VELOCITIES),
+    **dict.fromkeys(("qdd", "qddot", "q''", "ddq", "acceleration", "accelerations"), Variables.ACCELERATIONS),
+    **dict.fromkeys(("torque", "torques", "forces"), Variables.FORCES),
+    **dict.fromkeys(("time",), Variables.TIME),
+    **dict.fromkeys(("position", "positions", "x"), Variables.POSITIONS),
+    **dict.fromkeys(("parameters", "params"), Variables.PARAMETERS),
+    **dict.fromkeys(("inputs", "input"), Variables.INPUTS),
+}
+
+
+def dependencies(quantity: Quantity, mechanism: Mechanism) -> tuple[Variables, ...]:
+    """What a quantity of a mechanism is a function of, parameters apart; a derivative takes what its inside takes."""
+    needed = set(quantity.record.arguments)
+    if quantity.record.driven and mechanism.layout.inputs:
+        needed.add(Variables.INPUTS)
+    if depends_on_time(mechanism):
+        needed.add(Variables.TIME)
+    return tuple(group for group in Variables if group in needed)

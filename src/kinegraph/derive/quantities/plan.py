@@ -1,0 +1,41 @@
+"""The choices of a derivation that change the operation count and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from kinegraph.derive.parameters.regroup import AxialMoment
+from kinegraph.derive.tree.origin_shift import OriginShift
+
+
+class InertiaMethod(Enum):
+    """Two ways to the entries of H off the diagonal; which is cheaper depends on the mechanism.
+
+    The closed form, for C and gravity as well, is never the cheapest: it is what the dissertation starts from.
+    """
+
+    SCREWS = "screws"
+    WRENCHES = "wrenches"
+    CLOSED_FORM = "closed form"
+
+
+class ForwardMethod(Enum):
+    """Two ways to forward dynamics."""
+
+    FACTORISE = "factorise"
+    ARTICULATED = "articulated"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One choice for each link and for the whole mechanism. `kept` None: the runs of parallel axes."""
+
+    kept: frozenset[int] | None = None
+    origin_shifts: frozenset[tuple[int, OriginShift]] = frozenset()
+    #: Links whose moment is formed by Euler's equation instead of U; None: those without products of inertia.
+    euler: frozenset[int] | None = None
+    regroup: bool = True
+    axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()
+    inertia: InertiaMethod = InertiaMethod.SCREWS
+    forward: ForwardMethod = ForwardMethod.FACTORISE

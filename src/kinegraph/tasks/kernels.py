@@ -1,0 +1,38 @@
+"""Kernels as tasks use them: written out straight, and called with everything that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinegraph.compiler.compile import compile
+from kinegraph.compiler.request import Quantities
+from kinegraph.jit.kernel import Kernel
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.operating_point import Floats
+
+
+def kernel_of(mechanism: Mechanism, quantities: Quantities, parameters: Mapping[str, Scalar] | None = None) -> Kernel:
+    """Machine code for quantities, with numbers for all parameters."""
+    kernel = compile(mechanism, quantities, parameters=parameters, loops=False)
+    assert isinstance(kernel, Kernel)
+    return kernel
+
+
+def taken(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats | float]:
+    """Of all that is known, what the kernel takes."""
+    return {argument.name: values[argument.name] for argument in kernel.arguments}
+
+
+def called(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats]:
+    """All results at one state, by name."""
+    return _named(kernel, kernel(**taken(kernel, values)))
+
+
+def called_rows(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats]:
+    """All results for rows of states, by name."""
+    return _named(kernel, kernel.batch(**taken(kernel, values)))
+
+
+def _named(kernel: Kernel, found: dict[str, Floats] | Floats) -> dict[str, Floats]:
+    return found if isinstance(found, dict) else {kernel.outputs[0].name: found}

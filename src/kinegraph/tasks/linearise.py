@@ -1,0 +1,158 @@
+"""`linearise`: x' = A x + B w, y = C x + D w about an equilibrium or a steady motion, from exact derivatives.
+
+x holds one displacement for every velocity (for a quaternion the rotation about its turned axes), then the velocities;
+w holds the forces on the coordinates and the declared inputs; y is what the user asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.compiler.request import Quantities, quantities_of
+from kinegraph.display import RichDisplay
+from kinegraph.errors import TaskError
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.kernels import called, kernel_of
+from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+
+#: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
+STEADY = 1e-7
+
+
+@dataclass(frozen=True)
+class Linearisation(RichDisplay):
+    """The matrices, what their rows and columns are, and the point they belong to."""
+
+    A: Floats
+    B: Floats
+    C: Floats
+    D: Floats
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    point: OperatingPoint
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """Of A, slowest first."""
+        values = np.linalg.eigvals(self.A)
+        return np.asarray(values[np.lexsort((values.imag, values.real, np.abs(values)))])
+
+    @property
+    def stable(self) -> bool:
+        """True if no eigenvalue has a positive real part beyond rounding."""
+        values = self.eigenvalues
+        return bool(np.all(values.real <= 1e-9 * max(1.0, float(np.max(np.abs(values), initial=0.0)))))
+
+
+def linearise(
+    mechanism: Mechanism,
+    at: Mapping[str, Scalar] | None = None,
+    *,
+    outputs: Quantities = (),
+    parameters: Mapping[str, Scalar] | None = None,
+    steady: bool = True,
+) -> Linearisation:
+    """The linear system about a state.
+
+    at: the state (`q1`, `q1'`, `tau:q1`, inputs, `t`); what is not named has the model's initial value. outputs:
+    quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate.
+    """
+    point = operating_point(mechanism, at, parameters)
+    return linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
+
+
+def linearised_at(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    *,
+    outputs: Quantities = (),
+    parameters: Mapping[str, Scalar] | None = None,
+    steady: bool = True,
+) -> Linearisation:
+    """Like linearise, at a point that is known already."""
+    layout = mechanism.layout
+    by = ["dq", "v", "tau", *(["u"] if layout.inputs else [])]
+    kernel = kernel_of(mechanism, ["qdd", *(f"d(qdd)/d({item})" for item in by)], parameters)
+    found = called(kernel, point.arguments())
+    if steady:
+        _require_steady(mechanism, found["qdd"], found["d(qdd)/d(tau)"])
+    size = len(layout.velocities)
+    a = np.block([[_turning(mechanism, point), np.eye(size)], [found["d(qdd)/d(dq)"], found["d(qdd)/d(v)"]]])
+    gains = [found[f"d(qdd)/d({item})"] for item in by[2:]]
+    b = np.vstack([np.zeros((size, sum(gain.shape[1] for gain in gains))), np.hstack(gains)])
+    c, d, names = _observed(mechanism, point, outputs, parameters, b.shape[1])
+    return Linearisation(a, b, c, d, state_names(mechanism), (*layout.forces, *layout.inputs), names, point)
+
+
+def state_names(mechanism: Mechanism) -> tuple[str, ...]:
+    """The entries of x: a displacement has its coordinate's name, a rotation that of its angular velocity in d()."""
+    layout = mechanism.layout
+    own = set(layout.positions)
+    displacements = [
+        name.removesuffix("'") if name.removesuffix("'") in own else f"d({name})" for name in layout.velocities
+    ]
+    return (*displacements, *layout.velocities)
+
+
+def _require_steady(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> None:
+    if not np.all(np.isfinite(qdd)):
+        raise TaskError(f"{mechanism.name}: the accelerations here are not finite: the configuration is singular")
+    scale = float(np.max(np.abs(compliance), initial=0.0))
+    worst = int(np.argmax(np.abs(qdd))) if qdd.size else 0
+    if qdd.size and abs(qdd[worst]) > STEADY * max(1.0, scale):
+        name = mechanism.layout.accelerations[worst]
+        raise TaskError(
+            f"{mechanism.name}: this state is neither an equilibrium nor a steady motion: {name} = {qdd[worst]:.3g}\n"
+            "  find one with `equilibria`, or give the forces that hold it (tau:NAME=...)"
+        )
+
+
+def _turning(mechanism: Mechanism, point: OperatingPoint) -> Floats:
+    """What displacements do to each other: rotations seen in axes that turn themselves, d' = w - w0 x d."""
+    layout = mechanism.layout
+    matrix = np.zeros((len(layout.velocities),) * 2)
+    for start in _angular_velocities(mechanism):
+        x, y, z = point.v[start : start + 3]
+        matrix[start : start + 3, start : start + 3] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
+    return matrix
+
+
+def _angular_velocities(mechanism: Mechanism) -> list[int]:
+    """Where in v the angular velocity of each quaternion begins."""
+    layout = mechanism.layout
+    return [start - number for number, start in enumerate(layout.quaternions)]
+
+
+def _observed(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    outputs: Quantities,
+    parameters: Mapping[str, Scalar] | None,
+    inputs: int,
+) -> tuple[Floats, Floats, tuple[str, ...]]:
+    size = len(mechanism.layout.velocities)
+    wanted = [str(quantity) for quantity in quantities_of(outputs)] if outputs else []
+    if not wanted:
+        return np.eye(2 * size), np.zeros((2 * size, inputs)), state_names(mechanism)
+    slopes = [f"d({name})/d({by})" for name in wanted for by in ("dq", "v")]
+    found = called(kernel_of(mechanism, slopes, parameters), point.arguments())
+    rows, names = [], []
+    for name in wanted:
+        by_position = found[f"d({name})/d(dq)"].reshape(-1, size)
+        rows.append(np.hstack([by_position, found[f"d({name})/d(v)"].reshape(-1, size)]))
+        names += [f"{name}[{index}]" for index in range(len(by_position))]
+    c = np.vstack(rows)
+    return c, np.zeros((len(c), inputs)), tuple(names)
+
+
+def indices(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """The places of names in a list, or an error that says which there are."""
+    for name in wanted:
+        if name not in names:
+            raise TaskError(f"there is no {name!r}; there are {', '.join(names)}")
+    return [names.index(name) for name in wanted]

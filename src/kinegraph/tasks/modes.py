@@ -1,0 +1,126 @@
+"""`modes`: free vibrations about an equilibrium or steady motion, damped or not.
+
+Without damping and gyroscopic terms the eigenproblem K x = w^2 M x is symmetric and solved as such, which gives the
+frequencies to full accuracy; otherwise the eigenvalues of A are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from kinegraph.display import RichDisplay
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.kernels import called, kernel_of
+from kinegraph.tasks.linearise import Linearisation, linearised_at
+from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+
+#: Entries below this part of the largest are rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way to move: every displacement as shape * exp(eigenvalue t).
+
+    frequency: of the undamped motion, |eigenvalue| in rad/s; damping: the ratio to critical damping. The largest entry
+    of the shape is one.
+    """
+
+    eigenvalue: complex
+    shape: np.ndarray
+
+    @property
+    def frequency(self) -> float:
+        return abs(self.eigenvalue)
+
+    @property
+    def damping(self) -> float:
+        return -self.eigenvalue.real / self.frequency + 0.0 if self.frequency else 0.0
+
+    @property
+    def oscillates(self) -> bool:
+        return self.eigenvalue.imag != 0.0
+
+
+@dataclass(frozen=True)
+class Modes(RichDisplay):
+    """All modes, slowest first; of a conjugate pair the one with a positive frequency stands for both."""
+
+    modes: tuple[Mode, ...]
+    displacements: tuple[str, ...]
+    linearisation: Linearisation
+
+    @property
+    def frequencies(self) -> Floats:
+        """Of the modes that oscillate, rad/s."""
+        return np.array([mode.frequency for mode in self.modes if mode.oscillates])
+
+    @property
+    def stable(self) -> bool:
+        return self.linearisation.stable
+
+
+def modes(
+    mechanism: Mechanism, at: Mapping[str, Scalar] | None = None, *, parameters: Mapping[str, Scalar] | None = None
+) -> Modes:
+    """Frequencies, damping ratios and shapes about a state (`at`; what is not named has the model's initial value)."""
+    return modes_at(mechanism, operating_point(mechanism, at, parameters), parameters=parameters)
+
+
+def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping[str, Scalar] | None = None) -> Modes:
+    """Like modes, at a point that is known already."""
+    linear = linearised_at(mechanism, point, parameters=parameters)
+    found = _undamped(mechanism, point, linear, parameters) or _general(linear)
+    size = len(mechanism.layout.velocities)
+    return Modes(tuple(found), linear.states[:size], linear)
+
+
+def _undamped(
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+) -> list[Mode] | None:
+    """The modes of a symmetric problem; None where it is not one."""
+    if np.any(point.v):
+        return None
+    found = called(kernel_of(mechanism, "H,d(tau)/d(dq),d(tau)/d(v)", parameters), point.arguments())
+    mass, stiffness, damping = found["H"], found["d(tau)/d(dq)"], found["d(tau)/d(v)"]
+    scale = np.max(np.abs(stiffness), initial=0.0)
+    if np.any(np.abs(damping) > ROUNDING * np.max(np.abs(mass))) or not np.isfinite(scale):
+        return None
+    if np.any(np.abs(stiffness - stiffness.T) > 1e-10 * scale):
+        return None
+    squares, shapes = scipy.linalg.eigh((stiffness + stiffness.T) / 2, mass)
+    largest = max(float(np.max(np.abs(squares))), 1e-300)
+    values = [0.0 if abs(square) < ROUNDING * largest else square for square in squares]
+    found_modes: list[Mode] = []
+    for square, shape in zip(values, shapes.T, strict=True):
+        root = complex(0.0, np.sqrt(square)) if square > 0 else complex(np.sqrt(-square), 0.0)
+        found_modes.append(Mode(root, _scaled(shape)))
+        if square <= 0:
+            found_modes.append(Mode(-root if square else root, _scaled(shape)))
+    return sorted(found_modes, key=_order)
+
+
+def _general(linear: Linearisation) -> list[Mode]:
+    values, vectors = np.linalg.eig(linear.A)
+    size = len(linear.states) // 2
+    largest = float(np.max(np.abs(values), initial=0.0))
+    found = []
+    for value, vector in zip(values, vectors.T, strict=True):
+        tidy = complex(*(0.0 if abs(part) < 1e-13 * largest else part for part in (value.real, value.imag)))
+        if tidy.imag >= 0:
+            found.append(Mode(tidy, _scaled(vector[:size])))
+    return sorted(found, key=_order)
+
+
+def _scaled(shape: np.ndarray) -> np.ndarray:
+    largest = shape[int(np.argmax(np.abs(shape)))] if shape.size else 1.0
+    return shape / largest if largest else shape
+
+
+def _order(mode: Mode) -> tuple[float, float]:
+    return mode.frequency, mode.eigenvalue.real

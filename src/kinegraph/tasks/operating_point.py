@@ -1,0 +1,73 @@
+"""The state a task looks at: positions, velocities, forces, inputs and time as arrays in the layout's order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kinegraph.errors import TaskError
+from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.expression import Scalar, expression
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import did_you_mean
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """One state of a mechanism with what drives it."""
+
+    q: Floats
+    v: Floats
+    tau: Floats
+    u: Floats
+    t: float = 0.0
+
+    def arguments(self, accelerations: Floats | None = None) -> dict[str, Floats | float]:
+        """Everything a kernel may take, by the name of the argument."""
+        a = np.zeros_like(self.v) if accelerations is None else accelerations
+        return {"q": self.q, "v": self.v, "a": a, "tau": self.tau, "u": self.u, "t": self.t}
+
+    def at(self, q: Floats) -> OperatingPoint:
+        """The same with other positions."""
+        return replace(self, q=q)
+
+
+def operating_point(
+    mechanism: Mechanism, at: Mapping[str, Scalar] | None = None, parameters: Mapping[str, Scalar] | None = None
+) -> OperatingPoint:
+    """The model's initial state with the values of `at` instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`."""
+    values = parameter_values(mechanism, parameters)
+    state = _starting_values(mechanism, values)
+    for name, value in (at or {}).items():
+        if name not in state:
+            raise TaskError(f"{mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
+        state[name] = number(expression(value), values)
+    layout = mechanism.layout
+    q, v, tau, u = (
+        np.array([state[name] for name in group], dtype=float)
+        for group in (layout.positions, layout.velocities, layout.forces, layout.inputs)
+    )
+    return OperatingPoint(_unit_quaternions(mechanism, q), v, tau, u, state["t"])
+
+
+def _starting_values(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, float]:
+    layout = mechanism.layout
+    state = dict(zip(layout.positions, initial_positions(mechanism, values), strict=True))
+    state |= zip(layout.velocities, initial_velocities(mechanism, values), strict=True)
+    return state | dict.fromkeys((*layout.forces, *layout.inputs, "t"), 0.0)
+
+
+def _unit_quaternions(mechanism: Mechanism, q: Floats) -> Floats:
+    for start in mechanism.layout.quaternions:
+        length = np.linalg.norm(q[start : start + 4])
+        if length == 0:
+            names = ", ".join(mechanism.layout.positions[start : start + 4])
+            raise TaskError(f"the quaternion ({names}) is zero: give it a direction")
+        q[start : start + 4] /= length
+    return q

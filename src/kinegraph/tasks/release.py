@@ -1,0 +1,62 @@
+"""The principle of release: a joint is set free in all six directions, and the forces that hold it are its reactions.
+
+Six coordinates that stay zero are inserted where the joint's motion begins. The generalized forces on them are the
+force and moment the joint transmits, whatever acts on the bodies behind it: weight, springs, other constraints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kinegraph.errors import TaskError
+from kinegraph.model.expression import TIME, Name, names
+from kinegraph.model.mechanism import Axis, Body, Coordinate, Mechanism, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.names import did_you_mean
+
+_FORCES = tuple(f"release {axis}" for axis in "xyz")
+_MOMENTS = tuple(f"release about {axis}" for axis in "xyz")
+#: The frame where the joint's motion begins.
+JOINT = "release frame"
+
+
+@dataclass(frozen=True)
+class Released:
+    """The mechanism with one joint released; `joint` is the frame in whose axes the six forces are."""
+
+    mechanism: Mechanism
+    body: str
+    base: str | None
+    joint: str = JOINT
+
+
+def released(mechanism: Mechanism, body: str) -> Released:
+    """The joint that carries a body, released. Its six coordinates are the last of q, v and tau."""
+    if body not in mechanism.body_by_name:
+        raise TaskError(f"there is no body {body!r}\n  {did_you_mean(body, mechanism.body_by_name)}")
+    carried = mechanism.body(body)
+    before, after = _split(mechanism, carried)
+    carrier = Body(JOINT, carried.base, before)
+    freed = replace(carried, base=JOINT, transforms=(*_free_transforms(), *after))
+    bodies = tuple(item for one in mechanism.bodies for item in ((carrier, freed) if one.name == body else (one,)))
+    coordinates = (*mechanism.coordinates, *(Coordinate(name) for name in (*_FORCES, *_MOMENTS)))
+    return Released(replace(mechanism, bodies=bodies, coordinates=coordinates), body, carried.base)
+
+
+def _split(mechanism: Mechanism, body: Body) -> tuple[tuple[Transform, ...], tuple[Transform, ...]]:
+    """The transforms before the joint's motion begins, and the rest; of a body that is fixed, all and none."""
+    moving = {*mechanism.layout.positions, TIME}
+    for place, transform in enumerate(body.transforms):
+        if _names(transform) & moving:
+            return body.transforms[:place], body.transforms[place:]
+    return body.transforms, ()
+
+
+def _names(transform: Transform) -> frozenset[str]:
+    if isinstance(transform, Quaternion):
+        return frozenset().union(*(names(item) for item in transform.components))
+    return frozenset(names(transform.angle if isinstance(transform, Rotation) else transform.distance))
+
+
+def _free_transforms() -> list[Transform]:
+    shifts = [Shift(axis, Name(name)) for axis, name in zip(Axis, _FORCES, strict=True)]
+    return [*shifts, *(Rotation(axis, Name(name)) for axis, name in zip(Axis, _MOMENTS, strict=True))]
