@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,12 +16,19 @@ from rich.console import Console
 from rich.text import Text
 
 import kinegraph as kg
+from kinegraph.cli import completion
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression
 
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A model file, or a name of the library.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file, or a name of the library.",
+        show_default=False,
+        autocompletion=completion.models,
+    ),
 ]
 FloatingOption = Annotated[bool, typer.Option("--floating", help="Set the base of a URDF robot free.")]
 PackageRootOption = Annotated[
@@ -34,6 +42,7 @@ QuantityOption = Annotated[
         "-q",
         metavar="LIST",
         help=f"{', '.join(WORDS)}.",
+        autocompletion=completion.quantities,
     ),
 ]
 SetOption = Annotated[
@@ -48,6 +57,12 @@ def read_model(
 ) -> kg.Mechanism:
     """The mechanism MODEL names, read as --floating, --package-root and --elements say."""
     return kg.load(model, floating=floating, package_roots=package_roots or (), elements=elements)
+
+
+def typed(model: str, floating: bool = False, package_roots: list[Path] | None = None) -> str:
+    """MODEL and the options it was read with, as they can be typed again."""
+    roots = [word for root in package_roots or () for word in ("--package-root", str(root))]
+    return shlex.join([model, *(["--floating"] if floating else []), *roots])
 
 
 def console(stderr: bool = False) -> Console:

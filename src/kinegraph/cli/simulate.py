@@ -18,6 +18,7 @@ from kinegraph.cli.common import (
     console,
     print_json,
     read_model,
+    typed,
 )
 from kinegraph.errors import ModelError
 from kinegraph.files import read_input_text
@@ -102,7 +103,7 @@ def run(
         from kinegraph.view import page as write_page
 
         with console(stderr=True).status(f"writing {page} ..."):
-            write_page(solution, page)
+            write_page(solution, page, typed(model, floating, package_root))
     _report(solution, json)
     if page and not json:
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)

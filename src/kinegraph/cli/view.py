@@ -9,12 +9,15 @@ import typer
 
 from kinegraph.cli.common import (
     FloatingOption,
+    JsonOption,
     ModelArgument,
     PackageRootOption,
     SetOption,
     console,
     parameter_settings,
+    print_json,
     read_model,
+    typed,
 )
 
 
@@ -26,6 +29,7 @@ def run(
     settings: SetOption = None,
     floating: FloatingOption = False,
     package_root: PackageRootOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Write a page that shows a mechanism where it starts, with a slider for each coordinate."""
     from kinegraph.view import model_page
@@ -33,5 +37,11 @@ def run(
     mechanism = read_model(model, floating, package_root)
     file = output or Path(f"{mechanism.name}.html")
     with console(stderr=True).status(f"writing {file} ..."):
-        model_page(mechanism, file, parameter_settings(mechanism, settings))
-    console().print(f"{file}: {file.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
+        source = typed(model, floating, package_root)
+        model_page(mechanism, file, parameter_settings(mechanism, settings), source)
+    size = file.stat().st_size
+    if json:
+        names = list(mechanism.layout.positions)
+        print_json({"model": mechanism.name, "file": str(file), "bytes": size, "coordinates": names})
+    else:
+        console().print(f"{file}: {size / 1e6:.1f} MB, to be opened in a browser", markup=False)

@@ -26,7 +26,8 @@ class MathMl:
 
     bar = True
 
-    def __init__(self, symbols: Iterable[Symbol]) -> None:
+    def __init__(self, symbols: Iterable[Symbol], digits: int | None = None) -> None:
+        self._digits = digits
         self._names: dict[Symbol, str] = {}
         for symbol in symbols:
             name = symbol_mathml(symbol)
@@ -49,9 +50,19 @@ class MathMl:
         return f"<msub>{name}<mn>{','.join(map(str, indices))}</mn></msub>" if indices else name
 
     def number(self, size: Fraction) -> str:
+        """A number; one of more digits than wanted is rounded, and the attribute data-exact keeps them all."""
         mantissa, _, exponent = plain_number(size).partition("e")
-        text = f"<mn>{mantissa}</mn>"
+        rounded = self._rounded(mantissa)
+        text = f'<mn data-exact="{mantissa}">{rounded}</mn>' if rounded else f"<mn>{mantissa}</mn>"
         return f"<mrow>{text}<mo>⋅</mo><msup><mn>10</mn><mn>{exponent}</mn></msup></mrow>" if exponent else text
+
+    def _rounded(self, mantissa: str) -> str | None:
+        """Fewer digits; None if all may stay."""
+        places = mantissa.replace(".", "").lstrip("0")
+        if self._digits is None or len(places) <= self._digits or "." not in mantissa:
+            return None
+        rounded = f"{float(mantissa):.{self._digits}g}"
+        return None if "e" in rounded else rounded
 
     def product(self, factors: Sequence[str]) -> str:
         return f"<mrow>{_THIN.join(factors)}</mrow>" if len(factors) > 1 else factors[0]
@@ -95,9 +106,9 @@ class Displays:
     entries: tuple[Display, ...]
 
 
-def mathml(graph: Graph) -> Displays:
-    """The graph's equations in MathML."""
-    writer = Writer(Naming(graph), MathMl(graph.symbols()))
+def mathml(graph: Graph, digits: int | None = None) -> Displays:
+    """The graph's equations in MathML; `digits` rounds numbers for reading, with their exact value beside them."""
+    writer = Writer(Naming(graph), MathMl(graph.symbols(), digits))
     entries = (display for section in writer.naming.sections for display in _displays(writer.entries(section.entries)))
     return Displays(tuple(_displays(writer.abbreviations())), tuple(entries))
 

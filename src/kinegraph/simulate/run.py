@@ -173,6 +173,6 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
         happenings=run.happenings,
         checks=checks(equations, integrals, columns, rows, rtol),
         statistics=run.statistics,
-        subject=Subject(mechanism, equations.bound, rtol),
+        subject=Subject(mechanism, equations.bound, rtol, outcome.forces.formulas),
         decision=outcome.decision,
     )

@@ -46,11 +46,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Subject:
-    """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one."""
+    """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one.
+
+    inputs: forces in joints (`tau:q1`) and inputs of the model that were given as formulas.
+    """
 
     mechanism: Mechanism
     parameters: Mapping[str, Expression]
     rtol: float | None = None
+    inputs: Mapping[str, Expression] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
