@@ -26,8 +26,9 @@ ALLOWED: dict[str, set[str]] = {
     "model": {"errors", "display"},
     "io": {"errors", "model"},
     "library": {"errors", "model", "io"},
-    "derive": {"errors", "model", "graph"},
-    "large": {"errors", "model", "graph", "derive"},  # large systems: recursions over arrays
+    "derive": {"errors", "model", "graph", "codegen"},  # constraints are looked at in numbers
+    "assembly": {"errors", "model", "graph", "codegen", "derive"},  # positions that fit the constraints
+    "large": {"errors", "model", "graph", "codegen", "derive"},  # large systems: recursions over arrays
     "compiler": {
         "errors",
         "display",

@@ -20,16 +20,17 @@ if TYPE_CHECKING:
     from kinegraph import library
     from kinegraph.compiler.base_parameters import base_parameters
     from kinegraph.compiler.compile import compile, compile_sparse, derive
-    from kinegraph.compiler.load import load
+    from kinegraph.compiler.load import load, write
     from kinegraph.compiler.minimise import minimise
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.errors import KinegraphError
+    from kinegraph.export.write import export
     from kinegraph.graph.count import count
     from kinegraph.graph.interpret import interpret
     from kinegraph.graph.node import Graph
     from kinegraph.graph.proof.prove import prove
-    from kinegraph.io import parse, write
-    from kinegraph.jit.kernel import Kernel
+    from kinegraph.io import parse
+    from kinegraph.jit.kernel import Kernel, KernelOptions
     from kinegraph.model.builder import Builder
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
@@ -37,59 +38,75 @@ if TYPE_CHECKING:
     from kinegraph.passes.pipeline import Effort, reduce
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.sweep import sweep
+    from kinegraph.solve.problem.events import Event
+    from kinegraph.solve.problem.problem import Sampled
+    from kinegraph.store.schema.open import open_store
+    from kinegraph.view.look import view
 
 #: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
 _HOMES = {
     "Builder": "kinegraph.model.builder",
     "Effort": "kinegraph.passes.pipeline",
+    "Event": "kinegraph.solve.problem.events",
     "Graph": "kinegraph.graph.node",
     "Kernel": "kinegraph.jit.kernel",
+    "KernelOptions": "kinegraph.jit.kernel",
     "KinegraphError": "kinegraph.errors",
     "Mechanism": "kinegraph.model.mechanism",
     "Quantity": "kinegraph.derive.quantities.quantity",
+    "Sampled": "kinegraph.solve.problem.problem",
     "base_parameters": "kinegraph.compiler.base_parameters",
     "compile": "kinegraph.compiler.compile",
     "compile_sparse": "kinegraph.compiler.compile",
     "count": "kinegraph.graph.count",
     "derive": "kinegraph.compiler.compile",
+    "export": "kinegraph.export.write",
     "formula": "kinegraph.notation.text",
     "interpret": "kinegraph.graph.interpret",
     "latex": "kinegraph.notation.latex",
     "library": "",
     "load": "kinegraph.compiler.load",
     "minimise": "kinegraph.compiler.minimise",
+    "open_store": "kinegraph.store.schema.open",
     "parse": "kinegraph.io",
     "prove": "kinegraph.graph.proof.prove",
     "reduce": "kinegraph.passes.pipeline",
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",
-    "write": "kinegraph.io",
+    "view": "kinegraph.view.look",
+    "write": "kinegraph.compiler.load",
 }
 
 __all__ = [
     "Builder",
     "Effort",
+    "Event",
     "Graph",
     "Kernel",
+    "KernelOptions",
     "KinegraphError",
     "Mechanism",
     "Quantity",
+    "Sampled",
     "base_parameters",
     "compile",
     "compile_sparse",
     "count",
     "derive",
+    "export",
     "formula",
     "interpret",
     "latex",
     "library",
     "load",
     "minimise",
+    "open_store",
     "parse",
     "prove",
     "reduce",
     "simulate",
     "sweep",
+    "view",
     "write",
 ]
 

@@ -90,3 +90,7 @@ class TableauError(SolveError):
 
 class TaskError(KinegraphError):
     """A task of mechanics has no answer for this mechanism, or was asked for something that does not exist."""
+
+
+class AssemblyError(KinegraphError):
+    """The loops and constraints of a mechanism cannot be made to fit."""

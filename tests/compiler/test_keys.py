@@ -150,5 +150,5 @@ def test_long_values_get_kernels_of_their_own(tmp_path: Path, monkeypatch: pytes
     """Two values of 1201 parts once had the same name, and the second model got the first one's kernel."""
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     mechanism = kg.parse("parameters m1, n = 1; coordinates q; A | Ry(q), Sx(1) | m(m1);")
-    found = [kg.compile(mechanism, "H", values={"m1": long_sum(last)})([0.0]) for last in (1, 2)]
+    found = [kg.compile(mechanism, "H", parameters={"m1": long_sum(last)})([0.0]) for last in (1, 2)]
     np.testing.assert_allclose(np.ravel(found), [1 + 598 * 599 / 2 + 599 + last - 598 for last in (0, 1)])

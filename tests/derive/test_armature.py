@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.compile import unit_quaternions
+from kinegraph.compiler.request import unit_quaternions
 from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.node import Kind, Output

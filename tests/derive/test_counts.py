@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kinegraph import library
-from kinegraph.compiler.compile import Effort, plan
+from kinegraph.compiler.compile import plan
 from kinegraph.graph.count import count
+from kinegraph.passes.pipeline import Effort
 
 
 @pytest.mark.parametrize(

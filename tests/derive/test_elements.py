@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kinegraph.compiler.compile import arguments_of, bound_parameters, compile
+from kinegraph.compiler.compile import compile
+from kinegraph.compiler.request import arguments_of, bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import ModelError

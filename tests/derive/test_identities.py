@@ -7,9 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from kinegraph.compiler.compile import arguments_of, bound_parameters, compile_graph, depends_on_time
+from kinegraph.compiler.compile import compile_graph
+from kinegraph.compiler.request import arguments_of, bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.graph import law
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kinegraph.codegen.simd.orbits import share_side_by_side
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.limbs import AlikeLimbs

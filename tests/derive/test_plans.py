@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.parameters.regroup import Gauge
 from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity

@@ -60,7 +60,7 @@ FAULTS = [
     ("arm:q1", "write arm:JOINT:BODY"),
     ("H:hand", "write H alone"),
     ("H@hand", "H is given in no other frame"),
-    ("multipliers", "closed loops and constraints, which are not derived yet"),
+    ("lambda", "did you mean `multipliers`"),
     ("reaction:pin@world", "not derived yet"),
     ("", "known are"),
 ]

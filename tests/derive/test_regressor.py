@@ -6,7 +6,8 @@ import pytest
 
 from kinegraph import library
 from kinegraph.compiler.base_parameters import base_parameters
-from kinegraph.compiler.compile import bound_parameters, derive
+from kinegraph.compiler.compile import derive
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret

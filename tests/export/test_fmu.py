@@ -134,7 +134,7 @@ def test_inputs_parameters_and_elements(fmu: Maker, fmi: Fmi, kind: str) -> None
 @needs_compiler
 def test_numeric_parameters(fmu: Maker) -> None:
     mechanism = kg.load("double-pendulum")
-    path = fmu(mechanism, Fmi.THREE, symbolic_parameters=False, values={"m1": 4})
+    path = fmu(mechanism, Fmi.THREE, symbolic_parameters=False, parameters={"m1": 4})
     described = fmpy.read_model_description(path)
     assert not [v for v in described.modelVariables if v.causality == "parameter"]
     expected = kg.simulate(mechanism, 1.0, parameters={"m1": 4}, grid=20, rtol=1e-11, progress=False)

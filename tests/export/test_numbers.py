@@ -103,7 +103,7 @@ def test_parameters_at_run_time(language: Language, tmp_path: Path) -> None:
     values = dict(zip(names, (1.5, 0.75, 1.25, 0.5, 0.1), strict=True))
     (state,) = states(routine, 1)
     state[-1] = np.array(list(values.values()))
-    expected = kg.compile(mechanism("double-pendulum"), "tau", values=values)(*state[:-1])
+    expected = kg.compile(mechanism("double-pendulum"), "tau", parameters=values)(*state[:-1])
     assert_close(code.call(routine, state)[0], expected, 1e-12)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.compile import bound_parameters, kernel_of, quantities_of, reduced_graph
+from kinegraph.compiler.compile import kernel_of, reduced_graph
+from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.jit.kernel import Kernel, KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import Joint, random_state, random_tree

@@ -13,8 +13,9 @@ from kinegraph.codegen.program.binding import bind
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import Op
 from kinegraph.codegen.simd import lower_side_by_side
-from kinegraph.compiler.compile import arguments_of, bound_parameters, compile_sparse, quantities_of
+from kinegraph.compiler.compile import compile_sparse
 from kinegraph.compiler.kernel_graph import KernelGraph, KernelRequest
+from kinegraph.compiler.request import arguments_of, bound_parameters, quantities_of
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Kind, Output, Symbol

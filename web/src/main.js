@@ -73,7 +73,7 @@ function mostTravelled() {
   return best[1];
 }
 
-// For tests and for the curious: the pose of a body at the present time, and the clock.
+// For tests and for the curious: the pose of a body at the present time, the clock, what is drawn.
 function pose(name) {
   const body = data.bodies.find((one) => one.name === name);
   const position = new Vector3();
@@ -86,4 +86,7 @@ function pose(name) {
 window.kinegraph = {
   clock, pose, times: data.times, webgl: stage !== null, cursors: () => plots.map((plot) => plot.cursorX ?? null),
   drawn: (link) => stage?.assembly.links[link].position.toArray() ?? null,
+  axes: () => plots.map(({ xLabel, yLabel }) => [xLabel, yLabel]),
+  colours: () => stage?.assembly.colours.map((colour) => colour.getHexString()),
+  layers: () => Object.fromEntries(Object.entries(stage?.assembly.layers ?? {}).map(([name, objects]) => [name, objects.map((one) => one.visible)])),
 };

@@ -18,7 +18,8 @@ from rich.table import Table
 import kinegraph as kg
 from kinegraph.bench.kernels import Driver
 from kinegraph.codegen.estimate.choice import faster_as_kernel
-from kinegraph.compiler.compile import arguments_of, plan
+from kinegraph.compiler.compile import plan
+from kinegraph.compiler.request import arguments_of
 from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.mechanism import Mechanism

@@ -23,7 +23,7 @@ import kinegraph as kg
 from kinegraph.bench.arm import arm, symbols
 from kinegraph.codegen.c import c_source
 from kinegraph.codegen.program.binding import bind
-from kinegraph.compiler.compile import arguments_of
+from kinegraph.compiler.request import arguments_of
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
 from kinegraph.jit.engine import LoadedCode, object_code

@@ -44,7 +44,7 @@ def run(
 
     heading = f"{mechanism.name}: {quantity}, coordinates {', '.join(mechanism.layout.positions)}"
     if quantity.strip() == "base_parameters":
-        text = f"{base_parameters(mechanism, numeric=numeric, values=parameter_settings(mechanism, settings))}\n"
+        text = f"{base_parameters(mechanism, numeric=numeric, parameters=parameter_settings(mechanism, settings))}\n"
     else:
         text = formula(graph)
     if json:
@@ -59,5 +59,5 @@ def equations(
     mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool
 ) -> kg.Graph:
     """The graph whose equations are shown."""
-    graph = kg.derive(mechanism, quantity, numeric=numeric, values=values)
+    graph = kg.derive(mechanism, quantity, numeric=numeric, parameters=values)
     return graph if raw else kg.reduce(graph, kg.Effort.QUICK).graph

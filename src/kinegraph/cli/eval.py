@@ -22,7 +22,7 @@ from kinegraph.cli.common import (
     print_json,
     read_model,
 )
-from kinegraph.compiler.compile import arguments_of, quantities_of
+from kinegraph.compiler.request import arguments_of, quantities_of
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
@@ -84,7 +84,7 @@ def _normalise(state: State, quaternion: QuaternionCoordinates) -> None:
 
 def evaluate(mechanism: Mechanism, quantity: str, values: Mapping[str, Any], state: State) -> dict[str, Any]:
     """The quantities as arrays, by name."""
-    kernel = kg.compile(mechanism, quantity, values=values)
+    kernel = kg.compile(mechanism, quantity, parameters=values)
     arguments: dict[str, Any] = {}
     for one in arguments_of(mechanism, quantity):
         numbers = [state[symbol.name] for symbol in one.symbols]

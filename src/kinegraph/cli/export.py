@@ -81,7 +81,7 @@ def run(
         sines=Sines.LIBRARY if libm else Sines.OWN,
         layout=Layout.COMBINED if combined else Layout.SEPARATE,
         symbolic_parameters=symbolic,
-        values=parameter_settings(mechanism, settings),
+        parameters=parameter_settings(mechanism, settings),
         effort=effort,
         chunk=chunk,
         self_test=not no_self_test,

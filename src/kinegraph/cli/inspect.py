@@ -61,18 +61,18 @@ def shown(mechanism: kg.Mechanism, stage: Stage, quantity: str, numeric: bool, v
     if stage is Stage.TREE:
         return "\n".join(_tree(mechanism, numeric, values)) + "\n"
     if stage in (Stage.IR, Stage.ASM):
-        kernel = kg.compile(mechanism, quantity, values=values, loops=False)
+        kernel = kg.compile(mechanism, quantity, parameters=values, loops=False)
         assert isinstance(kernel, kg.Kernel)
         return kernel.ir if stage is Stage.IR else kernel.assembly()
     from kinegraph.graph.text import dump
 
-    graph = kg.derive(mechanism, quantity, numeric=numeric, values=values)
+    graph = kg.derive(mechanism, quantity, numeric=numeric, parameters=values)
     return dump(graph if stage is Stage.GRAPH else kg.reduce(graph, kg.Effort.QUICK).graph)
 
 
 def _tree(mechanism: kg.Mechanism, numeric: bool, values: dict[str, Expression]) -> Iterator[str]:
     """Elementary links: what each moves about or along, and where its joint sits on the link before."""
-    from kinegraph.compiler.compile import bound_parameters
+    from kinegraph.compiler.request import bound_parameters
     from kinegraph.derive.quantities.derivation import Derivation, Plan
     from kinegraph.graph.node import Output
     from kinegraph.notation.text import expressions

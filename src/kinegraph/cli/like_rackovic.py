@@ -8,7 +8,7 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import console, print_json
-from kinegraph.compiler.compile import bound_parameters, quantities_of
+from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.derive.quantities.derivation import InertiaMethod, Plan
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.model.expression import Expression

@@ -26,7 +26,8 @@ from kinegraph.cli.common import (
 )
 from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
-from kinegraph.compiler.compile import derived_plainly, quantities_of, unit_quaternions
+from kinegraph.compiler.compile import derived_plainly
+from kinegraph.compiler.request import quantities_of, unit_quaternions
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.count import Operations
 from kinegraph.model.evaluate import known_parameter_values
@@ -116,7 +117,7 @@ def run(
         account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed)
     if plot is not None:
         draw(account, f"{mechanism.name}: {quantity}", plot)
-    formulas = base_parameters(mechanism, values=parameter_settings(mechanism, settings)) if regrouped else None
+    formulas = base_parameters(mechanism, parameters=parameter_settings(mechanism, settings)) if regrouped else None
     if json:
         print_json(account.as_data() | (_formulas_data(formulas) if formulas else {}))
         return
@@ -154,7 +155,7 @@ def reduce_with_account(
 ) -> Account:
     """Derive plainly, choose frames, reduce; count after each stage."""
     plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, values=values, effort=effort)
+    chosen = kg.derive(mechanism, quantity, parameters=values, effort=effort)
     reduction = kg.reduce(chosen, effort, seconds, seed)
     stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
     stages += [Stage(report.name, report.after) for report in reduction.reports]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinegraph.compiler.compile import Values, bound_parameters
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.request import Parameters, bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.display import RichDisplay
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
-from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.text import expressions
 from kinegraph.passes.monomials import ExtractMonomials
 
@@ -65,9 +65,12 @@ class BaseParameters(RichDisplay):
         return "\n".join(lines)
 
 
-def base_parameters(mechanism: Mechanism, *, numeric: bool = False, values: Values | None = None) -> BaseParameters:
-    """The regrouped parameters of a mechanism; those of the model stay symbols unless `numeric` or in `values`."""
-    bound = bound_parameters(mechanism, numeric, values)
+def base_parameters(
+    mechanism: MechanismSource, *, numeric: bool = False, parameters: Parameters | None = None
+) -> BaseParameters:
+    """The regrouped parameters of a mechanism; those of the model stay symbols unless `numeric` or in `parameters`."""
+    mechanism = mechanism_of(mechanism)
+    bound = bound_parameters(mechanism, numeric, parameters)
     derivation = Derivation(mechanism, bound, Plan())
     regressor = derivation.base_parameters
     found = []

@@ -5,135 +5,78 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kinegraph.compiler.kernel_graph import PLAN_BUDGET, KernelRequest
-from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.request import (
+    Parameters,
+    Quantities,
+    arguments_of,
+    bound_parameters,
+    effort_of,
+    quantities_of,
+    runtime_names,
+)
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
-from kinegraph.derive.quantities.quantity import Quantity, parse_list
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.table import TABLE
-from kinegraph.derive.quantities.variables import Variables, depends_on_time
-from kinegraph.errors import DerivationError, KernelError, ModelError
-from kinegraph.graph.node import Graph, Kind, Symbol
-from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from kinegraph.errors import KernelError
+from kinegraph.graph.node import Graph
+from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, condensed
-from kinegraph.model.evaluate import parameter_values
-from kinegraph.model.expression import Expression, Scalar, expression
-from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
-from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.pipeline import Effort
 
 if TYPE_CHECKING:
     from kinegraph.large.kernel import LoopedKernel
-
-_log = logging.getLogger("kinegraph")
-
-Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
-Values: TypeAlias = Mapping[str, Scalar]
 
 #: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
 LARGE = 300
 
 
-def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
-    """Quantities from a word, a list separated by commas, or a sequence of words; each may be named once."""
-    found = _read_quantities(wanted)
-    if not found:
-        raise DerivationError("no quantity is named; name one or more, such as tau or H,gravity")
-    for place, quantity in enumerate(found):
-        if quantity in found[:place]:
-            raise DerivationError(f"{quantity} is named twice; name each quantity once, for results go by its name")
-    return found
-
-
-def _read_quantities(wanted: Quantities) -> tuple[Quantity, ...]:
-    if isinstance(wanted, Quantity):
-        return (wanted,)
-    if isinstance(wanted, str):
-        return parse_list(wanted)
-    words: list[object] = list(wanted) if isinstance(wanted, Iterable) else [wanted]
-    return tuple(_read_quantity(word) for word in words)
-
-
-def _read_quantity(word: object) -> Quantity:
-    if isinstance(word, str):
-        return Quantity.parse(word)
-    if not isinstance(word, Quantity):
-        raise DerivationError(f"{word!r:.80} names no quantities; write text such as 'tau' or ['H', 'gravity']")
-    return word
-
-
 def derive(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     *,
     numeric: bool = False,
-    values: Values | None = None,
-    effort: Effort = Effort.QUICK,
+    parameters: Parameters | None = None,
+    effort: Effort | str = Effort.QUICK,
 ) -> Graph:
-    """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `values`."""
-    return plan(mechanism, quantities, numeric=numeric, values=values, effort=effort).graph
+    """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `parameters`."""
+    return plan(mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort).graph
 
 
 def plan(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     *,
     numeric: bool = False,
-    values: Values | None = None,
-    effort: Effort = Effort.QUICK,
+    parameters: Parameters | None = None,
+    effort: Effort | str = Effort.QUICK,
 ) -> Candidate:
     """Like derive, together with the plan (frames, origins, algorithms) that was the cheapest."""
-    bound = bound_parameters(mechanism, numeric, values)
-    return PlanSearch(mechanism, quantities_of(quantities), bound).best(PLAN_BUDGET[effort])
+    mechanism = mechanism_of(mechanism)
+    bound = bound_parameters(mechanism, numeric, parameters)
+    return PlanSearch(mechanism, quantities_of(quantities), bound).best(PLAN_BUDGET[effort_of(effort)])
 
 
-def derived_plainly(mechanism: Mechanism, quantities: Quantities, values: Values) -> Graph:
+def derived_plainly(mechanism: Mechanism, quantities: Quantities, parameters: Parameters) -> Graph:
     """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
-    search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, values))
+    search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, parameters))
     return search.derived(Plan(kept=frozenset(), regroup=False)).graph
 
 
-def unit_quaternions(mechanism: Mechanism) -> list[tuple[Symbol, ...]]:
-    """The symbols of quaternions, whose squares add up to one: derivations make use of it, proofs must know it."""
-    return [
-        tuple(Symbol(Kind.COORDINATE, name) for name in coordinate.names)
-        for coordinate in mechanism.coordinates
-        if isinstance(coordinate, QuaternionCoordinates)
-    ]
-
-
-def bound_parameters(mechanism: Mechanism, numeric: bool, values: Values | None) -> dict[str, Expression]:
-    """The parameters that become numbers, as exact expressions."""
-    given = {name: expression(value) for name, value in (values or {}).items()}
-    known = {parameter.name: parameter.value for parameter in mechanism.parameters}
-    for name in given:
-        if name not in known:
-            raise ModelError(f"there is no parameter {name!r}", remedy=f"parameters are: {', '.join(known) or 'none'}")
-    if not numeric:
-        return given
-    parameter_values(mechanism, values)  # names every value that is missing
-    return {name: value for name, value in known.items() if value is not None} | given
-
-
-def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:
-    """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
-    needed = {group for quantity in quantities_of(quantities) for group in dependencies(quantity, mechanism)}
-    arguments = [Argument(group.value, group.symbols(mechanism)) for group in Variables if group in needed]
-    if runtime:
-        arguments.append(Argument(Variables.PARAMETERS.value, tuple(Symbol(Kind.PARAMETER, name) for name in runtime)))
-    return tuple(arguments)
-
-
 def compile(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     *,
-    values: Values | None = None,
-    runtime: Sequence[str] = (),
-    effort: Effort = Effort.QUICK,
+    parameters: Parameters | None = None,
+    runtime: str | Sequence[str] = (),
+    effort: Effort | str = Effort.QUICK,
     options: KernelOptions | None = None,
     loops: bool | None = None,
 ) -> Kernel | LoopedKernel:
@@ -142,13 +85,12 @@ def compile(
     Mechanisms of more than LARGE joints are computed by loops over bodies where the quantities allow it; `loops`
     forces one or the other.
     """
-    wanted = quantities_of(quantities)
-    _require_parameters(mechanism, runtime)
+    mechanism, options, effort = mechanism_of(mechanism), options_of(options), effort_of(effort)
+    wanted, runtime = quantities_of(quantities), runtime_names(mechanism, runtime)
     if _use_loops(mechanism, wanted, runtime, loops):
-        return _looped(mechanism, wanted, values)
-    bound = bound_parameters(mechanism, True, values)
+        return _looped(mechanism, wanted, parameters)
+    bound = bound_parameters(mechanism, True, parameters)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
-    options = options or KernelOptions()
     arguments = arguments_of(mechanism, wanted, runtime)
     request = KernelRequest(mechanism, wanted, fixed, effort)
     source = request.graph(arguments, options.cache, options.side_by_side)
@@ -156,33 +98,25 @@ def compile(
 
 
 def compile_sparse(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     *,
-    values: Values | None = None,
-    runtime: Sequence[str] = (),
-    effort: Effort = Effort.QUICK,
+    parameters: Parameters | None = None,
+    runtime: str | Sequence[str] = (),
+    effort: Effort | str = Effort.QUICK,
     options: KernelOptions | None = None,
 ) -> SparseKernel:
     """Like compile, for matrices of trees with branches (H, derivatives): what is zero whatever the state is neither
     computed nor stored."""
-    wanted = quantities_of(quantities)
-    _require_parameters(mechanism, runtime)
-    fixed = {n: e for n, e in bound_parameters(mechanism, True, values).items() if n not in runtime}
-    options = options or KernelOptions()
+    mechanism, options, effort = mechanism_of(mechanism), options_of(options), effort_of(effort)
+    wanted, runtime = quantities_of(quantities), runtime_names(mechanism, runtime)
+    fixed = {n: e for n, e in bound_parameters(mechanism, True, parameters).items() if n not in runtime}
     arguments = arguments_of(mechanism, wanted, runtime)
     request = KernelRequest(mechanism, wanted, fixed, effort, loops=False)
     source = request.graph(arguments, options.cache, options.side_by_side)
     graph, patterns = condensed(source.graph)
     kernel = compile_graph(graph, arguments, source.numbers, options, exchange=source.exchange)
     return SparseKernel(kernel, patterns)
-
-
-def _require_parameters(mechanism: Mechanism, runtime: Sequence[str]) -> None:
-    known = {parameter.name for parameter in mechanism.parameters}
-    for name in runtime:
-        if name not in known:
-            raise KernelError(f"runtime parameter {name!r} does not exist; parameters are: {', '.join(sorted(known))}")
 
 
 def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequence[str], loops: bool | None) -> bool:
@@ -195,11 +129,11 @@ def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequen
     return possible and not mechanism.elements and len(mechanism.layout.velocities) > LARGE
 
 
-def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], values: Values | None) -> LoopedKernel:
+def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], parameters: Parameters | None) -> LoopedKernel:
     from kinegraph.large.kernel import LoopedKernel  # brings Numba with it, which takes its time to import
 
     arguments = [argument.name for argument in arguments_of(mechanism, wanted)]
-    return LoopedKernel(mechanism, [quantity.name for quantity in wanted], arguments, values)
+    return LoopedKernel(mechanism, [quantity.name for quantity in wanted], arguments, parameters)
 
 
 def reduced_graph(
@@ -221,9 +155,3 @@ def kernel_of(
 ) -> Kernel:
     """Machine code for a graph of a mechanism's quantities."""
     return compile_graph(graph, arguments_of(mechanism, quantities, runtime), options=options)
-
-
-__all__ = [
-    "Effort", "OnPass", "Reduction", "arguments_of", "bound_parameters", "compile", "compile_sparse",
-    "depends_on_time", "derive", "derived_plainly", "kernel_of", "plan", "quantities_of", "reduce",
-]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from kinegraph import library
 from kinegraph.errors import ModelError
@@ -12,11 +13,30 @@ from kinegraph.io.dh.table import load_denavit_hartenberg
 from kinegraph.io.mjcf.load import read_mjcf
 from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
 from kinegraph.io.records.load import load as load_records
+from kinegraph.io.records.write import write as write_records
 from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.urdf.load import read_urdf
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot.elements import JointModel, with_elements
+
+#: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
+MechanismSource: TypeAlias = Mechanism | str | Path
+
+
+def mechanism_of(source: MechanismSource) -> Mechanism:
+    """The mechanism itself, or the one that `load` finds under this name or path."""
+    if isinstance(source, Mechanism):
+        return source
+    if isinstance(source, str | Path):
+        return load(source)
+    what = f"{type(source).__name__} is no mechanism"
+    raise ModelError(what, remedy="give a Mechanism, the path of a model file, or a name such as 'puma560'")
+
+
+def write(mechanism: MechanismSource) -> str:
+    """The mechanism in the model language; `kg.parse` reads it back. Takes a mechanism, a file or a library name."""
+    return write_records(mechanism_of(mechanism))
 
 
 def load(

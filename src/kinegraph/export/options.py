@@ -75,7 +75,7 @@ class ExportOptions:
     name: what files and functions are called after; None takes the model's name.
     symbolic_parameters: parameters are an argument `p` of every function instead of numbers in the code; None takes
         what is usual, numbers in code and symbols on paper (LaTeX, SymPy); those of an FMU are its parameters.
-    values: values of parameters that replace the model's.
+    parameters: values of parameters that replace the model's.
     chunk: about how many operations one function of the generated code holds; longer code is split.
     self_test: states and results computed by the interpreter are written into the code, with a function to check them.
     fmi, binary: the version of an FMU, and whether it is compiled for this machine where there is a C compiler.
@@ -86,7 +86,7 @@ class ExportOptions:
     sines: Sines = Sines.OWN
     layout: Layout = Layout.SEPARATE
     symbolic_parameters: bool | None = None
-    values: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
+    parameters: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
     effort: Effort = Effort.QUICK
     chunk: int = 1000
     self_test: bool = True

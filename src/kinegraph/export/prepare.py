@@ -10,7 +10,8 @@ from typing import cast
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
 from kinegraph.codegen.program.chunk import cut
 from kinegraph.codegen.program.lower import lower
-from kinegraph.compiler.compile import Quantities, arguments_of, bound_parameters, quantities_of, reduce, reduced_graph
+from kinegraph.compiler.compile import reduced_graph
+from kinegraph.compiler.request import Quantities, arguments_of, bound_parameters, quantities_of, read_quantities
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
@@ -27,6 +28,7 @@ from kinegraph.jit.contents import digest
 from kinegraph.model.evaluate import known_parameter_values, parameter_values
 from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.pipeline import reduce
 
 #: What generated code calls its own variables: x1, x2, ... and the scratch array s.
 _TEMPORARY = re.compile(r"[xX]\d+")
@@ -144,7 +146,7 @@ class _Maker:
         return Unit(
             name=prefix(self.name),
             title=comment(self.title),
-            digest=digest_of(self.text, titles, self.options.values),
+            digest=digest_of(self.text, titles, self.options.parameters),
             version=kinegraph_version(),
             routines=tuple(self.routine(bound) for bound in bounds),
             parameter_names=tuple(self.units.named(name) for name in self.parameters),
@@ -222,18 +224,18 @@ class _OfMechanism(_Maker):
 
     def _known(self) -> dict[str, float]:
         """The values of parameters; those that have none stay symbols without a default."""
-        if any(one.value is None and one.name not in self.options.values for one in self.mechanism.parameters):
+        if any(one.value is None and one.name not in self.options.parameters for one in self.mechanism.parameters):
             values = known_parameter_values(self.mechanism)
         else:
-            values = parameter_values(self.mechanism, self.options.values)
+            values = parameter_values(self.mechanism, self.options.parameters)
         return {name: float(value) for name, value in values.items()}
 
     def outputs(self, quantities: Quantities) -> tuple[str, ...]:
-        return tuple(str(quantity) for quantity in quantities_of(quantities))
+        return tuple(str(quantity) for quantity in read_quantities(quantities))
 
     def graph(self, group: tuple[str, ...]) -> Graph:
         numeric = not self.options.symbolic_parameters
-        bound = bound_parameters(self.mechanism, numeric, self.options.values if numeric else None)
+        bound = bound_parameters(self.mechanism, numeric, self.options.parameters if numeric else None)
         return reduced_graph(self.mechanism, quantities_of(group), bound, self.options.effort, cache=True)
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
@@ -271,7 +273,7 @@ class _OfGraph(_Maker):
         self.text = dump(graph)
         self.units = Units(None)
         self.known = {}
-        bound = options.values
+        bound = options.parameters
         symbols = graph.symbols(Kind.PARAMETER)
         self.parameters = tuple(symbol.name for symbol in symbols if symbol.name not in bound)
 
@@ -290,10 +292,10 @@ class _OfGraph(_Maker):
         return reduce(chosen, effort=self.options.effort).graph
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
-        return graph_arguments(self.source, self.options.values)
+        return graph_arguments(self.source, self.options.parameters)
 
     def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Binding:
-        return bind(graph, arguments, cast(Mapping[str, ParameterValue], self.options.values))
+        return bind(graph, arguments, cast(Mapping[str, ParameterValue], self.options.parameters))
 
 
 def graph_arguments(graph: Graph, bound: Iterable[str] = ()) -> tuple[Argument, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kinegraph.compiler.compile import Quantities
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.request import Quantities
 from kinegraph.errors import KernelError
 from kinegraph.export.fmu import make_fmu
 from kinegraph.export.languages.c import c_files
@@ -25,7 +26,6 @@ from kinegraph.export.unit import Unit
 from kinegraph.files import open_regular
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph
-from kinegraph.model.mechanism import Mechanism
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ _SINGLE = (Language.C, Language.RUST)
 
 
 def export(
-    source: Mechanism | Graph,
+    source: MechanismSource | Graph,
     quantities: Quantities,
     language: Language | str,
     directory: str | Path,
@@ -105,9 +105,10 @@ def _paths(target: Path, files: Mapping[str, str | bytes]) -> dict[Path, str | b
 
 
 def render(
-    source: Mechanism | Graph, quantities: Quantities, language: Language, options: ExportOptions | None = None
+    source: MechanismSource | Graph, quantities: Quantities, language: Language, options: ExportOptions | None = None
 ) -> Rendering:
     """The files of an export; nothing is written."""
+    source = source if isinstance(source, Graph) else mechanism_of(source)
     options = options or ExportOptions()
     if options.precision is Precision.FLOAT and language not in _SINGLE:
         raise KernelError(f"{language.value} has no single precision here: float is for c and rust")

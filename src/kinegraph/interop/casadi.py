@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from kinegraph.compiler.compile import Quantities
+from kinegraph.compiler.request import Quantities
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Bound, prepare_graphs

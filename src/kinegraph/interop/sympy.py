@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
-from kinegraph.compiler.compile import Quantities
+from kinegraph.compiler.request import Quantities
 from kinegraph.export.options import ExportOptions, Layout
 from kinegraph.export.prepare import prepare_graphs
 from kinegraph.graph.angle import PI

@@ -51,12 +51,28 @@ class KernelOptions:
     side_by_side: bool = True
 
     def __post_init__(self) -> None:
-        if self.lanes not in (None, 2, 4, 8, 16):
+        if self.lanes is not None and not (_is_whole(self.lanes) and self.lanes in (2, 4, 8, 16)):
             raise KernelError(f"lanes is {self.lanes!r}: give 2, 4, 8 or 16, or None for this processor's best")
-        if self.chunk is not None and self.chunk < 10:
+        if self.chunk is not None and not (_is_whole(self.chunk) and self.chunk >= 10):
             raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, or None for what runs fastest")
-        if self.threads is not None and self.threads < 1:
+        if self.threads is not None and not (_is_whole(self.threads) and self.threads >= 1):
             raise KernelError(f"threads is {self.threads!r}: give at least 1, or None for all cores")
+        for name in ("cache", "side_by_side"):
+            if not isinstance(getattr(self, name), bool):
+                raise KernelError(f"{name} is {getattr(self, name)!r}: give True or False")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def options_of(options: KernelOptions | None) -> KernelOptions:
+    """The options given, or the usual ones."""
+    if options is None:
+        return KernelOptions()
+    if not isinstance(options, KernelOptions):
+        raise KernelError(f"options is {options!r:.80}: give KernelOptions, such as KernelOptions(threads=2)")
+    return options
 
 
 def compile_graph(
@@ -79,7 +95,7 @@ def compile_graph(
     for one, other in exchange:
         if (one in arriving) != (other in arriving):
             raise KernelError(f"{one.name!r} and {other.name!r} are exchanged, but only one of them is an argument")
-    return Kernel(bind(graph, arguments, parameters or {}), options or KernelOptions(), host(), tail, exchange)
+    return Kernel(bind(graph, arguments, parameters or {}), options_of(options), host(), tail, exchange)
 
 
 class Kernel:

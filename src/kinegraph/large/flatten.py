@@ -39,6 +39,7 @@ from kinegraph.large.records import (
     Tree,
     Vector,
 )
+from kinegraph.model.constraints.underived import refuse_ties
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import TIME, Expression, Name, Scalar, names
 from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Transform
@@ -100,6 +101,7 @@ class _RigidBody:
 
 def flatten(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None) -> FlatMechanism:
     """The flat form of a mechanism; `overrides` give or replace values of parameters."""
+    refuse_ties(mechanism, "loops over bodies of mechanisms with loops or constraints")
     if mechanism.elements:
         message = f"{mechanism.name} has elements ({mechanism.elements[0].name}, ...), which loops over bodies ignore"
         raise ModelError(message, remedy="compile it without loops (loops=False), or leave the elements out")

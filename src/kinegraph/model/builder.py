@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from kinegraph.errors import ModelError
+from kinegraph.model.constraints.builder import ConstraintBuilder
+from kinegraph.model.definitions import resolved
 from kinegraph.model.element_builder import ElementBuilder
 from kinegraph.model.expression import Expression, Name, Scalar, expression
 from kinegraph.model.mechanism import (
@@ -87,11 +89,12 @@ def inertia(
     )
 
 
-class Builder(ElementBuilder):
+class Builder(ElementBuilder, ConstraintBuilder):
     """Collects the pieces of a mechanism; `build` checks them and returns it."""
 
     def __init__(self, name: str = "mechanism", gravity: Sequence[Scalar] = (0, 0, 0)) -> None:
-        super().__init__()
+        ElementBuilder.__init__(self)
+        ConstraintBuilder.__init__(self)
         self.name = name
         self._gravity = _expressions(gravity, 3, "gravity")
         self._parameters: list[Parameter] = []
@@ -184,7 +187,15 @@ class Builder(ElementBuilder):
             tuple(self._shapes),
             elements=tuple(self._elements),
             inputs=tuple(self._inputs),
+            definitions=tuple(self._definitions),
+            quasivelocities=tuple(self._quasivelocities),
+            loops=tuple(self._loops),
+            constraints=tuple(self._constraints),
+            contacts=tuple(self._contacts),
+            unknowns=tuple(self._unknowns),
+            cuts=tuple(self._cuts),
         )
+        mechanism = resolved(mechanism)
         validate(mechanism)
         return mechanism
 

@@ -6,7 +6,7 @@ expressions over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -30,7 +30,7 @@ Scalar: TypeAlias = "Expression | int | float | Fraction | Decimal | str"
 
 
 class Expression:
-    """Base of the four kinds of expression; carries the arithmetic operators of the Python builder."""
+    """Base of the five kinds of expression; carries the arithmetic operators of the Python builder."""
 
     __slots__ = ()
 
@@ -155,6 +155,37 @@ class Call(Compound):
         return self.arguments
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Defined(Compound):
+    """A name the model gives to an expression: `define gamma = q1 + q2;`. It is written as its name.
+
+    All who walk through an expression see what the name stands for (`postorder`, `names`).
+    """
+
+    name: str
+    values: tuple[Expression, ...]  # one: what the name stands for
+    _hash: int = field(init=False)
+    _size: int = field(init=False)
+    _names: frozenset[str] = field(init=False)  # in all that it stands for
+
+    def __post_init__(self) -> None:
+        Compound.__post_init__(self)
+        object.__setattr__(self, "_names", names(self.value))
+
+    @property
+    def head(self) -> str:
+        return self.name
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.values
+
+    @property
+    def value(self) -> Expression:
+        """What the name stands for."""
+        return self.values[0]
+
+
 def size(root: Expression) -> int:
     """How many numbers, names, operators and calls it takes to write the expression out."""
     return root._size if isinstance(root, Compound) else 1
@@ -177,11 +208,16 @@ def _equal(left: Expression, right: Expression) -> bool:
 
 
 def postorder(root: Expression) -> Iterator[Expression]:
-    """Every sub-expression after its parts, without recursion: fold any depth with a stack of results."""
+    """Every sub-expression after its parts, without recursion: fold any depth with a stack of results.
+
+    In place of a defined name stands what it was defined as.
+    """
     stack: list[tuple[Expression, bool]] = [(root, False)]
     while stack:
         here, parts_done = stack.pop()
-        if parts_done or not isinstance(here, Compound):
+        if isinstance(here, Defined):
+            stack.append((here.value, False))
+        elif parts_done or not isinstance(here, Compound):
             yield here
         else:
             stack.append((here, True))
@@ -190,6 +226,32 @@ def postorder(root: Expression) -> Iterator[Expression]:
 
 #: Beyond this a decimal would fill the memory before validation could refuse its digits.
 _LARGEST_EXPONENT = 100_000
+
+
+def as_written(root: Expression) -> Iterator[Expression]:
+    """Every sub-expression after its parts, as `postorder`, but a defined name is an end: `Defined`, not its value."""
+    stack: list[tuple[Expression, bool]] = [(root, False)]
+    while stack:
+        here, parts_done = stack.pop()
+        if parts_done or not isinstance(here, Compound) or isinstance(here, Defined):
+            yield here
+        else:
+            stack.append((here, True))
+            stack.extend((part, False) for part in reversed(here.parts))
+
+
+def renamed(root: Expression, change: Callable[[Name | Defined], Expression]) -> Expression:
+    """The expression as written with its names replaced; parts in which nothing changes stay the same objects."""
+    done: list[Expression] = []
+    for here in as_written(root):
+        if isinstance(here, Operation | Call):
+            parts = tuple(done[-len(here.parts) :]) if here.parts else ()
+            del done[len(done) - len(parts) :]
+            same = all(new is old for new, old in zip(parts, here.parts, strict=True))
+            done.append(here if same else type(here)(here.head, parts))
+        else:
+            done.append(change(here) if isinstance(here, Name | Defined) else here)
+    return done[0]
 
 
 def expression(value: Scalar) -> Expression:
@@ -212,7 +274,13 @@ def expression(value: Scalar) -> Expression:
 
 def names(root: Expression) -> frozenset[str]:
     """All names an expression mentions."""
-    return frozenset(part.text for part in postorder(root) if isinstance(part, Name))
+    found: set[str] = set()
+    for part in as_written(root):
+        if isinstance(part, Name):
+            found.add(part.text)
+        elif isinstance(part, Defined):
+            found |= part._names
+    return frozenset(found)
 
 
 # Binding strength of what is written, weakest first; an operand weaker than its place asks for is put in parentheses.
@@ -255,7 +323,7 @@ def _layout(here: Expression) -> list[str | tuple[Expression, int]]:
     match here:
         case Number(value):
             return [_number_text(value)]
-        case Name(name):
+        case Name(name) | Defined(name):
             return [name]
         case Operation("neg", (operand,)):
             return ["-", (operand, _ATOM + 1 if _is_literal(operand) else _SIGN)]

@@ -12,6 +12,8 @@ from kinegraph.model.expression import Expression, expression
 from kinegraph.model.state_layout import StateLayout
 
 if TYPE_CHECKING:
+    from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Cut, Unknown
+    from kinegraph.model.definitions import Definition, QuasiVelocity
     from kinegraph.model.elements import Element, Input
     from kinegraph.model.robot.data import Extra
 
@@ -55,6 +57,13 @@ class Quaternion:
 
 
 Transform = Rotation | Shift | Quaternion
+
+
+def amounts(transform: Transform) -> tuple[Expression, ...]:
+    """How far a transform goes: one expression, or the four components of a quaternion."""
+    if isinstance(transform, Rotation):
+        return (transform.angle,)
+    return (transform.distance,) if isinstance(transform, Shift) else transform.components
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +146,10 @@ class Mechanism(RichDisplay):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
     `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does
-    not cover them. `elements` act on the bodies, `inputs` are the signals they may use.
+    not cover them. `elements` act on the bodies, `inputs` are the signals they may use, `unknowns` are forces to be
+    found. The records give every body one joint on its base; `loops`, `constraints` and `contacts` tie them beyond
+    that. `cuts` name the joints at which the model wants its loops cut. `definitions` and `quasivelocities` are names
+    for expressions.
     """
 
     name: str
@@ -149,6 +161,13 @@ class Mechanism(RichDisplay):
     extras: tuple[Extra, ...] = ()
     elements: tuple[Element, ...] = ()
     inputs: tuple[Input, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    quasivelocities: tuple[QuasiVelocity, ...] = ()
+    loops: tuple[AnyLoop, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    unknowns: tuple[Unknown, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
     def body(self, name: str) -> Body:
         """The body of this name."""

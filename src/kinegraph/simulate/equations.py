@@ -10,7 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedFunction
-from kinegraph.compiler.compile import bound_parameters, depends_on_time, plan
+from kinegraph.compiler.compile import plan
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
@@ -21,6 +22,7 @@ from kinegraph.derive.dynamics.state_rate import (
     state_names,
     state_rate,
 )
+from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
@@ -139,7 +141,7 @@ class VelocityForm(Equations):
     @cached_property
     def rate(self) -> Graph:
         wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
-        motion = plan(self.mechanism, wanted, values=self.bound).graph
+        motion = plan(self.mechanism, wanted, parameters=self.bound).graph
         return state_rate(self.mechanism, motion, self.bound, self.forces)
 
     def carry(self, graph: Graph) -> Graph:
@@ -177,7 +179,7 @@ class MomentumForm(Equations):
 
     @cached_property
     def _form(self) -> CanonicalForm:
-        return CanonicalForm(self.mechanism, self.bound, plan(self.mechanism, "H", values=self.bound).plan)
+        return CanonicalForm(self.mechanism, self.bound, plan(self.mechanism, "H", parameters=self.bound).plan)
 
     @cached_property
     def rate(self) -> Graph:

@@ -35,7 +35,7 @@ class PointNames(Names):
         if point not in known:
             raise SolveError(f"{name}: there is no output point {point!r}\n  {did_you_mean(point, known)}")
         if point not in self._points:
-            graph = derive(self._equations.mechanism, f"pose:{point}", values=self._equations.bound)
+            graph = derive(self._equations.mechanism, f"pose:{point}", parameters=self._equations.bound)
             self._points[point] = moved(graph.outputs, transfer(graph, self.builder))[0].nodes
         return Scalar(self.builder, self._points[point][4 * "xyz".index(axis) + 3])
 

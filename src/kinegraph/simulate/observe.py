@@ -37,7 +37,7 @@ class Rows:
 def quantities(equations: Equations) -> Graph:
     """Energy, momentum and output points as one graph in q, v and t."""
     wanted = ["energy", "momentum", *(f"pose:{point.name}" for point in equations.mechanism.points)]
-    return derive(equations.mechanism, wanted, values=equations.bound)
+    return derive(equations.mechanism, wanted, parameters=equations.bound)
 
 
 def observed(equations: Equations, graph: Graph, rows: Rows) -> dict[str, Floats]:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
@@ -38,7 +39,7 @@ INTERVALS = 1000
 
 
 def simulate(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     duration: float,
     *,
     method: str | Method | Solver = Method.DOP853,
@@ -69,6 +70,7 @@ def simulate(
     native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
     progress: show a bar; None shows it where someone is looking.
     """
+    mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = opened(mechanism, forces)

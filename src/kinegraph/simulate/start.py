@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number
 from kinegraph.model.expression import Scalar
@@ -18,7 +19,10 @@ from kinegraph.solve.problem.problem import Floats
 def starting_state(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
 ) -> tuple[Floats, Floats]:
-    """q and v at the start: values of `initial` by name (`q1`, `q1'`, a quasi-velocity), others from the model."""
+    """q and v at the start: values of `initial` by name (`q1`, `q1'`, a quasi-velocity), others from the model.
+
+    A mechanism with loops or constraints is assembled near these values.
+    """
     known = (*mechanism.layout.positions, *mechanism.layout.velocities)
     for name in initial:
         if name not in known:
@@ -30,7 +34,10 @@ def starting_state(
     velocities = np.array([given.get(name, value) for name, value in v.items()], dtype=float)
     for start in mechanism.layout.quaternions:
         normalise(mechanism, positions, start)
-    return positions, velocities
+    if not (mechanism.loops or mechanism.constraints):
+        return positions, velocities
+    fitting = Assembler(mechanism, parameters).assembled(positions, velocities, tuple(initial))
+    return fitting.q, fitting.v
 
 
 def normalise(mechanism: Mechanism, q: Floats, start: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
@@ -103,7 +104,7 @@ class Sweep(RichDisplay):
 
 
 def sweep(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     duration: float,
     *,
     over: Mapping[str, ArrayLike],
@@ -127,6 +128,7 @@ def sweep(
     grid: times to save at, or how many equal intervals; None saves the end only.
     The other arguments are those of `simulate`; the method must be rk4, dopri5 or dop853.
     """
+    mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
     if not isinstance(solver, RungeKutta):
         raise SolveError(f"a sweep cannot use {solver.name}: choose rk4, dopri5 or dop853")

@@ -15,7 +15,8 @@ from fractions import Fraction
 import numpy as np
 import scipy.linalg
 
-from kinegraph.compiler.compile import bound_parameters, derive, unit_quaternions
+from kinegraph.compiler.compile import derive
+from kinegraph.compiler.request import bound_parameters, unit_quaternions
 from kinegraph.derive.dynamics.state_rate import along_motion, state_rate
 from kinegraph.display import RichDisplay
 from kinegraph.graph.build import Builder
@@ -61,8 +62,8 @@ class Integrals(RichDisplay):
 def integrals(mechanism: Mechanism, *, parameters: Mapping[str, Scalar] | None = None) -> Integrals:
     """The first integrals of a mechanism on which no forces act but its own."""
     bound = bound_parameters(mechanism, True, parameters)
-    rate = state_rate(mechanism, derive(mechanism, "qdd", values=bound), bound, accounts=())
-    candidates = _candidates(mechanism, derive(mechanism, "energy,momentum", values=bound))
+    rate = state_rate(mechanism, derive(mechanism, "qdd", parameters=bound), bound, accounts=())
+    candidates = _candidates(mechanism, derive(mechanism, "energy,momentum", parameters=bound))
     rates = along_motion(mechanism, rate, candidates)
     states = _random_states(mechanism)
     values, slopes = _rows(candidates, states), _rows(rates, states)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinegraph.compiler.compile import Quantities, compile
+from kinegraph.compiler.compile import compile
+from kinegraph.compiler.request import Quantities
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -13,7 +14,7 @@ from kinegraph.tasks.operating_point import Floats
 
 def kernel_of(mechanism: Mechanism, quantities: Quantities, parameters: Mapping[str, Scalar] | None = None) -> Kernel:
     """Machine code for quantities, with numbers for all parameters."""
-    kernel = compile(mechanism, quantities, values=parameters, loops=False)
+    kernel = compile(mechanism, quantities, parameters=parameters, loops=False)
     assert isinstance(kernel, Kernel)
     return kernel
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compiler.compile import Quantities, quantities_of
+from kinegraph.compiler.request import Quantities, quantities_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar

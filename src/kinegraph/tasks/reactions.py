@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
 
 from kinegraph.display import RichDisplay
+from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.kernels import called, called_rows, kernel_of
@@ -57,8 +58,10 @@ def reactions(
 ) -> Reaction:
     """The reaction in the joint that carries `body`, as the mechanism moves from the state `at` under its forces."""
     point = operating_point(mechanism, at, parameters)
-    accelerations = called(kernel_of(mechanism, "qdd", parameters), point.arguments())["qdd"]
-    return reactions_of_motion(mechanism, body, point, accelerations, axes=axes, parameters=parameters)
+    wanted = ["qdd", "multipliers"] if is_constrained(mechanism) else ["qdd"]
+    found = called(kernel_of(mechanism, wanted, parameters), point.arguments())
+    accelerations, multipliers = found["qdd"], found.get("multipliers")
+    return _transmitted(mechanism, body, point, accelerations, multipliers, axes, parameters)
 
 
 def reactions_of_motion(
@@ -71,16 +74,41 @@ def reactions_of_motion(
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Reaction:
     """The reaction for given accelerations. q, v and accelerations may be rows of many states."""
+    if is_constrained(mechanism):
+        raise TaskError("reactions in loops follow from the forces that act, not from the motion alone: use reactions")
+    return _transmitted(mechanism, body, point, accelerations, None, axes, parameters)
+
+
+def is_constrained(mechanism: Mechanism) -> bool:
+    """Whether loops or constraints act on the bodies as well."""
+    return bool(mechanism.loops or mechanism.constraints)
+
+
+def _transmitted(
+    mechanism: Mechanism,
+    body: str,
+    point: OperatingPoint,
+    accelerations: Floats,
+    multipliers: Floats | None,
+    axes: Axes,
+    parameters: Mapping[str, Scalar] | None,
+) -> Reaction:
+    """What the joint transmits: what the bodies behind it need, less what loops give them."""
     freed = released(mechanism, body)
     frame = {Axes.BODY: freed.body, Axes.PARENT: freed.base}.get(axes)
     poses = [f"pose:{name}" for name in dict.fromkeys((freed.joint, frame)) if name is not None]
-    kernel = kernel_of(freed.mechanism, ["tau", *poses], parameters)
+    tree = replace(freed.mechanism, loops=(), constraints=())
+    kernel = kernel_of(tree, ["tau", *poses], parameters)
     values = point.arguments(accelerations)
-    found = called_rows(kernel, values | {name: _padded(np.atleast_2d(values[name])) for name in ("q", "v", "a")})
+    padded = {name: _padded(np.atleast_2d(values[name])) for name in ("q", "v", "a")}
+    found = called_rows(kernel, values | padded)
     turn = found[f"pose:{freed.joint}"][:, :3, :3]
     if frame is not None:
         turn = np.swapaxes(found[f"pose:{frame}"][:, :3, :3], 1, 2) @ turn
     wrench = found["tau"][:, -_SIX:]
+    if multipliers is not None:
+        rows = called_rows(kernel_of(freed.mechanism, "constraint_jacobian", parameters), values | {"q": padded["q"]})
+        wrench = wrench - (multipliers @ rows["constraint_jacobian"])[:, -_SIX:]
     force, moment = (np.einsum("nij,nj->ni", turn, part) for part in (wrench[:, :3], wrench[:, 3:]))
     single = point.q.ndim == 1 and np.ndim(accelerations) == 1
     return Reaction(body, axes, force[0] if single else force, moment[0] if single else moment)

@@ -74,6 +74,7 @@ export class Assembly {
   #build() {
     const { data } = this;
     const colours = bodyColours(data.bodies);
+    this.colours = colours;
     for (const part of data.parts) this.#draw(part, colours[part.body] ?? fixedColour());
     const covered = new Set(data.parts.filter((part) => part.sizes).map((part) => part.link));
     const barred = new Set(data.parts.filter((part) => part.kind === "bar").map((part) => part.body));

@@ -85,7 +85,7 @@ def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
     started = time.perf_counter()
     values = known_values(mechanism)
     plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, values=values, effort=QUANTITIES[quantity])
+    chosen = kg.derive(mechanism, quantity, parameters=values, effort=QUANTITIES[quantity])
     graph = kg.reduce(chosen, kg.Effort.QUICK, prove=False).graph
     proved = bool(kg.prove(plain, graph))
     kernel = kernel_of(mechanism, graph, quantity)

@@ -41,16 +41,23 @@ class Factorised:
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         """x with matrix x = right."""
-        x, order, lower = list(right), self.order, self.lower
-        for position in range(len(order) - 1, -1, -1):  # L^T y = right
+        return self.solve_lower(self.solve_upper(right))
+
+    def solve_upper(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """y with L^T y = right."""
+        y, order, lower = list(right), self.order, self.lower
+        for position in range(len(order) - 1, -1, -1):
             i = order[position]
             for j in order[:position]:
-                x[j] = x[j] - lower[i][j] * x[i]
-        for i in order:  # D z = y
-            x[i] = self.inverse[i] * x[i]
-        for position, i in enumerate(order):  # L x = z
-            for j in order[:position]:
-                x[i] = x[i] - lower[i][j] * x[j]
+                y[j] = y[j] - lower[i][j] * y[i]
+        return y
+
+    def solve_lower(self, upper: Sequence[Scalar]) -> list[Scalar]:
+        """x with D L x = upper."""
+        x = [self.inverse[i] * item for i, item in enumerate(upper)]
+        for position, i in enumerate(self.order):
+            for j in self.order[:position]:
+                x[i] = x[i] - self.lower[i][j] * x[j]
         return x
 
     def system(self) -> LinearSystem:

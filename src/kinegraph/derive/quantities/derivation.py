@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from kinegraph.derive.constraints.analysis import analysed, row_names_of
+from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
+from kinegraph.derive.constraints.ties import Ties
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
 from kinegraph.derive.dynamics import armature, composite_body, newton_euler
 from kinegraph.derive.dynamics.closed_form import ClosedForm
 from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
-from kinegraph.derive.elements.forces import Elements
+from kinegraph.derive.elements.forces import ElementNames, Elements
 from kinegraph.derive.elements.structure import component_count
 from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import regrouped
@@ -32,7 +35,7 @@ from kinegraph.derive.tree.origin_shift import slid
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
-from kinegraph.graph.node import Output
+from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
@@ -73,6 +76,8 @@ class Derivation:
                 return self.size
             case Extent.BASE_PARAMETERS:
                 return len(self.base_parameters.parameters)
+            case Extent.ROWS:
+                return len(row_names_of(self.mechanism))
             case Extent.COMPONENTS:
                 return component_count(named_element(quantity, self.mechanism))
             case int():
@@ -222,6 +227,24 @@ class Derivation:
         order = base_to_tip(self.motion(velocities=True))
         return Factorised(self.inertia, order, self.mechanism.layout.velocities)
 
+    @property
+    def is_constrained(self) -> bool:
+        """Whether loops or constraints take away some of the motion."""
+        return bool(self.mechanism.loops or self.mechanism.constraints)
+
+    @cached_property
+    def ties(self) -> Ties:
+        """The rows of loops and constraints."""
+        names = ElementNames(self.mechanism, self.bound, self.layout)
+        seeds = displacement_seeds(self.mechanism, self.builder)
+        return Ties(self.mechanism, self.layout, self.motion(velocities=True), names, seeds)
+
+    @cached_property
+    def constrained(self) -> ConstrainedDynamics:
+        """The rows together with the inertia; without the rows that follow from others."""
+        analysis = analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
+        return ConstrainedDynamics(self.ties, lambda: self.factorised, analysis)
+
     @cached_property
     def base_parameters(self) -> BaseRegressor:
         """The minimal inertial parameters with the regressor they multiply."""
@@ -242,3 +265,16 @@ class Derivation:
         for name, place in reversed(self.tree.bodies.items()):
             names[place.link] = name
         return names
+
+
+def constraint_graph(mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
+    """`value`, `jacobian` and `rate` of all rows as they are computed with."""
+    derivation = Derivation(mechanism, dict(bound), Plan())
+    rows = derivation.ties.rows()
+    count = len(rows)
+    outputs = (
+        output("value", (count,), [row.zero_value() for row in rows]),
+        output("jacobian", (count, derivation.size), [row.jacobian for row in rows]),
+        output("rate", (count,), [row.rate for row in rows]),
+    )
+    return derivation.builder.graph(outputs)

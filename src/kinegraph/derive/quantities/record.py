@@ -20,6 +20,8 @@ class Extent(Enum):
 
     VELOCITIES = "n"
     BASE_PARAMETERS = "b"
+    #: One for every row of the loops and constraints.
+    ROWS = "m"
     #: As many as the element has components to act with: one, or three.
     COMPONENTS = "c"
 
@@ -57,6 +59,7 @@ class Frame(Enum):
     COORDINATES = "the coordinates"
     FIXED = "fixed axes"
     ELEMENT = "the element's axes"
+    ROWS = "the rows of the constraints"
 
 
 class Choice(Enum):

@@ -9,6 +9,7 @@ from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expression import PI, TIME, Call, Expression, Name, Number, Operation, postorder
 from kinegraph.model.mechanism import Mechanism
 
@@ -17,7 +18,7 @@ class Names:
     """What every name of a mechanism stands for in one builder.
 
     `bound` gives the parameters that are not to stay symbols, as exact expressions: a value such as `atan2(1, 3)`
-    stays an exact constant of the graph. Inputs with an expression stand for it.
+    stays an exact constant of the graph. Inputs with an expression and definitions stand for it.
     """
 
     def __init__(self, builder: Builder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
@@ -35,6 +36,7 @@ class Names:
         self._kinds = dict.fromkeys(mechanism.layout.velocities, Kind.VELOCITY)
         self._kinds |= dict.fromkeys(mechanism.layout.inputs, Kind.INPUT)
         self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
+        self._formulas |= {one.name: one.value for one in named_expressions(mechanism)}
 
     def __getitem__(self, name: str) -> Scalar:
         if name not in self._scalars:

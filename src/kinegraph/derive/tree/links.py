@@ -29,6 +29,8 @@ from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.inertia import MassMoments, central_moments, no_mass
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.records import Frame, Loop
+from kinegraph.model.constraints.underived import refuse_contacts_and_unknowns
 from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import ZERO, Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
 
@@ -96,6 +98,16 @@ class Tree:
         return self.gravity[0]
 
 
+def first_frame(loop: Loop) -> str:
+    """What the first frame of a loop is called among the placements; no body's name has a point in it."""
+    return f"{loop.name}.first"
+
+
+def second_frame(loop: Loop) -> str:
+    """What the second frame of a loop is called among the placements."""
+    return f"{loop.name}.second"
+
+
 def slides(tree: Tree, index: int) -> bool:
     """Does a link slide on its parent?"""
     joint = tree.links[index].joint
@@ -104,6 +116,7 @@ def slides(tree: Tree, index: int) -> bool:
 
 def build_tree(mechanism: Mechanism, names: Names) -> Tree:
     """Lower a mechanism to elementary joints."""
+    refuse_contacts_and_unknowns(mechanism)
     return _TreeBuilder(mechanism, names).tree()
 
 
@@ -118,8 +131,24 @@ class _TreeBuilder:
     def tree(self) -> Tree:
         for body in bases_first(self.mechanism):
             self._add(body)
+        self._add_frames()
         gravity = vector([self.names.scalar(item) for item in self.mechanism.gravity])
         return Tree(tuple(self.links), self.bodies, gravity, self._armature())
+
+    def _add_frames(self) -> None:
+        """The frames that loops tie, placed like bodies without mass."""
+        for loop in self.mechanism.loops:
+            if isinstance(loop, Loop):
+                self._add_frame(first_frame(loop), loop.first)
+                self._add_frame(second_frame(loop), loop.second)
+
+    def _add_frame(self, name: str, frame: Frame) -> None:
+        place = start = self.bodies[frame.body] if frame.body is not None else self._fixed()
+        for transform in frame.transforms:
+            place = self._moved(place, transform, name)
+        if place.link != start.link:
+            raise DerivationError(f"{name}: the way from the body to the frame of a joint must not move")
+        self.bodies[name] = place
 
     def _armature(self) -> dict[str, Scalar]:
         stated = zip(self.mechanism.velocity_names, self.mechanism.armature, strict=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kinegraph.compiler.compile import bound_parameters, quantities_of, reduced_graph
+from kinegraph.compiler.compile import reduced_graph
+from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
@@ -58,7 +59,7 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> Equations:
 
 def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression]:
     """The parameters that are no parameters of the FMU: all if numbers are wanted, else those that follow others."""
-    numbers = bound_parameters(mechanism, True, options.values)
+    numbers = bound_parameters(mechanism, True, options.parameters)
     if options.symbolic_parameters is False:
         return numbers
     return {name: value for name, value in numbers.items() if names(value) - {PI}}

@@ -78,7 +78,7 @@ class Variables:
 def variables(mechanism: Mechanism, system: Equations, options: ExportOptions) -> Variables:
     """The variables of a system, named as the model and `simulate` name them."""
     units = Units(mechanism)
-    values = parameter_values(mechanism, options.values)
+    values = parameter_values(mechanism, options.parameters)
     starts = (*initial_positions(mechanism, values), *initial_velocities(mechanism, values))
     found: list[Variable] = []
     for symbol, start in zip(system.states, starts, strict=True):

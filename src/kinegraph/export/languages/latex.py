@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kinegraph.compiler.compile import Quantities
+from kinegraph.compiler.request import Quantities
 from kinegraph.export.identifiers import Scope, comment, prefix
 from kinegraph.export.options import ExportOptions, Layout
 from kinegraph.export.prepare import Bound, digest_of, prepare_graphs
@@ -39,7 +39,7 @@ def latex_files(source: Mechanism | Graph, quantities: Quantities, options: Expo
     (bound,) = prepare_graphs(source, quantities, options)
     title = source.name if isinstance(source, Mechanism) else (options.name or "model")
     text = write(source) if isinstance(source, Mechanism) else dump(source)
-    digest = digest_of(text, [output.name for output in bound.binding.graph.outputs], options.values)
+    digest = digest_of(text, [output.name for output in bound.binding.graph.outputs], options.parameters)
     return {f"{prefix(options.name or title)}.tex": "\n".join(_document(bound, title, digest))}
 
 

@@ -15,5 +15,5 @@ def urdf_files(source: Mechanism | Graph, options: ExportOptions) -> tuple[dict[
     """One file and what to know about it; parameters become numbers."""
     if isinstance(source, Graph):
         raise KernelError("a graph has no links and joints: export the mechanism it came from")
-    urdf = write_urdf(source, options.values, f"{MARK} {kinegraph_version()}.")
+    urdf = write_urdf(source, options.parameters, f"{MARK} {kinegraph_version()}.")
     return {f"{prefix(options.name or source.name)}.urdf": urdf.text}, urdf.notes

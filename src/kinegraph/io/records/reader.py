@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 from lark import Token
 
 from kinegraph.errors import ModelError
+from kinegraph.io.records.constraint_items import ConstraintReader
 from kinegraph.io.records.element_items import Clause, read_element
-from kinegraph.io.records.expression_reader import ExpressionReader, plain
+from kinegraph.io.records.expression_reader import plain
 from kinegraph.io.records.items import Item, read_inertia, read_transforms
 from kinegraph.io.records.shape_items import read_shape
+from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.elements import Element, Input, Potential
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
@@ -23,7 +25,7 @@ from kinegraph.model.robot.data import Shape
 T = TypeVar("T")
 
 
-class Reader(ExpressionReader):
+class Reader(ConstraintReader):
     """Collects the statements of one model; `mechanism` puts them together once all are read."""
 
     def __init__(self, source: str, places: Places) -> None:
@@ -41,6 +43,8 @@ class Reader(ExpressionReader):
         self._elements: list[Element] = []
         self._inputs: list[Input] = []
         self._shapes: list[Shape] = []
+        self._definitions: list[Definition] = []
+        self._quasivelocities: list[QuasiVelocity] = []
 
     def mechanism(self, default_name: str) -> Mechanism:
         """The mechanism as written, not yet validated."""
@@ -51,7 +55,7 @@ class Reader(ExpressionReader):
         coordinates = tuple(self._with_armature(self._with_initial(one)) for one in self._coordinates)
         self._check_initial_used()
         self._check_armature_used()
-        return Mechanism(
+        written = Mechanism(
             self._name or default_name,
             self._with_acceptance(),
             coordinates,
@@ -61,7 +65,15 @@ class Reader(ExpressionReader):
             tuple(self._shapes),
             elements=tuple(self._elements),
             inputs=tuple(self._inputs),
+            definitions=tuple(self._definitions),
+            quasivelocities=tuple(self._quasivelocities),
+            loops=tuple(self._loops),
+            constraints=tuple(self._constraints),
+            contacts=tuple(self._contacts),
+            unknowns=tuple(self._unknowns),
+            cuts=tuple(self._cuts),
         )
+        return resolved(written, self.places)
 
     def model(self, children: list[Any]) -> None:
         keyword, name = children
@@ -138,6 +150,18 @@ class Reader(ExpressionReader):
     def inputs(self, children: list[Any]) -> None:
         for name, value in children:
             self._inputs.append(self.places.mark(Input(str(name), value), self.place(name)))
+
+    def meaning(self, children: list[Any]) -> tuple[Token, Expression]:
+        name, value = children
+        return name, plain(value)
+
+    def define(self, children: list[Any]) -> None:
+        for name, value in children:
+            self._definitions.append(self.places.mark(Definition(str(name), value), self.place(name)))
+
+    def quasivelocity(self, children: list[Any]) -> None:
+        for name, value in children:
+            self._quasivelocities.append(self.places.mark(QuasiVelocity(str(name), value), self.place(name)))
 
     def clause(self, children: list[Any]) -> Clause:
         word, *arguments = children

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
+from kinegraph.io.records.write_constraints import constraint_statements, name_statements
 from kinegraph.io.records.write_elements import element_text, input_text
 from kinegraph.model.expression import Expression, expression, text
 from kinegraph.model.mechanism import (
@@ -53,7 +54,9 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield from (_point(point) for point in mechanism.points)
     if mechanism.inputs:
         yield f"inputs {_indented(input_text(given) for given in mechanism.inputs)};"
+    yield from name_statements(mechanism)
     yield from (element_text(element) for element in mechanism.elements)
+    yield from constraint_statements(mechanism, _transform)
     yield from (_shape(extra) for extra in mechanism.extras if _has_words(extra))
     wordless = [extra for extra in mechanism.extras if not _has_words(extra)]
     if wordless:

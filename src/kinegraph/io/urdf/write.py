@@ -13,6 +13,7 @@ from kinegraph.io.urdf.dynamics import with_friction
 from kinegraph.io.urdf.joint_names import JointNames
 from kinegraph.io.urdf.load import GRAVITY
 from kinegraph.io.urdf.pose import Step, Vector, origin, steps
+from kinegraph.model.constraints.records import described, ties
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Inertia, Mechanism
@@ -48,6 +49,8 @@ def write_urdf(mechanism: Mechanism, values: Mapping[str, Scalar] | None = None,
 
     Read again it has the same links, coordinates and equations of motion. ModelError names what URDF cannot express.
     """
+    for tie in ties(mechanism):
+        raise ModelError(f"URDF has no words for {described(tie)}", remedy="URDF describes trees of bodies only")
     return _Writer(mechanism, values or {}).urdf(heading)
 
 

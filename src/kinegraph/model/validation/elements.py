@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from math import inf
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.model.elements import (
@@ -26,20 +25,25 @@ from kinegraph.model.elements import (
     Target,
 )
 from kinegraph.model.evaluate import Value, known_parameter_values, number
-from kinegraph.model.expression import PI, Compound, Expression, Name, Number, Operation, names, postorder
+from kinegraph.model.expression import PI, Expression, names
 from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.names import did_you_mean, name_fault
 from kinegraph.model.places import Places
 from kinegraph.model.validation.expressions import Scope, Site
+from kinegraph.model.validation.kinds import (
+    ANYTHING,
+    GIVEN,
+    MOVING,
+    PARAMETERS,
+    POSITIONS,
+    RATES,
+    STEERED,
+    UNKNOWN,
+    VELOCITIES,
+)
+from kinegraph.model.validation.linearity import degree
 
-_PARAMETERS = frozenset({"parameter"})
-_GIVEN = _PARAMETERS | {"time", "prescribed input"}
-_STEERED = _GIVEN | {"input"}
-_POSITIONS = _GIVEN | {"coordinate", "quaternion coordinate", "point"}
-_RATES = _POSITIONS | {"velocity", "point velocity"}
-_ANYTHING = _RATES | {"input"}
-_MOVING = _RATES - _GIVEN
-_VELOCITIES = frozenset({"velocity", "point velocity"})
+_LOADS = ANYTHING | UNKNOWN
 
 _WORDS: dict[type, str] = {Spring: "spring", Damper: "damper", Friction: "friction", Force: "force",
                            PointForce: "force", Moment: "moment", Potential: "potential", Limit: "limit"}  # fmt: skip
@@ -63,37 +67,37 @@ def element_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
             yield Site(root, f"`{clause}` of {what}", allowed, places.of(element, clause), local)
         for clause, anchor in _anchors(element):
             for item in anchor.position:
-                yield Site(item, f"`{clause}` of {what}", _GIVEN, places.of(anchor) or places.of(element, clause))
+                yield Site(item, f"`{clause}` of {what}", GIVEN, places.of(anchor) or places.of(element, clause))
 
 
 def _parts(element: Element) -> Iterator[_Part]:
     match element:
         case Spring(on=on, law=law, rest=rest):
-            yield from _target(on, _POSITIONS)
-            steering = _GIVEN if isinstance(law, EnergyLaw) else _STEERED  # energy must not change by itself
+            yield from _target(on, POSITIONS)
+            steering = GIVEN if isinstance(law, EnergyLaw) else STEERED  # energy must not change by itself
             yield "rest", rest, steering, ""
             yield _law(law, "stiffness", steering, STRETCH.text)
         case Damper(on=on, law=law):
-            yield from _target(on, _RATES)
-            yield _law(law, "damping", _ANYTHING, RATE.text)
+            yield from _target(on, RATES)
+            yield _law(law, "damping", ANYTHING, RATE.text)
         case Friction(on=on, coulomb=coulomb, viscous=viscous, width=width):
-            yield from _target(on, _RATES)
-            yield "coulomb", coulomb, _ANYTHING, ""
-            yield "viscous", viscous, _ANYTHING, ""
-            yield "width", width, _PARAMETERS, ""
+            yield from _target(on, RATES)
+            yield "coulomb", coulomb, ANYTHING, ""
+            yield "viscous", viscous, ANYTHING, ""
+            yield "width", width, PARAMETERS, ""
         case Force(value=value, on=on):
-            yield from _target(on, _RATES)
-            yield "value", value, _ANYTHING, ""
+            yield from _target(on, RATES)
+            yield "value", value, _LOADS, ""
         case PointForce(components=components, axes=axes) | Moment(components=components, axes=axes):
-            yield from ((axes.value, item, _ANYTHING, "") for item in components)
+            yield from ((axes.value, item, _LOADS, "") for item in components)
         case Potential(energy=energy):
-            yield "potential", energy, _POSITIONS, ""
+            yield "potential", energy, POSITIONS, ""
         case Limit(on=on, lower=lower, upper=upper, stiffness=stiffness, damping=damping):
-            yield from _target(on, _POSITIONS)
+            yield from _target(on, POSITIONS)
             bounds = (("lower", lower), ("upper", upper))
-            yield from ((clause, bound, _GIVEN, "") for clause, bound in bounds if bound is not None)
-            yield "stiffness", stiffness, _PARAMETERS, ""
-            yield "damping", damping, _PARAMETERS, ""
+            yield from ((clause, bound, GIVEN, "") for clause, bound in bounds if bound is not None)
+            yield "stiffness", stiffness, PARAMETERS, ""
+            yield "damping", damping, PARAMETERS, ""
 
 
 def _target(target: Target, allowed: frozenset[str]) -> Iterator[_Part]:
@@ -171,10 +175,10 @@ def _check_target(element: Element, scope: Scope, body_of: Mapping[str, str | No
     target = getattr(element, "on", None)
     if not isinstance(target, Expression):
         return
-    if not any(scope.kind(name) in _MOVING for name in names(target)):
+    if not any(scope.kind(name) in MOVING for name in names(target)):
         message = f"{what} works on an expression in which nothing moves"
         raise ModelError(message, places.of(element, "on"), "write an expression of coordinates or points in `on(...)`")
-    if _degree(target, scope) > 1:
+    if degree(target, lambda name: scope.kind(name) in VELOCITIES) > 1:
         message = f"{what} works on an expression that is not linear in the velocities"
         remedy = "in `on(...)` write positions, or a sum of velocities with factors; other powers belong in the law"
         raise ModelError(message, places.of(element, "on"), remedy)
@@ -185,37 +189,6 @@ def _ends(element: Element) -> Iterable[tuple[str, tuple[str | None, ...]]]:
         return (("at", (element.at.of,)),)
     target = getattr(element, "on", None)
     return (("between", (target.first.of, target.second.of)),) if isinstance(target, Span) else ()
-
-
-def _degree(root: Expression, scope: Scope) -> float:
-    """The degree of an expression in the velocities; infinite where it is no polynomial of them."""
-    results: list[float] = []
-    for here in postorder(root):
-        if isinstance(here, Compound):
-            count = len(here.parts)
-            parts = results[len(results) - count :]
-            del results[len(results) - count :]
-            results.append(_degree_of(here, parts))
-        else:
-            results.append(float(isinstance(here, Name) and scope.kind(here.text) in _VELOCITIES))
-    return results[0]
-
-
-def _degree_of(here: Compound, parts: list[float]) -> float:
-    if not any(parts):
-        return 0.0
-    if not isinstance(here, Operation):
-        return inf
-    match here.operator:
-        case "neg" | "+" | "-":
-            return max(parts)
-        case "*":
-            return sum(parts)
-        case "/":
-            return parts[0] if not parts[1] else inf
-    power = here.operands[1]
-    whole = isinstance(power, Number) and power.value.denominator == 1 and power.value >= 0
-    return parts[0] * float(power.value) if whole and isinstance(power, Number) else inf
 
 
 def _check_moment(element: Moment, body_of: Mapping[str, str | None], places: Places) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.model.expression import (
     FUNCTIONS,
     Call,
     Compound,
+    Defined,
     Expression,
     Name,
     Number,
     Operation,
+    as_written,
     expression,
+    names,
     nesting,
-    postorder,
     size,
 )
 from kinegraph.model.names import component, did_you_mean
@@ -38,8 +41,12 @@ _KIND_WORDS = {
     "prescribed input": "the input",
     "point": "the position",
     "point velocity": "the velocity",
+    "unknown": "the unknown force",
 }
 _AXES = ("x", "y", "z")
+
+#: Kinds of names that stand for expressions.
+DEFINED = ("definition", "quasi-velocity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,7 @@ class Scope:
 
     kinds: dict[str, str]
     points: frozenset[str] = frozenset()
+    meanings: Mapping[str, Expression] = field(default_factory=dict)  # of defined names
 
     def kind(self, name: str) -> str | None:
         """What a name is; None if nothing is known of it."""
@@ -71,8 +79,10 @@ class Site:
 def check_expression(site: Site, scope: Scope, places: Places) -> None:
     """Raise a ModelError unless the expression is well formed and uses names of the allowed kinds."""
     _check_size(site)
-    for here in postorder(site.root):
+    for here in as_written(site.root):
         match here:
+            case Defined():
+                _check_defined(here, site, scope, places.of(here) or site.place)
             case Name():
                 _check_name(here, site, scope, places.of(here) or site.place)
             case Number():
@@ -106,16 +116,35 @@ def _check_name(name: Name, site: Site, scope: Scope, place: Place | None) -> No
             raise ModelError(message, place, f"rename the {kind} {name.text}")
     elif kind is None:
         raise _unknown(name.text, site, scope, place)
+    elif kind in DEFINED:
+        raise ModelError(f"{name.text} in {site.what} does not carry its definition", place, "build it with `resolved`")
     elif kind not in site.allowed and kind != "constant":
         message = f"{site.what} depends on {_KIND_WORDS[kind]} {name.text}"
         raise ModelError(message, place, _remedy(site.allowed))
+
+
+def _check_defined(defined: Defined, site: Site, scope: Scope, place: Place | None) -> None:
+    """What a name stands for must be what the model defines, and allowed where it is used."""
+    if scope.meanings.get(defined.name) != defined.value:
+        message = f"{site.what} uses {defined.name} in another meaning than the model defines"
+        raise ModelError(message, place, "after a change of definitions use `kinegraph.model.definitions.replaced`")
+    if defined.name == site.local:
+        message = f"in {site.what} {defined.name} has a meaning of its own, but the model defines it"
+        raise ModelError(message, place, f"rename the definition {defined.name}")
+    for name in sorted(names(defined.value)):
+        kind = scope.kind(name)
+        if kind is not None and kind not in site.allowed and kind != "constant":
+            message = f"{site.what} depends on {_KIND_WORDS[kind]} {name} through {defined.name}"
+            raise ModelError(message, place, _remedy(site.allowed))
 
 
 def _unknown(name: str, site: Site, scope: Scope, place: Place | None) -> ModelError:
     found = component(name)
     if found is not None:
         return _unknown_component(found.point, name, site, scope, place)
-    usable = [known for known, known_kind in scope.kinds.items() if known_kind in site.allowed | {"constant"}]
+    usable = [known for known, kind in scope.kinds.items() if kind in site.allowed | {"constant", *DEFINED}]
+    if scope.kinds.get(name.removesuffix("'")) in DEFINED:
+        return ModelError(f"{name}: a defined name has no rate of its own", place, "define the rate by its expression")
     remedy = did_you_mean(name, [*usable, *([site.local] if site.local else [])])
     if not remedy.startswith("did"):
         declared = name.removesuffix("'")

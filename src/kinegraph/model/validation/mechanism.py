@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.model.definitions import named_expressions
 from kinegraph.model.evaluate import Value, known_parameter_values, number
 from kinegraph.model.expression import PI, TIME, Expression, Name, names, text
 from kinegraph.model.mechanism import (
@@ -15,18 +16,19 @@ from kinegraph.model.mechanism import (
     Mechanism,
     Quaternion,
     QuaternionCoordinates,
-    Rotation,
-    Shift,
     Transform,
+    amounts,
 )
 from kinegraph.model.names import STATEMENTS, did_you_mean, model_name_fault, name_fault
 from kinegraph.model.places import Places
+from kinegraph.model.validation.constraints import check_constraints, constraint_sites
+from kinegraph.model.validation.definitions import check_definitions, definition_sites
 from kinegraph.model.validation.elements import check_elements, element_sites
 from kinegraph.model.validation.expressions import Scope, Site, check_expression
 from kinegraph.model.validation.inertia import MOMENTS, check_inertia
+from kinegraph.model.validation.kinds import PARAMETERS
 from kinegraph.model.validation.shapes import check_shapes, shape_sites
 
-_NUMBERS_ONLY = frozenset({"parameter"})
 _AND_TIME = frozenset({"parameter", "time"})
 _AND_MOTION = frozenset({"parameter", "time", "coordinate"})
 _FOR_QUATERNION = frozenset({"parameter", "quaternion coordinate"})
@@ -50,6 +52,8 @@ def validate(mechanism: Mechanism, places: Places | None = None) -> None:
     _check_coordinates_used(mechanism, where)
     _check_numbers(mechanism, where)
     check_elements(mechanism, scope, where)
+    check_definitions(mechanism, scope, where)
+    check_constraints(mechanism, scope, where)
     check_shapes(mechanism, where)
 
 
@@ -73,6 +77,12 @@ def _declarations(mechanism: Mechanism, places: Places) -> Iterator[_Declared]:
                 yield _Declared(name, "velocity", places.of(coordinate, name))
     for given in mechanism.inputs:
         yield _Declared(given.name, "input" if given.value is None else "prescribed input", places.of(given))
+    for unknown in mechanism.unknowns:
+        yield _Declared(unknown.name, "unknown", places.of(unknown))
+    for definition in mechanism.definitions:
+        yield _Declared(definition.name, "definition", places.of(definition))
+    for quasivelocity in mechanism.quasivelocities:
+        yield _Declared(quasivelocity.name, "quasi-velocity", places.of(quasivelocity))
 
 
 def _declare(mechanism: Mechanism, places: Places) -> Scope:
@@ -82,12 +92,13 @@ def _declare(mechanism: Mechanism, places: Places) -> Scope:
         _check_name(declared.name, f"the {declared.kind}", declared.place)
         if declared.name in kinds:
             message = f"{declared.name} is declared twice: as {kinds[declared.name]} and as {declared.kind}"
-            remedy = "parameters, coordinates, quasi-velocities and inputs share one set of names; rename or remove one"
+            remedy = "parameters, coordinates, velocities, inputs, unknowns and definitions share one set of names"
             raise ModelError(message, declared.place, remedy)
         kinds[declared.name] = declared.kind
     kinds |= dict.fromkeys(mechanism.layout.velocities, "velocity")
     points = {point.name for point in mechanism.points} | {body.name for body in mechanism.bodies}
-    return Scope(kinds, frozenset(points))
+    meanings = {one.name: one.value for one in named_expressions(mechanism)}
+    return Scope(kinds, frozenset(points), meanings)
 
 
 def _check_name(name: str, what: str, place: Place | None) -> None:
@@ -151,23 +162,25 @@ def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
     for parameter in mechanism.parameters:
         if parameter.value is not None:
             what = f"the value of the parameter {parameter.name}"
-            yield Site(parameter.value, what, _NUMBERS_ONLY, places.of(parameter))
+            yield Site(parameter.value, what, PARAMETERS, places.of(parameter))
     for coordinate in mechanism.coordinates:
         for name, initial in _initial_values(coordinate):
-            yield Site(initial, f"the initial value of {name}", _NUMBERS_ONLY, places.of(coordinate))
+            yield Site(initial, f"the initial value of {name}", PARAMETERS, places.of(coordinate))
         what = f"the armature of {_label(coordinate)}"
-        yield Site(coordinate.armature, what, _NUMBERS_ONLY, places.of(coordinate, "armature"))
+        yield Site(coordinate.armature, what, PARAMETERS, places.of(coordinate, "armature"))
     for component in mechanism.gravity:
         yield Site(component, "gravity", _AND_TIME, places.of(mechanism.gravity))
     for point in mechanism.points:
         for component in point.position:
-            yield Site(component, f"the position of the output {point.name}", _NUMBERS_ONLY, places.of(point))
+            yield Site(component, f"the position of the output {point.name}", PARAMETERS, places.of(point))
     for body in mechanism.bodies:
         yield from _body_sites(body, places)
     for given in mechanism.inputs:
         if given.value is not None:
             yield Site(given.value, f"the input {given.name}", _AND_TIME, places.of(given))
+    yield from definition_sites(mechanism, places)
     yield from element_sites(mechanism, places)
+    yield from constraint_sites(mechanism, places)
     yield from shape_sites(mechanism, places)
 
 
@@ -187,22 +200,16 @@ def _label(coordinate: Coordinate | QuaternionCoordinates) -> str:
 def _body_sites(body: Body, places: Places) -> Iterator[Site]:
     for transform in body.transforms:
         allowed = _FOR_QUATERNION if isinstance(transform, Quaternion) else _AND_MOTION
-        for amount in _amounts(transform):
+        for amount in amounts(transform):
             yield Site(amount, f"a transform of {body.name}", allowed, places.of(transform))
     for transform in body.inertia.central:
-        for amount in _amounts(transform):
+        for amount in amounts(transform):
             what = f"a transform to the central frame of {body.name}"
-            yield Site(amount, what, _NUMBERS_ONLY, places.of(transform))
+            yield Site(amount, what, PARAMETERS, places.of(transform))
     for letter in ("mass", *MOMENTS):
         stated: Expression = getattr(body.inertia, letter)
         if stated is not ZERO:
-            yield Site(stated, f"{letter} of {body.name}", _NUMBERS_ONLY, places.of(body, letter))
-
-
-def _amounts(transform: Transform) -> tuple[Expression, ...]:
-    if isinstance(transform, Rotation):
-        return (transform.angle,)
-    return (transform.distance,) if isinstance(transform, Shift) else transform.components
+            yield Site(stated, f"{letter} of {body.name}", PARAMETERS, places.of(body, letter))
 
 
 def _check_quaternions(mechanism: Mechanism, scope: Scope, places: Places) -> None:
@@ -243,7 +250,7 @@ def _check_coordinates_used(mechanism: Mechanism, places: Places) -> None:
     used: set[str] = set()
     for body in mechanism.bodies:
         for transform in body.transforms:
-            used.update(*(names(amount) for amount in _amounts(transform)))
+            used.update(*(names(amount) for amount in amounts(transform)))
     for coordinate in mechanism.coordinates:
         if isinstance(coordinate, Coordinate) and coordinate.name not in used:
             message = f"nothing moves with the coordinate {coordinate.name}: no transform depends on it"

@@ -6,23 +6,22 @@ from collections.abc import Iterator
 
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import known_parameter_values, number
-from kinegraph.model.expression import PI, Expression, names
-from kinegraph.model.mechanism import Mechanism, Rotation, Shift, Transform
+from kinegraph.model.expression import PI, names
+from kinegraph.model.mechanism import Mechanism, amounts
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.places import Places
 from kinegraph.model.robot.data import FORMS, Shape
 from kinegraph.model.validation.expressions import Site
-
-_NUMBERS_ONLY = frozenset({"parameter"})
+from kinegraph.model.validation.kinds import PARAMETERS
 
 
 def shape_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
     """Every expression of the shapes: only parameters and numbers may be used."""
     for shape in _shapes(mechanism):
         what = f"a {shape.kind.value} on {shape.body or 'the fixed frame'}"
-        amounts = (amount for transform in shape.place for amount in _amounts(transform))
-        for item in (*shape.sizes, *amounts):
-            yield Site(item, what, _NUMBERS_ONLY, places.of(shape))
+        placed = (amount for transform in shape.place for amount in amounts(transform))
+        for item in (*shape.sizes, *placed):
+            yield Site(item, what, PARAMETERS, places.of(shape))
 
 
 def check_shapes(mechanism: Mechanism, places: Places) -> None:
@@ -41,9 +40,3 @@ def check_shapes(mechanism: Mechanism, places: Places) -> None:
 
 def _shapes(mechanism: Mechanism) -> Iterator[Shape]:
     return (extra for extra in mechanism.extras if isinstance(extra, Shape))
-
-
-def _amounts(transform: Transform) -> tuple[Expression, ...]:
-    if isinstance(transform, Rotation):
-        return (transform.angle,)
-    return (transform.distance,) if isinstance(transform, Shift) else transform.components

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from kinegraph.compiler.compile import Quantities, derive, kernel_of, quantities_of
+from kinegraph.compiler.compile import derive, kernel_of
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.request import Quantities, quantities_of
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient
 from kinegraph.graph.transfer import bind
@@ -24,12 +26,13 @@ from kinegraph.store.write.save import save
 
 def add(
     store: Store,
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     quantities: Quantities,
     effort: Effort = Effort.QUICK,
     on_pass: OnPass | None = None,
 ) -> SavedModel:
     """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass."""
+    mechanism = mechanism_of(mechanism)
     words = tuple(str(quantity) for quantity in quantities_of(quantities))
     initial = derive(mechanism, quantities, effort=effort)
     reduction = reduce(initial, effort=effort, on_pass=on_pass)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from html import escape
 
 from kinegraph import library
-from kinegraph.compiler.compile import LARGE, derive, derived_plainly, unit_quaternions
+from kinegraph.compiler.compile import LARGE, derive, derived_plainly
+from kinegraph.compiler.request import unit_quaternions
 from kinegraph.errors import DerivationError, ModelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.proof.prove import prove
@@ -53,7 +54,7 @@ def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Count
     for quantity, title in _COUNTED.items():
         try:
             plain = derived_plainly(mechanism, quantity, bound)
-            graph = reduce(derive(mechanism, quantity, values=bound), Effort.QUICK, prove=False).graph
+            graph = reduce(derive(mechanism, quantity, parameters=bound), Effort.QUICK, prove=False).graph
         except DerivationError:  # e.g. no forward dynamics of a joint that moves no mass
             continue
         proved = bool(prove(plain, graph, quaternions=unit_quaternions(mechanism)))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.model.evaluate import Value, initial_positions, number, parameter_values
 from kinegraph.model.expression import TIME, Name, Scalar

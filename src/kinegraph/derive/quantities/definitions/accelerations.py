@@ -27,14 +27,25 @@ def accelerations(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
 
 def _accelerations(derivation: Derivation) -> list[Scalar]:
-    builder = derivation.builder
-    symbols = [Scalar(builder, builder.symbol(*one)) for one in Variables.FORCES.symbols(derivation.mechanism)]
     motion = derivation.motion(velocities=True)
+    if derivation.is_constrained:
+        return derivation.constrained.accelerations(driving_forces(derivation))
     if derivation.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
+        symbols = _force_symbols(derivation)
         given = [force + item for force, item in zip(symbols, derivation.element_forces, strict=True)]
         return articulated_accelerations(derivation.layout, motion, given, derivation.armature)
-    bias = joint_forces(derivation, motion)
-    return derivation.factorised.solve([force - item for force, item in zip(symbols, bias, strict=True)])
+    return derivation.factorised.solve(driving_forces(derivation))
+
+
+def driving_forces(derivation: Derivation) -> list[Scalar]:
+    """The forces on the coordinates less what the motion takes without acceleration."""
+    bias = joint_forces(derivation, derivation.motion(velocities=True))
+    return [force - item for force, item in zip(_force_symbols(derivation), bias, strict=True)]
+
+
+def _force_symbols(derivation: Derivation) -> list[Scalar]:
+    builder = derivation.builder
+    return [Scalar(builder, builder.symbol(*one)) for one in Variables.FORCES.symbols(derivation.mechanism)]
 
 
 def acceleration_derivative(derivation: Derivation, by: str) -> Square | None:
@@ -49,7 +60,7 @@ def acceleration_derivative(derivation: Derivation, by: str) -> Square | None:
 
 def _ends_in_linear_system(derivation: Derivation, by: str) -> bool:
     known = by in (DISPLACEMENTS, Variables.VELOCITIES, Variables.FORCES)
-    return known and joints_are_straight(derivation.at_rest)
+    return known and not derivation.is_constrained and joints_are_straight(derivation.at_rest)
 
 
 def _forces_along_motion(derivation: Derivation, by: str) -> Square:

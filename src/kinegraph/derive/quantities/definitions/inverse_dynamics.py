@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 
 def tau(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
-    """The generalized forces that cause given accelerations, elements acting as well."""
-    return joint_forces(derivation, derivation.motion(velocities=True, accelerations=True))
+    """The generalized forces that cause given accelerations, elements acting as well.
+
+    With constraints: forces on the independent coordinates alone that cause them, and nothing on the others.
+    """
+    forces = joint_forces(derivation, derivation.motion(velocities=True, accelerations=True))
+    return derivation.constrained.on_independent(forces) if derivation.is_constrained else forces
 
 
 def bias(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
@@ -38,7 +42,7 @@ def joint_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
 
 def tau_derivative(derivation: Derivation, by: str) -> Square | None:
     """d(tau) by displacements, velocities or accelerations; None by anything else."""
-    if by not in (DISPLACEMENTS, Variables.VELOCITIES, Variables.ACCELERATIONS):
+    if derivation.is_constrained or by not in (DISPLACEMENTS, Variables.VELOCITIES, Variables.ACCELERATIONS):
         return None
     return force_derivative(derivation, by, derivation.motion(velocities=True, accelerations=True))
 

@@ -1,0 +1,1 @@
+"""Assembling mechanisms with constraints: consistent positions and velocities, mobility, redundant rows."""

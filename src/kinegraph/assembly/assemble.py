@@ -1,0 +1,193 @@
+"""`assemble`: positions and velocities that fit the loops and constraints, near those a user gives.
+
+What the user fixes stays fixed; everything else moves as little as possible, so the assembly stays on the branch the
+user describes. A mechanism that cannot be closed is an error that says by how much, and in which joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kinegraph.derive.constraints.analysis import numeric_conditions, row_names_of
+from kinegraph.derive.constraints.conditions import Conditions, Floats
+from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
+from kinegraph.derive.constraints.rank import RowRank, row_rank
+from kinegraph.derive.quantities.derivation import constraint_graph
+from kinegraph.errors import AssemblyError
+from kinegraph.graph.node import Graph
+from kinegraph.model.constraints.records import row_names
+from kinegraph.model.evaluate import initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.expression import Scalar, expression, names
+from kinegraph.model.mechanism import Mechanism, Rotation, amounts
+from kinegraph.model.names import did_you_mean
+
+#: How much less a value that was given moves than one that was not, where both cannot stay.
+_RELUCTANCE = 1e-3
+#: Residuals below this (metres, radians) count as closed.
+CLOSED = 1e-10
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A state that fits. `changed` says by how much values that were given had to move, by name."""
+
+    q: Floats
+    v: Floats
+    residual: float
+    changed: Mapping[str, float]
+    rank: RowRank
+
+    @property
+    def mobility(self) -> int:
+        """The degrees of freedom at this state."""
+        return self.rank.mobility
+
+
+class Assembler:
+    """Assembles one mechanism with given parameters, any number of times."""
+
+    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
+        self.mechanism = mechanism
+        self._values = parameter_values(mechanism, parameters)
+        self._overrides = {name: expression(value) for name, value in (parameters or {}).items()}
+
+    @cached_property
+    def rows(self) -> tuple[str, ...]:
+        """The names of all rows."""
+        return row_names_of(self.mechanism)
+
+    def conditions(self, t: float = 0.0) -> Conditions:
+        """The constraints at one time."""
+        values = {name: float(value) for name, value in self._values.items()}
+        return numeric_conditions(self.mechanism, self._graph, values, t)
+
+    @cached_property
+    def _graph(self) -> Graph:
+        return constraint_graph(self.mechanism, tuple(sorted(self._overrides.items())))
+
+    def start(self, at: Mapping[str, Scalar]) -> tuple[Floats, Floats]:
+        """The model's initial state with the values of `at` instead."""
+        layout = self.mechanism.layout
+        known = (*layout.positions, *layout.velocities)
+        for name in at:
+            if name not in known:
+                raise AssemblyError(f"{self.mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
+        given = {name: number(expression(value), self._values) for name, value in at.items()}
+        q = zip(layout.positions, initial_positions(self.mechanism, self._values), strict=True)
+        v = zip(layout.velocities, initial_velocities(self.mechanism, self._values), strict=True)
+        positions, velocities = (np.array([given.get(*pair) for pair in group], dtype=float) for group in (q, v))
+        return positions, velocities
+
+    def assemble(self, at: Mapping[str, Scalar] | None = None, t: float = 0.0) -> Assembly:
+        """A state that fits near the given one; values of `at` stay if they can."""
+        at = at or {}
+        q, v = self.start(at)
+        return self.assembled(q, v, tuple(at), t)
+
+    def assembled(self, q: Floats, v: Floats, held: Sequence[str] = (), t: float = 0.0) -> Assembly:
+        """Like assemble, from arrays; `held` are names of positions and velocities."""
+        conditions = self.conditions(t)
+        place = self._positions(conditions, q, held)
+        rates = self._velocities(conditions, place.q, v, held)
+        layout = self.mechanism.layout
+        before = dict(zip((*layout.positions, *layout.velocities), (*q, *v), strict=True))
+        after = dict(zip((*layout.positions, *layout.velocities), (*place.q, *rates), strict=True))
+        changed = {name: after[name] - before[name] for name in held if abs(after[name] - before[name]) > 1e-12}
+        return Assembly(place.q, rates, place.miss, changed, row_rank(conditions.jacobian(place.q)))
+
+    def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 200, seed: int = 0) -> list[Assembly]:
+        """All ways to assemble with the values of `at` held, found from many starts; the given one first.
+
+        Where the held values leave the mechanism free to move, each is an example of a family.
+        """
+        at = at or {}
+        q, v = self.start(at)
+        conditions = self.conditions()
+        free = ~self._held(tuple(at))
+        turns = [k for k, name in enumerate(self.mechanism.layout.positions) if is_angle(self.mechanism, name)]
+        random = np.random.default_rng(seed)
+        found: list[Assembly] = []
+        for start in range(starts):
+            aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)
+            place = assembled_positions(conditions, conditions.moved(q, aside), np.where(free, 1.0, 0.0))
+            if place.miss <= CLOSED and not any(_same(place.q, one.q, turns) for one in found):
+                found.append(self.assembled(place.q, v, tuple(at)))
+        return found
+
+    def _positions(self, conditions: Conditions, q: Floats, held: Sequence[str]) -> Assembled:
+        fixed = self._held(held)
+        found = assembled_positions(conditions, q, np.where(fixed, 0.0, 1.0))
+        if found.miss > CLOSED and np.any(fixed):
+            found = assembled_positions(conditions, q, np.where(fixed, _RELUCTANCE, 1.0))
+        if found.miss > CLOSED:
+            raise AssemblyError(self._miss(found, held))
+        return found
+
+    def _velocities(self, conditions: Conditions, q: Floats, v: Floats, held: Sequence[str]) -> Floats:
+        fixed = np.array([name in held for name in self.mechanism.layout.velocities], dtype=bool)
+        found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0))
+        if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > 1e-9 * (1 + np.max(np.abs(v), initial=0.0)):
+            found = consistent_velocities(conditions, q, v, np.where(fixed, _RELUCTANCE, 1.0))
+        return found
+
+    def _held(self, held: Sequence[str]) -> np.ndarray:
+        """Which displacements are held: those of the named coordinates (all three of a quaternion)."""
+        layout = self.mechanism.layout
+        fixed: list[bool] = []
+        start = 0
+        while start < len(layout.positions):
+            if start in layout.quaternions:
+                fixed += [any(name in held for name in layout.positions[start : start + 4])] * 3
+                start += 4
+            else:
+                fixed.append(layout.positions[start] in held)
+                start += 1
+        return np.array(fixed, dtype=bool)
+
+    def _miss(self, found: Assembled, held: Sequence[str]) -> str:
+        ties = (*self.mechanism.loops, *self.mechanism.constraints)
+        place, misses = 0, []
+        for tie in ties:
+            count = len(row_names(tie))
+            misses.append((float(np.linalg.norm(found.residual[place : place + count])), tie.name))
+            place += count
+        miss, name = max(misses)
+        hint = f"free some of {', '.join(held)}, or " if held else ""
+        return (
+            f"{self.mechanism.name} cannot be assembled near this state: {name} stays open by {miss:.3g}\n"
+            f"  {hint}check the lengths, or begin nearer to a position where it closes"
+        )
+
+
+def is_angle(mechanism: Mechanism, name: str) -> bool:
+    """Whether a coordinate appears in rotations and nowhere else in the geometry: a turn more is the same place."""
+    found = False
+    for body in mechanism.bodies:
+        for transform in body.transforms:
+            if any(name in names(amount) for amount in amounts(transform)):
+                if not isinstance(transform, Rotation):
+                    return False
+                found = True
+    return found
+
+
+def _same(first: Floats, second: Floats, turns: Sequence[int]) -> bool:
+    difference = np.abs(first - second)
+    part = np.mod(difference[list(turns)], 2 * np.pi)
+    difference[list(turns)] = np.minimum(part, 2 * np.pi - part)
+    return bool(np.all(difference < 1e-6))
+
+
+def assemble(
+    mechanism: Mechanism,
+    at: Mapping[str, Scalar] | None = None,
+    *,
+    parameters: Mapping[str, Scalar] | None = None,
+    t: float = 0.0,
+) -> Assembly:
+    """Positions and velocities that fit the constraints, near the model's initial state with the values of `at`."""
+    return Assembler(mechanism, parameters).assemble(at, t)

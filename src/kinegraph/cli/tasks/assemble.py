@@ -1,0 +1,42 @@
+"""`kinegraph assemble`: positions that fit the loops and constraints."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.tasks.common import AtOption, show_table, state_settings, zip_names
+
+
+def run(
+    model: ModelArgument,
+    at: AtOption = None,
+    every: Annotated[bool, typer.Option("--all", help="All ways to assemble that are found.")] = False,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Positions that fit the loops and constraints; values of --at stay as they are if they can.
+
+    Example: kinegraph assemble four-bar --at crank=1 --all
+    """
+    from kinegraph.assembly.assemble import Assembler
+
+    mechanism = read_model(model)
+    assembler = Assembler(mechanism, parameter_settings(mechanism, settings))
+    state = state_settings(mechanism, at)
+    found = assembler.modes(state) if every else [assembler.assemble(state)]
+    names = mechanism.layout.positions
+    if json:
+        rows = [
+            {"q": zip_names(names, one.q.tolist()), "residual": one.residual, "changed": dict(one.changed)}
+            for one in found
+        ]
+        print_json({"modes": rows, "dof": found[0].mobility if found else None})
+        return
+    show_table((*names, "open by"), [(*(f"{x:.10g}" for x in one.q), f"{one.residual:.1e}") for one in found])
+    for one in found[:1]:
+        for name, change in one.changed.items():
+            typer.echo(f"{name} had to move by {change:.6g}: with the values given the loops cannot close")
+        typer.echo(f"degrees of freedom here: {one.mobility}")

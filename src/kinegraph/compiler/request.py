@@ -1,0 +1,105 @@
+"""What is asked for: quantities of a mechanism, with some of its parameters known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from kinegraph.codegen.program.binding import Argument
+from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.derive.quantities.quantity import Quantity, parse_list
+from kinegraph.derive.quantities.variables import Variables
+from kinegraph.errors import DerivationError, KernelError, ModelError
+from kinegraph.graph.node import Kind, Symbol
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expression import Expression, Scalar, expression
+from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
+from kinegraph.passes.pipeline import Effort
+
+Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
+Parameters: TypeAlias = Mapping[str, Scalar]
+
+
+def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
+    """Quantities from a word, a list separated by commas, or a sequence of words.
+
+    Results go by their names, so a quantity that is named twice is one quantity.
+    """
+    found = tuple(dict.fromkeys(read_quantities(wanted)))
+    if not found:
+        raise DerivationError("no quantity is named; name one or more, such as tau or H,gravity")
+    return found
+
+
+def read_quantities(wanted: Quantities) -> tuple[Quantity, ...]:
+    """The quantities as they are named, none and repeated ones too."""
+    if isinstance(wanted, Quantity):
+        return (wanted,)
+    if isinstance(wanted, str):
+        return parse_list(wanted)
+    words: list[object] = list(wanted) if isinstance(wanted, Iterable) else [wanted]
+    return tuple(_read_quantity(word) for word in words)
+
+
+def _read_quantity(word: object) -> Quantity:
+    if isinstance(word, str):
+        return Quantity.parse(word)
+    if not isinstance(word, Quantity):
+        raise DerivationError(f"{word!r:.80} names no quantities; write text such as 'tau' or ['H', 'gravity']")
+    return word
+
+
+def effort_of(effort: Effort | str) -> Effort:
+    """The effort of this name."""
+    try:
+        return Effort(effort)
+    except ValueError:
+        known = ", ".join(one.value for one in Effort)
+        raise DerivationError(f"effort is {effort!r:.80}; known are {known}") from None
+
+
+def runtime_names(mechanism: Mechanism, runtime: str | Sequence[str]) -> tuple[str, ...]:
+    """The parameters that are given when a kernel runs, checked; a single one may be given as it is."""
+    if not isinstance(runtime, Iterable):
+        raise KernelError(f"runtime is {runtime!r:.80}: give names of parameters, such as ['m1']")
+    names = (runtime,) if isinstance(runtime, str) else tuple(runtime)
+    known = [parameter.name for parameter in mechanism.parameters]
+    for place, name in enumerate(names):
+        if name not in known:
+            raise KernelError(f"runtime parameter {name!r} does not exist; parameters are: {', '.join(sorted(known))}")
+        if name in names[:place]:
+            raise KernelError(f"runtime parameter {name!r} is named twice: name it once")
+    return names
+
+
+def unit_quaternions(mechanism: Mechanism) -> list[tuple[Symbol, ...]]:
+    """The symbols of quaternions, whose squares add up to one: derivations make use of it, proofs must know it."""
+    return [
+        tuple(Symbol(Kind.COORDINATE, name) for name in coordinate.names)
+        for coordinate in mechanism.coordinates
+        if isinstance(coordinate, QuaternionCoordinates)
+    ]
+
+
+def bound_parameters(mechanism: Mechanism, numeric: bool, parameters: Parameters | None) -> dict[str, Expression]:
+    """The parameters that become numbers, as exact expressions: those given, and all others if `numeric`."""
+    if not isinstance(parameters or {}, Mapping):
+        raise ModelError(f"parameters is {parameters!r:.80}", remedy="give values by name, such as {'m1': 2}")
+    given = {name: expression(value) for name, value in (parameters or {}).items()}
+    known = {parameter.name: parameter.value for parameter in mechanism.parameters}
+    for name in given:
+        if name not in known:
+            raise ModelError(f"there is no parameter {name!r}", remedy=f"parameters are: {', '.join(known) or 'none'}")
+    if not numeric:
+        return given
+    parameter_values(mechanism, given)  # names every value that is missing
+    return {name: value for name, value in known.items() if value is not None} | given
+
+
+def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:
+    """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
+    needed = {group for quantity in quantities_of(quantities) for group in dependencies(quantity, mechanism)}
+    arguments = [Argument(group.value, group.symbols(mechanism)) for group in Variables if group in needed]
+    if runtime:
+        arguments.append(Argument(Variables.PARAMETERS.value, tuple(Symbol(Kind.PARAMETER, name) for name in runtime)))
+    return tuple(arguments)

@@ -1,0 +1,1 @@
+"""Closed chains and other constraints: their rows, and the equations of motion with them."""

@@ -1,0 +1,152 @@
+"""Which rows of a mechanism are redundant, and which coordinates may depend on the others: looked at in numbers.
+
+A graph cannot tell that a row follows from others wherever the mechanism is assembled (Bricard's linkage). So the rows
+are evaluated at the assembled start and at states around it that fit as well; a row is redundant if it depends on the
+rows before it at all of them. Where parameters have no values, or the start cannot be assembled, nothing is redundant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from kinegraph.codegen.program.binding import Argument
+from kinegraph.codegen.program.interpreted import InterpretedFunction
+from kinegraph.derive.constraints.conditions import Conditions, Floats
+from kinegraph.derive.constraints.positions import assembled_positions
+from kinegraph.derive.constraints.rank import dependent_columns, row_rank
+from kinegraph.errors import KinegraphError
+from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.model.constraints.records import row_names
+from kinegraph.model.evaluate import initial_positions, parameter_values
+from kinegraph.model.expression import TIME, Expression
+from kinegraph.model.mechanism import Mechanism
+
+_SAMPLES = 4
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was found: rows by name, velocities by index."""
+
+    redundant: frozenset[str] = frozenset()
+    dependent: tuple[str, ...] = ()
+    mobility: int | None = None
+
+    def dependent_of(self, velocities: Sequence[str]) -> tuple[int, ...]:
+        """The dependent velocities by index."""
+        return tuple(index for index, name in enumerate(velocities) if name in self.dependent)
+
+
+@lru_cache(maxsize=64)
+def analysed(
+    mechanism: Mechanism,
+    bound: tuple[tuple[str, Expression], ...],
+    rows: Callable[[Mechanism, tuple[tuple[str, Expression], ...]], Graph],
+) -> Analysis:
+    """The analysis of a mechanism; `rows` derives the graph with `value`, `jacobian` and `rate` of all its rows."""
+    try:
+        values = {name: float(value) for name, value in parameter_values(mechanism, dict(bound)).items()}
+    except KinegraphError:
+        return Analysis()
+    graph = rows(mechanism, bound)
+    conditions = numeric_conditions(mechanism, graph, values)
+    start = np.array(initial_positions(mechanism, parameter_values(mechanism, dict(bound))), dtype=float)
+    states = _assembled_states(conditions, start)
+    if not states:
+        return Analysis()
+    return _summary(conditions, states, mechanism.layout.velocities)
+
+
+def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[str]) -> Analysis:
+    ranks = [row_rank(conditions.jacobian(q)) for q in states]
+    best = max(ranks, key=lambda rank: len(rank.independent))
+    jacobian = conditions.jacobian(states[ranks.index(best)])[list(best.independent)]
+    redundant = frozenset(conditions.names[k] for k in best.redundant)
+    dependent = tuple(velocities[column] for column in dependent_columns(jacobian))
+    return Analysis(redundant, dependent, best.mobility)
+
+
+def _assembled_states(conditions: Conditions, start: Floats) -> list[Floats]:
+    """The start, made to fit, and states some way along the motions it allows."""
+    size = conditions.jacobian(start).shape[1]
+    weights = np.ones(size)
+    first = assembled_positions(conditions, start, weights)
+    if not first.closed:
+        return []
+    random = np.random.default_rng(7)
+    found = [first.q]
+    for _ in range(_SAMPLES):
+        jacobian = conditions.jacobian(found[-1])
+        aim = np.asarray(random.normal(size=size))
+        step = aim - np.linalg.pinv(jacobian, rcond=1e-9) @ (jacobian @ aim)
+        length = float(np.linalg.norm(step))
+        if length < 1e-9:
+            break
+        moved = assembled_positions(conditions, conditions.moved(found[-1], 0.15 * step / length), weights)
+        if moved.closed:
+            found.append(moved.q)
+    return found
+
+
+def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, float], t: float = 0.0) -> Conditions:
+    """The rows of a graph (`value`, `jacobian`, `rate`) as functions of q and v."""
+    layout = mechanism.layout
+    function = InterpretedFunction(graph, _arguments(mechanism, values))
+    tail = np.array([t, *np.zeros(len(layout.inputs)), *values.values()])
+    rows = graph.output("value").shape[0]
+    size = len(layout.velocities)
+    still = np.zeros(size)
+
+    def at(q: Floats, v: Floats) -> Floats:
+        return np.array(function(np.concatenate([q, v, tail])))
+
+    return Conditions(
+        row_names_of(mechanism),
+        lambda q: at(q, still)[:rows],
+        lambda q: at(q, still)[rows : rows + rows * size].reshape(rows, size),
+        lambda q, v: at(q, v)[rows + rows * size :],
+        lambda q, d: moved_positions(mechanism, q, d),
+    )
+
+
+def _arguments(mechanism: Mechanism, values: Mapping[str, float]) -> tuple[Argument, ...]:
+    layout = mechanism.layout
+    groups = {
+        "q": (Kind.COORDINATE, layout.positions), "v": (Kind.VELOCITY, layout.velocities), "t": (Kind.TIME, (TIME,)),
+        "u": (Kind.INPUT, layout.inputs), "p": (Kind.PARAMETER, tuple(values)),
+    }  # fmt: skip
+    return tuple(Argument(name, tuple(Symbol(kind, one) for one in names)) for name, (kind, names) in groups.items())
+
+
+def row_names_of(mechanism: Mechanism) -> tuple[str, ...]:
+    """The names of all rows: loops, then constraints."""
+    return tuple(name for tie in (*mechanism.loops, *mechanism.constraints) for name in row_names(tie))
+
+
+def moved_positions(mechanism: Mechanism, q: Floats, displacement: Floats) -> Floats:
+    """Positions after a displacement (one entry for every velocity); quaternions turn about their own axes."""
+    layout = mechanism.layout
+    moved = np.array(q, dtype=float)
+    place = start = 0
+    for _ in mechanism.coordinates:
+        if start in layout.quaternions:
+            moved[start : start + 4] = _turned(q[start : start + 4], displacement[place : place + 3])
+            start, place = start + 4, place + 3
+        else:
+            moved[start] += displacement[place]
+            start, place = start + 1, place + 1
+    return moved
+
+
+def _turned(e: Floats, d: Floats) -> Floats:
+    """A quaternion after a small rotation d about its turned axes, of unit length."""
+    w, x, y, z = e
+    a, b, c = d / 2
+    product = np.array(
+        [w - x * a - y * b - z * c, x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a]
+    )
+    return product / float(np.linalg.norm(product))

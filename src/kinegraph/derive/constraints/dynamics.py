@@ -1,0 +1,115 @@
+"""The motion of a constrained mechanism: accelerations and multipliers from its rows, its inertia and its forces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from kinegraph.derive.constraints.analysis import Analysis
+from kinegraph.derive.constraints.multipliers import ConstrainedSystem
+from kinegraph.derive.constraints.partition import Partition, PartitionedSystem
+from kinegraph.derive.constraints.ties import TieRow, Ties
+from kinegraph.derive.dynamics.forward import Factorised
+from kinegraph.derive.tree.coordinates import Square
+from kinegraph.errors import DerivationError
+from kinegraph.graph.scalar import Scalar
+
+
+class ConstrainedDynamics:
+    """One mechanism's constraints in one derivation.
+
+    Rows that are empty, or that the analysis names redundant, do not take part: the motion does not determine their
+    multipliers, which are given as zero.
+    """
+
+    def __init__(self, ties: Ties, inertia: Callable[[], Factorised], analysis: Analysis) -> None:
+        self.ties = ties
+        self._factorised = inertia
+        self.analysis = analysis
+
+    @cached_property
+    def inertia(self) -> Factorised:
+        """H, ready to be solved with."""
+        return self._factorised()
+
+    @cached_property
+    def rows(self) -> list[TieRow]:
+        """All rows as they are computed with."""
+        return self.ties.rows()
+
+    @cached_property
+    def stated(self) -> list[TieRow]:
+        """All rows as the model states them."""
+        return self.ties.rows(stated=True)
+
+    @cached_property
+    def places(self) -> list[int]:
+        """The rows that take part."""
+        return [k for k, row in enumerate(self.rows) if not row.is_empty and row.name not in self.analysis.redundant]
+
+    @cached_property
+    def system(self) -> ConstrainedSystem:
+        """The linear system of the rows that take part."""
+        taken = [self.rows[k] for k in self.places]
+        return ConstrainedSystem(self.inertia, [list(row.jacobian) for row in taken], [row.name for row in taken])
+
+    @cached_property
+    def gamma(self) -> list[Scalar]:
+        """What J a has to be."""
+        return [-self.rows[k].bias for k in self.places]
+
+    def accelerations(self, force: Sequence[Scalar]) -> list[Scalar]:
+        """a, from the generalized forces less the bias."""
+        if not self.places:
+            return self.inertia.solve(force)
+        return self.system.accelerations(force, self.system.multipliers(force, self.gamma))
+
+    def multipliers(self, force: Sequence[Scalar]) -> list[Scalar]:
+        """For every stated row the force or moment its first frame exerts on the second."""
+        found = self._spread(self.system.multipliers(force, self.gamma) if self.places else [], 0)
+        return self.ties.in_stated_axes(found)
+
+    @cached_property
+    def partition(self) -> PartitionedSystem:
+        """The dependent velocities by the independent ones."""
+        names = self.ties.mechanism.layout.velocities
+        dependent = Partition(self.analysis.dependent_of(names))
+        if len(dependent.dependent) != len(self.places):
+            raise DerivationError(
+                f"{self.ties.mechanism.name}: which coordinates depend on the others is not known: "
+                "give all parameters values, and an initial position that can be assembled"
+            )
+        return PartitionedSystem([list(self.rows[k].jacobian) for k in self.places], dependent, names)
+
+    def on_independent(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Forces on the independent coordinates that do what these forces on all coordinates do."""
+        if not self.places:
+            return list(forces)
+        found = [forces[0].number(0)] * len(forces)
+        for index, force in zip(self.partition.independent, self.partition.project(forces), strict=True):
+            found[index] = force
+        return found
+
+    def pivots(self) -> list[Scalar]:
+        """For every row its pivot over its diagonal entry, 1 where it takes no part: near 0 it depends on others."""
+        return self._spread(self.system.pivots() if self.places else [], 1)
+
+    def jacobian(self) -> Square:
+        """By stated row and velocity."""
+        return [list(row.jacobian) for row in self.stated]
+
+    def values(self) -> list[Scalar]:
+        """What is missing to fit, by stated row; nothing for rows that restrict velocities only."""
+        return [row.zero_value() for row in self.stated]
+
+    def rates(self) -> list[Scalar]:
+        """How fast what is missing changes, by stated row."""
+        return [row.rate for row in self.stated]
+
+    def _spread(self, found: Sequence[Scalar], other: int) -> list[Scalar]:
+        """Entries of the rows that take part, among all rows."""
+        like = self.ties.layout.tree.like
+        entries = [like.number(other)] * len(self.rows)
+        for place, entry in zip(self.places, found, strict=True):
+            entries[place] = entry
+        return entries

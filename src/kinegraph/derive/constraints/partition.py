@@ -1,0 +1,91 @@
+"""Coordinate partitioning: dependent rates follow from independent ones, v = B u + c, and B^T projects the forces.
+
+With J_d p' + J_i u = -drift the dependent columns of B are -J_d^-1 J_i. No multipliers appear: A u' = f with
+A = B^T H B, as many equations as the mechanism has degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kinegraph.derive.constraints.elimination import Elimination
+from kinegraph.derive.dynamics.forward import Factorised
+from kinegraph.derive.tree.coordinates import Square
+from kinegraph.graph.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Which velocities depend on the others, by index; as many as there are independent rows."""
+
+    dependent: tuple[int, ...]
+
+    def independent(self, size: int) -> tuple[int, ...]:
+        """The other velocities."""
+        return tuple(index for index in range(size) if index not in self.dependent)
+
+
+class PartitionedSystem:
+    """The equations of motion in independent coordinates."""
+
+    def __init__(self, jacobian: Square, partition: Partition, names: Sequence[str]) -> None:
+        self.size = len(names)
+        self.dependent = partition.dependent
+        self.independent = partition.independent(self.size)
+        self._jacobian = jacobian
+        self._names = names
+        self.elimination = Elimination(
+            [[row[k] for k in self.dependent] for row in jacobian], [names[k] for k in self.dependent]
+        )
+
+    @cached_property
+    def map(self) -> Square:
+        """B, as rows by velocity and columns by independent velocity."""
+        like = self._jacobian[0][0]
+        rows = [[like.number(0)] * len(self.independent) for _ in range(self.size)]
+        for column, index in enumerate(self.independent):
+            rows[index][column] = like.number(1)
+            solved = self.elimination.solve([-row[index] for row in self._jacobian])
+            for dependent, entry in zip(self.dependent, solved, strict=True):
+                rows[dependent][column] = entry
+        return rows
+
+    def offset(self, gamma: Sequence[Scalar]) -> list[Scalar]:
+        """Accelerations of all coordinates when the independent ones have none."""
+        zero = gamma[0].number(0)
+        found = [zero] * self.size
+        for dependent, entry in zip(self.dependent, self.elimination.solve(gamma), strict=True):
+            found[dependent] = entry
+        return found
+
+    def project(self, force: Sequence[Scalar]) -> list[Scalar]:
+        """B^T f: what forces on all coordinates do on the independent ones."""
+        columns = zip(*self.map, strict=True)
+        return [_sum_of_products(column, force) for column in columns]
+
+    def inertia(self, inertia: Square) -> Square:
+        """A = B^T H B."""
+        half = [[_sum_of_products(row, column) for column in zip(*self.map, strict=True)] for row in inertia]
+        columns = list(zip(*half, strict=True))
+        count = len(self.independent)
+        projected = [self.project(column) for column in columns]
+        return [[projected[max(i, j)][min(i, j)] for j in range(count)] for i in range(count)]
+
+    def accelerations(self, inertia: Square, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
+        """All accelerations, from the generalized forces f (bias taken off)."""
+        offset = self.offset(gamma)
+        remaining = [item - _sum_of_products(row, offset) for item, row in zip(force, inertia, strict=True)]
+        names = [self._names[index] for index in self.independent]
+        system = Factorised(self.inertia(inertia), range(len(names)), names)
+        solved = system.solve(self.project(remaining))
+        return [_sum_of_products(row, solved) + extra for row, extra in zip(self.map, offset, strict=True)]
+
+
+def _sum_of_products(first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:
+    total = first[0].number(0)
+    for a, b in zip(first, second, strict=True):
+        if not (a.is_zero or b.is_zero):
+            total = total + a * b
+    return total

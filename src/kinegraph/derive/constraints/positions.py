@@ -1,0 +1,95 @@
+"""Consistent positions and velocities near approximate ones.
+
+Positions are found by Gauss-Newton steps of least weighted length, so what the user gave is changed as little as the
+constraints allow, and the assembly stays on the user's branch. Steps are limited: a full step may jump to another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.derive.constraints.conditions import Conditions, Floats
+
+#: No coordinate moves further than this in one step (radians, metres): far enough to arrive, too short to jump.
+LARGEST_STEP = 0.3
+MOST_STEPS = 200
+#: Singular values below this part of the largest are taken as zero: the rows they belong to are redundant.
+RANK_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """Positions that fit (`closed`), or the nearest that were found; `residual` is what is missing row by row."""
+
+    q: Floats
+    residual: Floats
+    steps: int
+    closed: bool
+
+    @property
+    def miss(self) -> float:
+        """The largest residual."""
+        return float(np.max(np.abs(self.residual), initial=0.0))
+
+
+def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
+    """Positions with value(q) = 0 near q. Displacements of zero weight are held; others move by their weight.
+
+    A stretched position has no first-order way out; where the search ends open it begins again a little beside it.
+    """
+    best = _search(conditions, q, weights, tolerance)
+    random = np.random.default_rng(11)
+    for size in (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0):
+        if best.closed:
+            break
+        aside = conditions.moved(q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
+        best = min(best, _search(conditions, aside, weights, tolerance), key=lambda one: one.miss)
+    return best
+
+
+def _search(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
+    residual = conditions.value(q)
+    for count in range(MOST_STEPS):
+        if not np.all(np.isfinite(residual)):
+            return Assembled(q, residual, count, False)
+        step = _least_step(conditions.jacobian(q)[: len(residual)], residual, weights)
+        q, after, advanced = _advance(conditions, q, residual, step)
+        small = np.max(np.abs(after), initial=0.0) <= tolerance
+        if small and (not advanced or np.max(np.abs(step), initial=0.0) <= 1e-9):
+            return Assembled(q, after, count + 1, True)
+        if not advanced:
+            return Assembled(q, after, count + 1, bool(small))
+        residual = after
+    return Assembled(q, residual, MOST_STEPS, bool(np.max(np.abs(residual), initial=0.0) <= tolerance))
+
+
+def _least_step(jacobian: Floats, residual: Floats, weights: Floats) -> Floats:
+    """The shortest weighted displacement that removes the residual to first order."""
+    scaled = np.linalg.lstsq(jacobian * weights, -residual, rcond=RANK_TOLERANCE)[0]
+    return np.asarray(weights * scaled)
+
+
+def _advance(conditions: Conditions, q: Floats, residual: Floats, step: Floats) -> tuple[Floats, Floats, bool]:
+    """The step, or as much of it as makes the residual smaller."""
+    size = np.max(np.abs(step), initial=0.0)
+    if size == 0.0:
+        return q, residual, False
+    part = min(1.0, LARGEST_STEP / size)
+    before = float(np.linalg.norm(residual))
+    while part > 1e-9:
+        candidate = conditions.moved(q, part * step)
+        after = conditions.value(candidate)
+        if np.linalg.norm(after) < before:
+            return candidate, after, True
+        part /= 2
+    return q, residual, False
+
+
+def consistent_velocities(conditions: Conditions, q: Floats, v: Floats, weights: Floats) -> Floats:
+    """Velocities with rate(q, v) = 0 near v; those of zero weight are held."""
+    missing = conditions.rate(q, v)
+    if missing.size == 0:
+        return v
+    return v + _least_step(conditions.jacobian(q), missing, weights)

@@ -1,0 +1,45 @@
+"""Back onto the constraints: one Newton step in the metric of H, as a graph, to be applied after steps of a run.
+
+With S = J H^-1 J^T the positions move by d = - H^-1 J^T S^-1 value and the velocities by - H^-1 J^T S^-1 rate: the
+shortest way measured by kinetic energy. The step is quadratic: what a step of integration leaves, 1e-9 say, is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.values import output
+from kinegraph.derive.tree.quasi_velocities import position_rates
+from kinegraph.graph.node import Graph
+from kinegraph.graph.scalar import Scalar
+
+PROJECTED, MISSED = "projected", "missed"
+
+
+def projection(derivation: Derivation) -> Graph:
+    """`projected`: positions and velocities after the step; `missed`: values and rates before it, row by row."""
+    constrained = derivation.constrained
+    rows = [constrained.rows[k] for k in constrained.places]
+    holonomic = [row.zero_value() for row in rows]
+    rates = [row.rate for row in rows]
+    displacement = _correction(derivation, holonomic)
+    change = _correction(derivation, rates)
+    q = [derivation.names[name] for name in derivation.mechanism.layout.positions]
+    v = [derivation.names[name] for name in derivation.mechanism.layout.velocities]
+    moved = position_rates(derivation.mechanism, derivation.builder, displacement)
+    projected = [
+        *(place + step for place, step in zip(q, moved, strict=True)),
+        *(rate + step for rate, step in zip(v, change, strict=True)),
+    ]
+    missed = [*holonomic, *rates]
+    return derivation.builder.graph(
+        [output(PROJECTED, (len(projected),), projected), output(MISSED, (len(missed),), missed)]
+    )
+
+
+def _correction(derivation: Derivation, missing: Sequence[Scalar]) -> list[Scalar]:
+    """- H^-1 J^T S^-1 missing."""
+    system = derivation.constrained.system
+    none = [derivation.zero] * derivation.size
+    return system.accelerations(none, system.factorised.solve([-item for item in missing]))

@@ -1,0 +1,70 @@
+"""Which constraint rows are independent at a state, and how many degrees of freedom remain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.derive.constraints.conditions import Floats
+
+#: A row is dependent on those before it if less than this part of it is left after taking them off.
+DEPENDENT = 1e-9
+#: A column is well enough determined if this part of the best one is left of it.
+_ENOUGH = 0.05
+
+
+@dataclass(frozen=True)
+class RowRank:
+    """Rows by index: those that restrict the motion, and those that follow from them."""
+
+    independent: tuple[int, ...]
+    redundant: tuple[int, ...]
+    velocities: int
+
+    @property
+    def mobility(self) -> int:
+        """Degrees of freedom."""
+        return self.velocities - len(self.independent)
+
+
+def row_rank(jacobian: Floats, weights: Floats | None = None, tolerance: float = DEPENDENT) -> RowRank:
+    """Independent rows in the order given: a row that follows from earlier ones is redundant.
+
+    Columns are scaled by `weights` (lengths of displacements that count as equal), rows to unit length.
+    """
+    scaled = jacobian if weights is None else jacobian * weights
+    basis: list[Floats] = []
+    independent, redundant = [], []
+    for index, row in enumerate(scaled):
+        length = float(np.linalg.norm(row))
+        rest = row / length if length > 0 else row
+        for _ in range(2):  # twice is enough (Parlett)
+            for unit in basis:
+                rest = rest - unit * float(unit @ rest)
+        left = float(np.linalg.norm(rest))
+        if length == 0 or left < tolerance:
+            redundant.append(index)
+        else:
+            independent.append(index)
+            basis.append(rest / left)
+    return RowRank(tuple(independent), tuple(redundant), jacobian.shape[1])
+
+
+def dependent_columns(jacobian: Floats) -> tuple[int, ...]:
+    """Columns to solve the rows for. Later ones come first: a model names its drives before what follows from them.
+
+    A column is taken if enough of it is left after those before it; else the one of which most is left.
+    """
+    left = np.array(jacobian, dtype=float)
+    left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-300)
+    chosen: list[int] = []
+    for _ in range(left.shape[0]):
+        sizes = np.linalg.norm(left, axis=0)
+        sizes[chosen] = 0.0
+        good = np.flatnonzero(sizes > _ENOUGH * np.max(sizes))
+        column = int(good[-1])
+        chosen.append(column)
+        unit = left[:, column] / sizes[column]
+        left = left - np.outer(unit, unit @ left)
+    return tuple(sorted(chosen))

@@ -1,0 +1,130 @@
+"""All constraints of a mechanism as rows over its velocities: loops, couplings of coordinates, expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinegraph.derive.constraints.chain import chain_motion, common_ancestor
+from kinegraph.derive.constraints.joint_rows import joint_rows
+from kinegraph.derive.constraints.rows import Pair, Row
+from kinegraph.derive.elements.forces import ElementNames
+from kinegraph.derive.tree.algebra import apply, transpose, vector
+from kinegraph.derive.tree.displacements import Motion
+from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.links import first_frame, second_frame
+from kinegraph.graph.build import Builder
+from kinegraph.graph.differentiate import ForwardDerivative
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.joint_types import Translation
+from kinegraph.model.constraints.records import Constraint, Coupling, Loop, row_names
+from kinegraph.model.expression import Name, names
+from kinegraph.model.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class TieRow:
+    """One row over the velocities: value = 0 (None: it restricts velocities only), jacobian v + ... = rate = 0,
+    jacobian v' + bias = 0."""
+
+    name: str
+    value: Scalar | None
+    jacobian: tuple[Scalar, ...]
+    rate: Scalar
+    bias: Scalar
+
+    def zero_value(self) -> Scalar:
+        """The value; zero for a row that restricts velocities only."""
+        return self.rate.number(0) if self.value is None else self.value
+
+    @property
+    def is_empty(self) -> bool:
+        """True if it says nothing, whatever the state: out-of-plane rows of a planar loop."""
+        return (self.value is None or self.value.is_zero) and all(entry.is_zero for entry in self.jacobian)
+
+
+class Ties:
+    """The rows of one mechanism in one layout; `motion` has velocities and no accelerations.
+
+    `seeds` are the displacements: which symbols move, and how much, with each velocity.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        layout: Layout,
+        motion: Motion,
+        names_of: ElementNames,
+        seeds: Sequence[dict[int, int]],
+    ) -> None:
+        self.mechanism = mechanism
+        self.layout, self.motion = layout, motion
+        self.names = names_of
+        self.builder: Builder = layout.tree.like.builder
+        self._ways = [ForwardDerivative(self.builder, one) for one in seeds]
+        self._pairs: dict[str, Pair] = {}
+
+    def rows(self, stated: bool = False) -> list[TieRow]:
+        """All rows in the order of the model: loops, then constraints."""
+        found: list[TieRow] = []
+        for loop in self.mechanism.loops:
+            found += self._loop(loop, stated) if isinstance(loop, Loop) else [self._coupling(loop)]
+        return found + [self._constraint(one) for one in self.mechanism.constraints]
+
+    def _loop(self, loop: Loop, stated: bool) -> list[TieRow]:
+        length = None if loop.joint.length is None else self.names.scalar(loop.joint.length)
+        rows = joint_rows(loop.joint, self._pair(loop), length, stated)
+        return [self._over_velocities(name, row) for name, row in zip(row_names(loop), rows, strict=True)]
+
+    def _pair(self, loop: Loop) -> Pair:
+        if loop.name not in self._pairs:
+            tree = self.layout.tree
+            first, second = tree.bodies[first_frame(loop)], tree.bodies[second_frame(loop)]
+            ancestor = common_ancestor(tree, first.link, second.link)
+            frames = [chain_motion(self.layout, self.motion, ancestor, place) for place in (second, first)]
+            self._pairs[loop.name] = Pair(*frames)
+        return self._pairs[loop.name]
+
+    def in_stated_axes(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
+        """Multipliers of the rows computed with, as those of the stated rows: forces in points that coincide are
+        turned from the ancestor's axes into the first frame's."""
+        found: list[Scalar] = []
+        for loop in self.mechanism.loops:
+            own = list(multipliers[len(found) : len(found) + len(row_names(loop))])
+            if isinstance(loop, Loop) and loop.type.fixes.translation is Translation.ALL:
+                own[:3] = apply(transpose(self._pair(loop).b.rotation), vector(own[:3]))
+            found += own
+        return found + list(multipliers[len(found) :])
+
+    def _over_velocities(self, name: str, row: Row) -> TieRow:
+        entries = [self.layout.tree.like.number(0)] * len(self.motion.velocities)
+        for column, value in row.jacobian.items():
+            for index, factor in self.motion.columns[column.link][column.component].items():
+                entries[index] = entries[index] + factor * value
+        return TieRow(name, row.value, tuple(entries), row.rate, row.bias)
+
+    def _coupling(self, loop: Coupling) -> TieRow:
+        residual = Name(loop.first) - loop.ratio * Name(loop.second) - loop.offset
+        return self._holonomic(row_names(loop)[0], self.names.scalar(residual))
+
+    def _constraint(self, constraint: Constraint) -> TieRow:
+        residual = self.names.scalar(constraint.residual)
+        if self._has_rates(constraint):
+            return self._nonholonomic(constraint.name, residual)
+        return self._holonomic(constraint.name, residual)
+
+    def _has_rates(self, constraint: Constraint) -> bool:
+        velocities = set(self.mechanism.layout.velocities)
+        return any(name in velocities or name.endswith("'") for name in names(constraint.residual))
+
+    def _holonomic(self, name: str, value: Scalar) -> TieRow:
+        entries = tuple(Scalar(self.builder, way(value.index)) for way in self._ways)
+        rate = self.names.total_rate(value)
+        return TieRow(name, value, entries, rate, self.names.total_rate(rate))
+
+    def _nonholonomic(self, name: str, rate: Scalar) -> TieRow:
+        """Linear in the velocities; the bias is what changes although the velocities do not."""
+        symbols = [self.names[velocity].index for velocity in self.mechanism.layout.velocities]
+        one = self.builder.one
+        entries = tuple(Scalar(self.builder, ForwardDerivative(self.builder, {s: one})(rate.index)) for s in symbols)
+        return TieRow(name, None, entries, rate, self.names.total_rate(rate))

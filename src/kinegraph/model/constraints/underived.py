@@ -1,0 +1,32 @@
+"""What can be described but not derived yet. Nothing is ignored: whoever derives equations asks here first."""
+
+from __future__ import annotations
+
+from kinegraph.errors import DerivationError
+from kinegraph.model.constraints.records import described, ties
+from kinegraph.model.mechanism import Mechanism
+
+
+def refuse_contacts_and_unknowns(mechanism: Mechanism) -> None:
+    """DerivationError for a mechanism with contacts or unknown forces, naming them."""
+    pending = [described(tie) for tie in mechanism.contacts]
+    _refuse(mechanism, [*pending, *_unknowns(mechanism)], "equations of mechanisms with contacts or unknown forces")
+
+
+def refuse_ties(mechanism: Mechanism, what: str) -> None:
+    """DerivationError for a mechanism with anything beyond a tree; `what` cannot be done for it yet."""
+    _refuse(mechanism, [*(described(tie) for tie in ties(mechanism)), *_unknowns(mechanism)], what)
+
+
+def _unknowns(mechanism: Mechanism) -> list[str]:
+    return [f"the unknown {one.name}" for one in mechanism.unknowns]
+
+
+def _refuse(mechanism: Mechanism, pending: list[str], what: str) -> None:
+    if not pending:
+        return
+    names = ", ".join(pending[:5]) + (f" and {len(pending) - 5} more" if len(pending) > 5 else "")
+    raise DerivationError(
+        f"{mechanism.name}: {what} are not derived yet; found {names}\n"
+        "  such a model can be read, checked, written and kept"
+    )

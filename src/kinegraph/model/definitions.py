@@ -1,0 +1,99 @@
+"""Names for expressions: `define gamma = q1 + q2;` and `quasivelocity w = q1' + cos(q1)*q2';`.
+
+In a mechanism that is read or built every use of such a name carries what it stands for (`Defined`), so that nobody
+who looks into an expression has to look it up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from kinegraph.errors import ModelError
+from kinegraph.model.expression import Defined, Expression, Name, as_written, renamed
+from kinegraph.model.places import Places
+from kinegraph.model.rewrite import rewritten
+
+if TYPE_CHECKING:
+    from kinegraph.model.mechanism import Mechanism
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`define name = value;`: a name for an expression of coordinates, velocities, points, inputs and time."""
+
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class QuasiVelocity:
+    """`quasivelocity name = value;`: a name for a sum of velocities with factors.
+
+    Its integral over time, which is no function of the positions in general, is an output of every run.
+    """
+
+    name: str
+    value: Expression
+
+    @property
+    def integral(self) -> str:
+        """What runs call its integral."""
+        return f"{self.name}.integral"
+
+
+AnyDefinition = Definition | QuasiVelocity
+
+
+def resolved(mechanism: Mechanism, places: Places | None = None) -> Mechanism:
+    """The mechanism in which every name that is defined carries what it stands for."""
+    where = places or Places()
+    known: dict[str, AnyDefinition] = {one.name: one for one in named_expressions(mechanism)}
+    if not known:
+        return mechanism
+    meaning: dict[str, Expression] = {}
+
+    def change(name: Name | Defined) -> Expression:
+        text = name.text if isinstance(name, Name) else name.name
+        return where.renew(name, Defined(text, (meaning[text],))) if text in meaning else name
+
+    for name in _in_order(known, where):
+        meaning[name] = renamed(known[name].value, change)
+    return rewritten(mechanism, change, where)
+
+
+def unresolved(mechanism: Mechanism) -> Mechanism:
+    """The mechanism in which defined names are plain names, as they are written."""
+    if not named_expressions(mechanism):
+        return mechanism
+    return rewritten(mechanism, lambda name: Name(name.name) if isinstance(name, Defined) else name)
+
+
+def named_expressions(mechanism: Mechanism) -> tuple[AnyDefinition, ...]:
+    """All definitions and quasi-velocities."""
+    return (*mechanism.definitions, *mechanism.quasivelocities)
+
+
+def _in_order(known: Mapping[str, AnyDefinition], places: Places) -> list[str]:
+    """Every name after those it is defined by."""
+    used = {name: _mentioned(one.value) & known.keys() for name, one in known.items()}
+    try:
+        return list(TopologicalSorter(used).static_order())
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1]))
+        remedy = "define one of them without the others"
+        place = places.of(known[error.args[1][0]])
+        raise ModelError(f"definitions lead back to themselves: {circle}", place, remedy) from None
+
+
+def _mentioned(root: Expression) -> set[str]:
+    written = (part for part in as_written(root))
+    return {part.text if isinstance(part, Name) else part.name for part in written if isinstance(part, Name | Defined)}
+
+
+def replaced(mechanism: Mechanism, change: Mapping[str, Expression]) -> Mechanism:
+    """The mechanism with names replaced by expressions, inside definitions too."""
+    plain = unresolved(mechanism)
+    return resolved(rewritten(plain, lambda name: change.get(name.text, name) if isinstance(name, Name) else name))

@@ -1,0 +1,257 @@
+"""Whether loops, constraints and contacts are well described: as far as it can be said without deriving anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.constraints.records import (
+    AnyLoop,
+    Constraint,
+    Contact,
+    Coupling,
+    Frame,
+    Loop,
+    described,
+    frames,
+    ties,
+)
+from kinegraph.model.constraints.topology import SpanningTree, edges, is_massless, spanning_tree, tree_of_records
+from kinegraph.model.evaluate import Value, known_parameter_values, number
+from kinegraph.model.expression import PI, Expression, names
+from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Quaternion, amounts
+from kinegraph.model.names import did_you_mean, name_fault
+from kinegraph.model.places import Places
+from kinegraph.model.validation.expressions import Scope, Site
+from kinegraph.model.validation.kinds import GIVEN, MOVING, PARAMETERS, POSITIONS, RATES, VELOCITIES
+from kinegraph.model.validation.linearity import degree
+
+_FIXED_NAMES = frozenset({"ground", "world", "base", "fixed", "frame", "origin"})
+
+
+# Names
+
+
+def constraint_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
+    """Every expression of loops, constraints and contacts, with the names it may use."""
+    for owner, frame in frames(mechanism.loops):
+        for transform in frame.transforms:
+            allowed = PARAMETERS if isinstance(transform, Quaternion) else GIVEN
+            place = places.of(transform) or places.of(owner)
+            for amount in amounts(transform):
+                yield Site(amount, f"a frame of {described(owner)}", allowed, place)
+    for loop in mechanism.loops:
+        what = f"`{loop.type.value}` of {described(loop)}"
+        for amount in _amounts(loop):
+            yield Site(amount, what, GIVEN, places.of(loop, "joint"))
+    for constraint in mechanism.constraints:
+        for side in (constraint.left, constraint.right):
+            yield Site(side, described(constraint), RATES, places.of(constraint))
+    for contact in mechanism.contacts:
+        yield from _contact_sites(contact, places)
+
+
+def _amounts(loop: AnyLoop) -> tuple[Expression, ...]:
+    if isinstance(loop, Coupling):
+        return loop.ratio, loop.offset
+    return () if loop.joint.length is None else (loop.joint.length,)
+
+
+def _contact_sites(contact: Contact, places: Places) -> Iterator[Site]:
+    what = described(contact)
+    yield Site(contact.gap, f"the gap of {what}", POSITIONS, places.of(contact))
+    for word in ("restitution", "friction"):
+        yield Site(getattr(contact, word), f"`{word}` of {what}", PARAMETERS, places.of(contact, word))
+    for item in contact.slip:
+        yield Site(item, f"`slip` of {what}", RATES, places.of(contact, "slip"))
+
+
+# What they tie
+
+
+def check_constraints(mechanism: Mechanism, scope: Scope, places: Places) -> None:
+    """Raise a ModelError unless every loop, constraint and contact ties something that moves."""
+    if not ties(mechanism) and not mechanism.cuts:
+        return
+    values = known_parameter_values(mechanism)
+    _check_names(mechanism, places)
+    for loop in mechanism.loops:
+        if isinstance(loop, Loop):
+            _check_frames(loop, mechanism, places)
+            _check_length(loop, values, places)
+        else:
+            _check_coupling(loop, mechanism, values, places)
+    _check_loops_move(mechanism, scope, places)
+    for constraint in mechanism.constraints:
+        _check_constraint(constraint, scope, places)
+    for contact in mechanism.contacts:
+        _check_contact(contact, scope, values, places)
+    _check_cuts(mechanism, places)
+
+
+def _check_names(mechanism: Mechanism, places: Places) -> None:
+    bodies = {body.name for body in mechanism.bodies}
+    seen: dict[str, str] = {}
+    for tie in ties(mechanism):
+        what, place = described(tie), places.of(tie)
+        if fault := name_fault(tie.name):
+            raise ModelError(f"{what} {fault}", place, "choose another name")
+        if tie.name in bodies:
+            message = f"{what} is called like a body, whose joint already has this name"
+            raise ModelError(message, place, f"rename it, e.g. `{tie.name}_1`")
+        if tie.name in seen:
+            message = f"{what} is called like {seen[tie.name]}"
+            raise ModelError(message, place, "loops, constraints and contacts share one set of names; rename one")
+        seen[tie.name] = what
+
+
+def _check_frames(loop: Loop, mechanism: Mechanism, places: Places) -> None:
+    bodies = {body.name for body in mechanism.bodies}
+    for frame in (loop.first, loop.second):
+        if frame.body is not None and frame.body not in bodies:
+            place = places.of(frame) or places.of(loop)
+            message = f"{described(loop)} ends on {frame.body}, which is no body"
+            raise ModelError(message, place, _frame_remedy(frame, bodies))
+    if loop.first.body == loop.second.body:
+        message = f"{described(loop)} ties {loop.first} to itself"
+        raise ModelError(message, places.of(loop), "a loop ends on two bodies, or on one and the fixed frame")
+
+
+def _frame_remedy(frame: Frame, bodies: set[str]) -> str:
+    if str(frame.body).casefold() in _FIXED_NAMES:
+        return "the fixed frame has no name: write its transforms alone, `loop pin | revolute | Arm: Sx(l) | Sx(d);`"
+    return did_you_mean(str(frame.body), bodies)
+
+
+def _check_length(loop: Loop, values: Mapping[str, Value], places: Places) -> None:
+    length = _known(loop.joint.length, values, f"the length of {described(loop)}", places.of(loop, "joint"))
+    if length is not None and length <= 0:
+        message = f"the length of {described(loop)} is {length:g}"
+        remedy = "write a positive length, or `spherical` for two points that coincide"
+        raise ModelError(message, places.of(loop, "joint"), remedy)
+
+
+def _check_coupling(loop: Coupling, mechanism: Mechanism, values: Mapping[str, Value], places: Places) -> None:
+    known = [one.name for one in mechanism.coordinates if isinstance(one, Coordinate)]
+    for name in (loop.first, loop.second):
+        if name not in known:
+            message = f"{described(loop)} ties {name}, which is no coordinate"
+            raise ModelError(message, places.of(loop), did_you_mean(name, known))
+    if loop.first == loop.second:
+        raise ModelError(f"{described(loop)} ties {loop.first} to itself", places.of(loop), "name two coordinates")
+    ratio = _known(loop.ratio, values, f"the ratio of {described(loop)}", places.of(loop, "joint"))
+    if ratio == 0:
+        remedy = "a ratio is not zero; `kg.lock` holds a coordinate in its place"
+        raise ModelError(f"the ratio of {described(loop)} is zero", places.of(loop, "joint"), remedy)
+
+
+def _check_loops_move(mechanism: Mechanism, scope: Scope, places: Places) -> None:
+    """In every loop some coordinate moves, or it is no mechanism but a contradiction or a repetition."""
+    tree = tree_of_records(mechanism)
+    by_name = mechanism.body_by_name
+    loops = {loop.name: loop for loop in mechanism.loops}
+    for chains in tree.loops:
+        bodies = (*chains.first, *chains.second)
+        if not any(_moves(by_name[body], scope) for body in bodies):
+            loop = loops[chains.joint]
+            around = ", ".join(body or "the fixed frame" for body in chains.bodies)
+            message = f"no coordinate moves in {described(loop)}, which goes through {around}"
+            raise ModelError(message, places.of(loop), "remove it, or give a body of it a joint")
+
+
+def _moves(body: Body, scope: Scope) -> bool:
+    roots = (amount for transform in body.transforms for amount in amounts(transform))
+    return any(scope.kind(name) in MOVING for root in roots for name in names(root))
+
+
+def _check_constraint(constraint: Constraint, scope: Scope, places: Places) -> None:
+    what, place = described(constraint), places.of(constraint)
+    residual = constraint.residual
+    if not any(scope.kind(name) in MOVING for name in names(residual)):
+        message = f"nothing moves in {what}"
+        raise ModelError(message, place, "write an expression of coordinates, points or velocities")
+    if degree(residual, _is_velocity(scope)) > 1:
+        message = f"{what} is not linear in the velocities"
+        remedy = "a constraint is an equation of positions and time, or a sum of velocities with factors"
+        raise ModelError(message, place, remedy)
+
+
+def _is_velocity(scope: Scope) -> Callable[[str], bool]:
+    return lambda name: scope.kind(name) in VELOCITIES
+
+
+def _check_contact(contact: Contact, scope: Scope, values: Mapping[str, Value], places: Places) -> None:
+    what = described(contact)
+    if not any(scope.kind(name) in MOVING for name in names(contact.gap)):
+        raise ModelError(f"nothing moves in the gap of {what}", places.of(contact), "write e.g. `tip.z >= 0`")
+    for item in contact.slip:
+        if degree(item, _is_velocity(scope)) != 1:
+            message = f"`slip` of {what} is no sum of velocities with factors"
+            raise ModelError(message, places.of(contact, "slip"), "write the velocities along the surface: tip.x'")
+    if bool(contact.slip) != (contact.friction != ZERO):
+        lacks = "says along what" if contact.friction != ZERO else "has a coefficient"
+        message = f"friction of {what} needs both its coefficient and the velocities it works against; it never {lacks}"
+        raise ModelError(message, places.of(contact), "write `friction(0.3), slip(tip.x')`")
+    restitution = _known(contact.restitution, values, f"`restitution` of {what}", places.of(contact, "restitution"))
+    if restitution is not None and not 0 <= restitution <= 1:
+        message = f"the restitution of {what} is {restitution:g}"
+        raise ModelError(message, places.of(contact, "restitution"), "write a number from 0 to 1")
+    friction = _known(contact.friction, values, f"`friction` of {what}", places.of(contact, "friction"))
+    if friction is not None and friction < 0:
+        message = f"the friction of {what} is negative: {friction:g}"
+        raise ModelError(message, places.of(contact, "friction"), "write a coefficient that is not below zero")
+
+
+# Cuts
+
+
+def _check_cuts(mechanism: Mechanism, places: Places) -> None:
+    if not mechanism.cuts:
+        return
+    known = {edge.joint: edge for edge in edges(mechanism)}
+    for cut in mechanism.cuts:
+        edge = known.get(cut.joint)
+        if edge is None:
+            message = f"there is no joint {cut.joint} to cut"
+            raise ModelError(message, places.of(cut), did_you_mean(cut.joint, known))
+        if not edge.may_be_cut:
+            message = f"the joint of {cut.joint} cannot be cut"
+            remedy = (
+                "its coordinates must describe that joint alone: one revolute, prismatic, cylindrical, universal, "
+                "spherical or planar joint, and no element, constraint or other body may use them"
+            )
+            raise ModelError(message, places.of(cut), remedy)
+    tree = spanning_tree(mechanism)
+    _check_all_reached(mechanism, tree, places)
+    _check_ends_have_mass(mechanism, tree, places)
+
+
+def _check_ends_have_mass(mechanism: Mechanism, tree: SpanningTree, places: Places) -> None:
+    """The end of a chain that is cut off must resist being moved."""
+    cuts = {cut.joint: cut for cut in mechanism.cuts}
+    by_name = mechanism.body_by_name
+    for edge in tree.cut:
+        for end in (edge.first, edge.second):
+            if edge.joint in cuts and end is not None and tree.is_end(end) and is_massless(by_name[end]):
+                message = f"cutting {edge.joint} leaves the body {end}, which has no mass, at the free end of a chain"
+                remedy = "cut another joint of this loop, or leave the choice to the program"
+                raise ModelError(message, places.of(cuts[edge.joint]), remedy)
+
+
+def _check_all_reached(mechanism: Mechanism, tree: SpanningTree, places: Places) -> None:
+    lost = [body.name for body in mechanism.bodies if body.name not in tree.inward]
+    if lost:
+        cuts = ", ".join(cut.joint for cut in mechanism.cuts)
+        message = f"cutting {cuts} leaves {', '.join(lost[:5])} without a way to the fixed frame"
+        remedy = "cut one joint of each loop, and no joint outside of loops"
+        raise ModelError(message, places.of(mechanism.cuts[0]), remedy)
+
+
+def _known(root: Expression | None, values: Mapping[str, Value], what: str, place: Place | None) -> float | None:
+    """The value of an expression, as far as parameters have values."""
+    if root is None or not names(root) <= values.keys() | {PI}:
+        return None
+    try:
+        return number(root, values)
+    except ModelError as error:
+        raise ModelError(f"{what}: {error}", place) from None

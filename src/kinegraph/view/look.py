@@ -1,0 +1,30 @@
+"""`view`: a mechanism or a solution as a page to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.errors import ModelError
+from kinegraph.model.expression import Scalar
+from kinegraph.solve.results.solution import Solution
+from kinegraph.view.page import model_page, page
+
+
+def view(
+    what: MechanismSource | Solution, path: str | Path | None = None, parameters: Mapping[str, Scalar] | None = None
+) -> Path:
+    """Write a page to be opened in a browser, and say where it is.
+
+    what: a mechanism (or a model file, or a name of the library), shown where it starts with a slider for each
+        coordinate; or a solution, shown moving.
+    path: an .html file; None takes the mechanism's name.
+    parameters: values that differ from the model's; a solution has its own.
+    """
+    if isinstance(what, Solution):
+        if parameters:
+            raise ModelError("a solution has the parameters it was computed with", remedy="leave `parameters` out")
+        return page(what, path or "solution.html")
+    mechanism = mechanism_of(what)
+    return model_page(mechanism, path or f"{mechanism.name}.html", parameters)

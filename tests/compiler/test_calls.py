@@ -1,0 +1,101 @@
+"""Calls that a user may well try: each works, or says what to write instead; none ends in a raw Python error."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+
+NAME = "double-pendulum"
+
+#: How every public function that takes a mechanism is called with one; what they give can be compared.
+CALLS: dict[str, Callable[[Any, Path], Any]] = {
+    "base_parameters": lambda one, folder: kg.base_parameters(one),
+    "compile": lambda one, folder: kg.compile(one, "H")([0.1, 0.2]).tolist(),
+    "compile_sparse": lambda one, folder: kg.compile_sparse(one, "H")([0.1, 0.2]).toarray().tolist(),
+    "derive": lambda one, folder: kg.derive(one, "H"),
+    "export": lambda one, folder: [path.name for path in kg.export(one, "H", "c", folder).files],
+    "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
+    "sweep": lambda one, folder: kg.sweep(one, 0.01, over={"q1": [0.1]}, native=False, progress=False)["q1"].tolist(),
+    "view": lambda one, folder: kg.view(one, folder / "page.html").name,
+    "write": lambda one, folder: kg.write(one),
+}
+
+
+def takes_mechanism(name: str) -> bool:
+    """By its annotations, which are texts."""
+    function = getattr(kg, name)
+    if inspect.isclass(function) or not callable(function):
+        return False
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    return first is not None and any(word in str(first.annotation) for word in ("Mechanism", "MechanismSource"))
+
+
+def test_every_function_that_takes_a_mechanism_is_tried() -> None:
+    assert {name for name in kg.__all__ if takes_mechanism(name)} == CALLS.keys()
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_name_or_a_path_serves_as_a_mechanism(name: str, tmp_path: Path) -> None:
+    file = tmp_path / f"{NAME}.kg"
+    file.write_text(kg.library.text(NAME), encoding="utf-8")
+    found = [CALLS[name](one, tmp_path) for one in (kg.load(NAME), NAME, file, str(file))]
+    assert all(one == found[0] for one in found[1:])
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("wrong", ["panda-that-is-not-there", "missing.urdf", Path("missing.kg"), 5, None, ["puma560"]])
+def test_what_is_no_mechanism_is_a_clear_error(name: str, wrong: object, tmp_path: Path) -> None:
+    with pytest.raises((kg.KinegraphError, FileNotFoundError)):
+        CALLS[name](wrong, tmp_path)
+
+
+BAD_OPTIONS = [
+    {"threads": "a"}, {"threads": 0}, {"threads": 1.5}, {"threads": True}, {"lanes": 3}, {"lanes": "4"}, {"lanes": 4.0},
+    {"chunk": "x"}, {"chunk": 5}, {"chunk": 100.0}, {"cache": "no"}, {"cache": None}, {"side_by_side": 1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", BAD_OPTIONS, ids=str)
+def test_options_of_the_wrong_kind_are_refused(options: dict[str, Any]) -> None:
+    (name,) = options
+    with pytest.raises(kg.KinegraphError, match=f"{name} is .*: give"):
+        kg.KernelOptions(**options)
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"options": {"threads": 2}}, "give KernelOptions"),
+    ({"options": "fast"}, "give KernelOptions"),
+    ({"effort": "fast"}, "known are quick, normal, search"),
+    ({"effort": None}, "known are quick"),
+    ({"parameters": ["m1"]}, "by name"),
+    ({"parameters": {"mass": 1}}, "no parameter 'mass'"),
+    ({"parameters": {"m1": float("nan")}}, "finite"),
+    ({"parameters": {"m1": "nothing"}}, "nothing"),
+    ({"parameters": {"m1": None}}, "not a finite number"),
+    ({"parameters": {"m1": [1, 2]}}, "not a finite number"),
+    ({"runtime": "mass"}, "'mass' does not exist"),
+    ({"runtime": ["m1", "m1"]}, "twice"),
+    ({"runtime": [5]}, "5 does not exist"),
+    ({"runtime": 5}, "runtime is 5"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=str)
+def test_arguments_of_the_wrong_kind_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(kg.KinegraphError, match=message):
+        kg.compile(NAME, "gravity", **arguments)
+
+
+def test_what_can_be_understood_is() -> None:
+    expected = kg.compile(kg.load(NAME), "gravity")([0.1, 0.2])
+    np.testing.assert_array_equal(kg.compile(NAME, "gravity", effort="quick")([0.1, 0.2]), expected)  # a word
+    one = kg.compile(NAME, "gravity", runtime="m1")  # a single name
+    assert [symbol.name for symbol in one.arguments[-1].symbols] == ["m1"]
+    np.testing.assert_array_equal(kg.compile(NAME, ["gravity"])([0.1, 0.2]), expected)
