@@ -72,8 +72,8 @@ def random_tree(
     return with_armature(tree, seed) if seed % 3 == 1 else tree
 
 
-def with_armature(mechanism: Mechanism, seed: int) -> Mechanism:
-    """The mechanism with inertia in some of its coordinates themselves."""
+def with_armature(mechanism: Mechanism, seed: int, everywhere: bool = False) -> Mechanism:
+    """The mechanism with inertia in some of its coordinates themselves, or in all of them."""
     random = Random(f"armature {seed}")
     known = [Name(parameter.name) for parameter in mechanism.parameters]
 
@@ -81,7 +81,7 @@ def with_armature(mechanism: Mechanism, seed: int) -> Mechanism:
         """None, a number, or one with a parameter in it."""
         amount = expression(round(random.uniform(0.01, 2), 3))
         k = random.choice(known) if known else ZERO
-        return random.choice([ZERO, amount, amount, amount + k * k if known else amount])
+        return random.choice([amount if everywhere else ZERO, amount, amount, amount + k * k if known else amount])
 
     coordinates = tuple(replace(coordinate, armature=armature()) for coordinate in mechanism.coordinates)
     return replace(mechanism, coordinates=coordinates)
@@ -287,7 +287,8 @@ def random_limbs(seed: int, limbs: int = 2, joints: int = 3, free: bool = True) 
         coordinates += [Coordinate(f"{name}_{limb}") for name in sorted(moved)]
     gravity = (ZERO, ZERO, expression(-9.81))
     whole = Mechanism(f"limbs-{seed}", tuple(bodies), tuple(coordinates), (), gravity)
-    return with_armature(whole, seed) if seed % 3 == 1 else whole
+    # Limbs on whose last joint nothing acts in one and armature in another are of different shapes.
+    return with_armature(whole, seed, everywhere=True) if seed % 3 == 1 else whole
 
 
 class _Copy:

@@ -18,6 +18,7 @@ from kinegraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from kinegraph import library
+    from kinegraph.assembly.assemble import assemble
     from kinegraph.compiler.base_parameters import base_parameters
     from kinegraph.compiler.compile import compile, compile_sparse, derive
     from kinegraph.compiler.load import load, write
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from kinegraph.io import parse
     from kinegraph.jit.kernel import Kernel, KernelOptions
     from kinegraph.model.builder import Builder
+    from kinegraph.model.lock import lock
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
     from kinegraph.notation.text import formula
@@ -41,6 +43,14 @@ if TYPE_CHECKING:
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.problem.problem import Sampled
     from kinegraph.store.schema.open import open_store
+    from kinegraph.tasks.equilibria import equilibria
+    from kinegraph.tasks.integrals import integrals
+    from kinegraph.tasks.inverse_kinematics import inverse_kinematics
+    from kinegraph.tasks.linearise import linearise
+    from kinegraph.tasks.modes import modes
+    from kinegraph.tasks.reactions import reactions
+    from kinegraph.tasks.response import response
+    from kinegraph.tasks.unknown_forces import inverse_dynamics
     from kinegraph.view.look import view
 
 #: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
@@ -55,22 +65,32 @@ _HOMES = {
     "Mechanism": "kinegraph.model.mechanism",
     "Quantity": "kinegraph.derive.quantities.quantity",
     "Sampled": "kinegraph.solve.problem.problem",
+    "assemble": "kinegraph.assembly.assemble",
     "base_parameters": "kinegraph.compiler.base_parameters",
     "compile": "kinegraph.compiler.compile",
     "compile_sparse": "kinegraph.compiler.compile",
     "count": "kinegraph.graph.count",
     "derive": "kinegraph.compiler.compile",
+    "equilibria": "kinegraph.tasks.equilibria",
     "export": "kinegraph.export.write",
     "formula": "kinegraph.notation.text",
+    "integrals": "kinegraph.tasks.integrals",
     "interpret": "kinegraph.graph.interpret",
+    "inverse_dynamics": "kinegraph.tasks.unknown_forces",
+    "inverse_kinematics": "kinegraph.tasks.inverse_kinematics",
     "latex": "kinegraph.notation.latex",
     "library": "",
+    "linearise": "kinegraph.tasks.linearise",
     "load": "kinegraph.compiler.load",
+    "lock": "kinegraph.model.lock",
     "minimise": "kinegraph.compiler.minimise",
+    "modes": "kinegraph.tasks.modes",
     "open_store": "kinegraph.store.schema.open",
     "parse": "kinegraph.io",
     "prove": "kinegraph.graph.proof.prove",
+    "reactions": "kinegraph.tasks.reactions",
     "reduce": "kinegraph.passes.pipeline",
+    "response": "kinegraph.tasks.response",
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",
     "view": "kinegraph.view.look",
@@ -88,22 +108,32 @@ __all__ = [
     "Mechanism",
     "Quantity",
     "Sampled",
+    "assemble",
     "base_parameters",
     "compile",
     "compile_sparse",
     "count",
     "derive",
+    "equilibria",
     "export",
     "formula",
+    "integrals",
     "interpret",
+    "inverse_dynamics",
+    "inverse_kinematics",
     "latex",
     "library",
+    "linearise",
     "load",
+    "lock",
     "minimise",
+    "modes",
     "open_store",
     "parse",
     "prove",
+    "reactions",
     "reduce",
+    "response",
     "simulate",
     "sweep",
     "view",

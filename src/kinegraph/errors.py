@@ -64,6 +64,10 @@ class GraphError(KinegraphError):
     """A graph breaks the law, or its text cannot be read."""
 
 
+class NumberSizeError(GraphError):
+    """An exact number would have thousands of digits."""
+
+
 class ProofError(KinegraphError):
     """Two graphs that should be equal are not."""
 
@@ -88,9 +92,17 @@ class TableauError(SolveError):
     """The numbers of a Runge-Kutta method contradict each other."""
 
 
+class LeftOutWarning(UserWarning):
+    """A model file says what the mechanism does not have, or something in it was rounded."""
+
+
 class TaskError(KinegraphError):
     """A task of mechanics has no answer for this mechanism, or was asked for something that does not exist."""
 
 
 class AssemblyError(KinegraphError):
     """The loops and constraints of a mechanism cannot be made to fit."""
+
+
+class MissingPackageError(KinegraphError):
+    """Something needs a package that is not installed; the message says which, and how to install it."""

@@ -163,7 +163,7 @@ def test_inspect_prints_every_stage(run, stage, shown):
 MISTAKES = [
     ("check puma650", "did you mean `puma560`?"),
     ("check no/such/file.kg", "cannot read"),
-    ("eval puma560 -q tao", "did you mean 'tau'?"),
+    ("eval puma560 -q tao", "did you mean `tau`?"),
     ("eval puma560 -q pose", "pose:BODY"),
     ("eval puma560 -q gravity --at qq1=1", "did you mean"),
     ("eval puma560 -q gravity --at q1", "name=value"),
@@ -232,3 +232,30 @@ def test_only_a_urdf_can_float(run):
     assert result.code == 2 and "only a URDF's base" in result.err
     result = run("check double-pendulum --package-root .")
     assert result.code == 2 and "package roots" in result.err
+
+
+def test_check_of_a_long_chain_shows_its_beginning(run, tmp_path):
+    """Bodies far down are listed side by side, and of very many the first alone: printing stays quick."""
+    count = 1500
+    links = "".join(f'<link name="l{i}"/>' for i in range(count))
+    joints = "".join(
+        f'<joint name="j{i}" type="fixed"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+        for i in range(count - 1)
+    )
+    path = tmp_path / "chain.urdf"
+    path.write_text(f'<robot name="chain">{links}{joints}</robot>')
+    result = run(f"check {path}")
+    assert "chain: well described; 1500 bodies, 0 degrees of freedom" in result.out
+    assert "l100 on l99" in result.out and "... and 1100 more bodies" in result.out
+    assert max(map(len, result.out.splitlines())) <= 160
+
+
+def test_eval_says_what_has_no_value(run, tmp_path):
+    """A mass in polar coordinates: at the centre nothing resists a turn."""
+    file = tmp_path / "polar.kg"
+    file.write_text("coordinates q, r; A | Rz(q), Sx(r) | m(1);")
+    found = run(f"eval {file} -q H,qdd --at q=1,r=0,tau:q=1")
+    assert found.code == 1 and "H" in found.out and "qdd" in found.out
+    assert found.err.startswith("error: qdd: not every entry is a finite number")
+    assert run(f"eval {file} -q H,qdd --at r=0,tau:q=1 --json").code == 1
+    assert run(f"eval {file} -q H,qdd --at r=1,tau:q=1").code == 0

@@ -7,8 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from kinegraph.cli import main
+from kinegraph.derive.quantities.documentation import markdown_table, variables_text
+from kinegraph.derive.quantities.table import TABLE
+
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/walkthrough.md", "docs/motion.md", "docs/passes.md")
+PAGES = (
+    "README.md",
+    "docs/walkthrough.md",
+    "docs/motion.md",
+    "docs/passes.md",
+    "docs/quantities.md",
+    "docs/closed-loops.md",
+    "docs/tasks.md",
+)
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -47,3 +59,19 @@ def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", text):
         if "://" not in target:
             assert ((ROOT / page).parent / target).exists(), f"{page}: {target}"
+
+
+def test_the_table_of_quantities_is_that_of_the_program():
+    page = (ROOT / "docs/quantities.md").read_text("utf-8")
+    shown = re.search(r"<!-- table:.*?-->\n(.*?)<!-- end of table -->", page, re.DOTALL)
+    assert shown and shown[1] == markdown_table(), "paste what `python -m kinegraph.derive.quantities` prints"
+    assert variables_text() in page
+
+
+def test_help_lists_all_quantities(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    for command in ("derive", "eval", "ops", "export", "inspect"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        words = re.sub(r"[\s│]+", "", capsys.readouterr().out)
+        assert [record.name for record in TABLE if record.word not in words] == [], command

@@ -10,7 +10,7 @@ import pytest
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.dh.table import Convention, denavit_hartenberg, load_denavit_hartenberg
-from kinegraph.io.robot.report import FindingKind
+from kinegraph.model.report import FindingKind
 from tests.io.robot_numbers import Own
 
 ROWS = [(0.3, 0.5, 0.2, 0.1), (-1.1, 0.4, 0.0, -0.2, "p"), (0.7, 0.0, 0.6, 0.4)]
@@ -49,10 +49,10 @@ def test_csv_with_symbols_inertia_and_units(tmp_path: Path) -> None:
 
 
 def test_rounded_right_angles_are_recognised() -> None:
-    found = denavit_hartenberg([("1.5708", 0, 0, -1.5708)])
+    found = denavit_hartenberg([("1.5708", 0, 0, -1.5708)], angle_tolerance=1e-5)
     assert write(found.mechanism).splitlines()[-1] == "link1 | Rz(q1 - pi/2), Rx(pi/2);"
     assert len(found.report.of(FindingKind.RIGHT_ANGLE)) == 2
-    kept = denavit_hartenberg([("1.5708", 0, 0, 0)], right_angles=False)
+    kept = denavit_hartenberg([("1.5708", 0, 0, 0)])
     assert "Rx(1.5708)" in write(kept.mechanism)
 
 

@@ -14,7 +14,6 @@ from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.mjcf.numeric import pose, quaternion_of_matrix
-from kinegraph.io.robot.report import FindingKind
 from kinegraph.model import (
     Inertia,
     JointArmature,
@@ -34,6 +33,7 @@ from kinegraph.model import (
     number,
 )
 from kinegraph.model.expression import text
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import FORMS
 from tests.io.robot_numbers import Own, relative_error
 
@@ -72,10 +72,12 @@ def test_reading_back_the_written_model_gives_all_that_the_language_has_words_fo
 
 def test_loops_are_reported_and_actuators_listed() -> None:
     report = load_mjcf(BRANCHED).report
-    (loop,) = report.of(FindingKind.UNSUPPORTED)
-    assert loop.message == "<connect> between hand and pendulum: loops are not supported yet"
-    assert [finding.message for finding in report.of(FindingKind.IGNORED)] == ["<motor> of actuator, 1 time"]
-    assert "0.707107 0 0.707107 0" in report.of(FindingKind.RIGHT_ANGLE)[0].message
+    assert [finding.message for finding in report.of(FindingKind.LEFT_OUT)] == [
+        "contacts: nothing stops the 7 shapes that could touch",
+        "<connect> of <equality>: hand and pendulum",
+        "<motor> of <actuator>: swing",
+    ]
+    assert "0.7071068 0.0 0.7071067 0.0" in report.of(FindingKind.NEAR_RIGHT_ANGLE)[0].message
 
 
 def test_springs_friction_armature_and_limits_are_kept() -> None:

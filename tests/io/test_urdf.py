@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
-from kinegraph.io.robot.report import Base, FindingKind
+from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.model import (
     Coordinate,
@@ -26,6 +27,7 @@ from kinegraph.model import (
     expression,
 )
 from kinegraph.model.expression import text
+from kinegraph.model.report import FindingKind
 from tests.io.robot_numbers import Own, relative_error
 
 DATA = Path(__file__).parent / "data"
@@ -192,9 +194,24 @@ def test_inertia_no_body_has_is_reported_and_taken_as_stated(entries: str, messa
 
 
 def test_joints_without_mass_and_unused_elements_are_reported() -> None:
-    report = parse_urdf(robot(joint(), "<gazebo/><gazebo/>")).report
+    report = parse_urdf(robot(joint(), "<transmission><x/></transmission>" * 2, "<gadget/>")).report
     assert [finding.message for finding in report.of(FindingKind.MASSLESS)] == [
         "j moves no mass; forward dynamics needs some"
     ]
-    assert [finding.message for finding in report.of(FindingKind.IGNORED)] == ["<gazebo>, 2 times"]
-    assert "not used (1):\n  <gazebo>, 2 times" in str(report)
+    assert [finding.message for finding in report.of(FindingKind.NOT_USED)] == ["<x> of <transmission>, 2 times"]
+    assert [finding.message for finding in report.of(FindingKind.NOT_UNDERSTOOD)] == ["<gadget> of <robot>"]
+    assert "not used:\n  <x> of <transmission>, 2 times" in str(report)
+
+
+def test_an_origin_is_turned_by_angles_or_by_a_quaternion() -> None:
+    turned = parse_urdf(robot(joint('<origin xyz="1 0 0" quat_xyzw="0.6 0 0 0.8"/>'))).mechanism
+    assert write(turned).splitlines()[-1].partition("|")[2].strip() == "Sx(1), Q(0.8, 0.6, 0, 0), Rx(j);"
+    with pytest.raises(ModelError, match="turned by rpy and by quat_xyzw"):
+        parse_urdf(robot(joint('<origin rpy="1 0 0" quat_xyzw="0 0 0 1"/>')))
+
+
+def test_a_world_that_no_link_declares_is_the_fixed_frame() -> None:
+    found = parse_urdf(robot(joint(), joint(name="weld", kind="fixed", parent="world", child="a")))
+    assert [body.name for body in found.mechanism.bodies] == ["world", "a", "b"]
+    (assumed,) = found.report.of(FindingKind.ASSUMED)
+    assert "is the fixed frame" in assumed.message and found.report.complete

@@ -138,3 +138,47 @@ def test_latex_sets_it(model, quantity, numeric, tmp_path):
     text = "\\documentclass{article}\\usepackage{amsmath}\\allowdisplaybreaks\n\\begin{document}\n"
     (tmp_path / "a.tex").write_text(text + latex(graph, model) + "\\end{document}\n")
     shell("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a.tex", folder=tmp_path)
+
+
+CART = kg.parse(
+    """parameters M, m, l; coordinates x, teta$L; gravity 0, 0, -9.81;
+    Cart | Sx(x) | m(M); Bob~Cart | Ry(teta$L), Sz(-l) | m(m);"""
+)
+
+
+def test_entries_bear_the_names_of_the_coordinates():
+    graph = kg.derive(CART, "qdd,tau,gravity,d(tau)/d(q)")
+    text, tex = formula(graph, mechanism=CART), latex(graph, mechanism=CART)
+    for left in ("x'' = ", "teta$L'' = ", "tau:x = ", "gravity[teta$L] = ", "d(tau:teta$L)/d(teta$L) = "):
+        assert f"\n{left}" in text, left
+    for left in (r"\ddot{x}", r"\ddot{\theta}_{L}", r"\tau_{x}", r"h^{G}_{\theta_{L}}"):
+        assert f"{left} &= " in tex, left
+    assert r"\frac{\partial \tau_{\theta_{L}}}{\partial \theta_{L}} &= " in tex
+    assert not re.search(r"qdd|\\ddot\{q\}|tau\[1\]", text + tex)
+
+
+def test_without_a_mechanism_entries_are_numbered():
+    graph = kg.derive(CART, "qdd,d(d(tau)/d(q))/d(v)")
+    tex = latex(graph)
+    assert r"\ddot{q}_{2} &= " in tex and "qdd[2] = " in formula(graph)
+    assert r"\frac{\partial^{2} \tau_{1}}{\partial q_{2}\,\partial v_{2}} &= " in tex
+
+
+def test_a_sum_over_a_bar_needs_no_parentheses():
+    graph = read('%0 = coordinate "a"\n%1 = coordinate "b"\n%2 = %0 + %1\n%3 = reciprocal %0\n'
+                 '%4 = %2 %3\noutput "y" () = %4\n')  # fmt: skip
+    assert r"\frac{a + b}{a}" in latex(graph)
+    assert "(a + b)/a" in formula(graph)
+
+
+def test_letters_say_what_quantities_are_of():
+    graph = kg.derive(CART, "pose:Bob@Cart,jacobian:Bob,momentum")
+    tex = latex(graph, mechanism=CART)
+    assert r"{}^{\mathrm{Cart}}T^{\mathrm{Bob}}_{1,1}" in tex
+    assert r"J^{\mathrm{Bob}}_{1,1}" in tex and r"\mathrm{momentum}_{1}" in tex
+
+
+def test_what_is_empty_is_not_called_zero():
+    still = kg.parse("A | Sx(1) | m(1);")
+    assert formula(kg.derive(still, "tau")).strip() == "tau is empty"
+    assert "is empty" in latex(kg.derive(still, "tau"))

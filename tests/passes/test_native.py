@@ -86,7 +86,7 @@ def test_every_function_is_compiled_once() -> None:
 def test_monomials_too_high_for_the_compiled_search_are_announced(caplog: pytest.LogCaptureFixture) -> None:
     builder = Builder()
     x, y = (builder.symbol(Kind.INPUT, name) for name in "xy")
-    total = builder.polynomial((1, ((x, 20 + i), (y, i))) for i in range(1, 5))
+    total = builder.polynomial((1, ((x, 12 + i), (y, 8 + i))) for i in range(1, 5))
     system = to_system(builder.graph([Output("y", (), (total,))])).system
     search(system, Budget(work=10, compiled=True), 0, Annealing())
     assert "very high degree" in caplog.text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,12 +15,13 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
+from kinegraph.interrupt import Interrupt
 from kinegraph.passes import pipeline
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.by_parts import ByParts
 from kinegraph.passes.expand import Analytic, Expand
 from kinegraph.passes.factoring import searching
-from kinegraph.passes.factoring.repair import Budget
+from kinegraph.passes.factoring.repair import Budget, Repair
 from kinegraph.passes.fast_extract import FastExtract, Inline
 from kinegraph.passes.identical_expressions import IdenticalExpressions
 from kinegraph.passes.monomials import ExtractMonomials
@@ -144,14 +144,46 @@ def test_a_wrong_pass_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_interrupting_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "SMALL", 10**9)  # plain Python: compiling would take longer than the test
+    """Ctrl-C in the midst of a search: it keeps its best, and no pass follows."""
+    monkeypatch.setattr(searching, "SMALL", 10**9)  # in Python: compiling would take longer than the test
     graph = arm_6r()
-    timer = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        reduction = reduce(graph, Effort.SEARCH, seconds=60)
-    finally:
-        timer.cancel()
+    steps: list[int] = []
+    step = Repair.step
+
+    def interrupted(self: Repair) -> None:
+        steps.append(1)
+        if len(steps) == 40:
+            os.kill(os.getpid(), signal.SIGINT)
+        step(self)
+
+    monkeypatch.setattr(Repair, "step", interrupted)
+    handler = signal.getsignal(signal.SIGINT)
+    reduction = reduce(graph, Effort.SEARCH, seconds=3600)
+    assert signal.getsignal(signal.SIGINT) is handler
     assert reduction.proved
-    assert sum(report.seconds for report in reduction.reports) < 30
+    assert reduction.reports[-1].name == "search"
+    assert len(steps) < 50
     assert count(reduction.graph).total < count(graph).total
+
+
+def test_a_token_ends_a_reduction_from_elsewhere() -> None:
+    graph = arm_6r()
+    interrupt = Interrupt()
+    names: list[str] = []
+
+    def note(report: pipeline.PassReport) -> None:
+        names.append(report.name)
+        if report.name == "fast_extract":
+            interrupt.request()
+
+    reduction = reduce(graph, Effort.NORMAL, on_pass=note, interrupt=interrupt)
+    assert names == ["rebuild", "dead_code", "fast_extract"]
+    assert reduction.proved
+    assert count(reduction.graph).total < count(graph).total
+
+
+def test_a_token_requested_before_leaves_the_graph() -> None:
+    interrupt = Interrupt()
+    interrupt.request()
+    graph = arm_6r()
+    assert reduce(graph, interrupt=interrupt).graph is graph

@@ -8,7 +8,7 @@ from kinegraph import library
 from kinegraph.errors import StoreError
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
-from kinegraph.store import Form, add, form_expressions, load, query
+from kinegraph.store import Form, add, form_expressions, load, open_store, query
 from kinegraph.store.query import questions
 from kinegraph.store.query.words import Asked, ask
 
@@ -111,6 +111,32 @@ def test_nothing_but_reading(arm, statement):
         query(arm, statement)
     assert query(arm, "SELECT COUNT(*) FROM graph").rows == before
     assert query(arm, "SELECT COUNT(*) FROM mechanism WHERE name = 'double-pendulum'").rows[0][0] == 1
+
+
+LARGE = [
+    "SELECT randomblob(900000000)",
+    "SELECT hex(zeroblob(100000000))",
+    "SELECT " + "(" * 600 + "1" + ")" * 600,
+    "SELECT " + " + ".join(["1"] * 1000),
+    " UNION ALL ".join(["SELECT 1"] * 300),
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 900) SELECT randomblob(1000000) FROM n",
+]
+
+
+def test_printf_makes_no_gigabyte(tmp_path):
+    """Beyond its limit SQLite's printf gives nothing, without an error."""
+    store = open_store(tmp_path / "store.sqlite")
+    assert query(store, "SELECT printf('%.*c', 1000000000, 'x')").rows[0][0] is None
+    store.close()
+
+
+@pytest.mark.parametrize("statement", LARGE, ids=range(len(LARGE)))
+def test_no_statement_takes_all_memory(tmp_path, statement):
+    """SQLite looks at its time limit between steps only, so single steps must not be able to make gigabytes."""
+    store = open_store(tmp_path / "store.sqlite")
+    with pytest.raises(StoreError):
+        query(store, statement, limit=100_000)
+    store.close()
 
 
 def test_a_query_without_end_is_stopped(arm):

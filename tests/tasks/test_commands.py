@@ -17,6 +17,11 @@ from tests.cli.run import runner
         ("modes double-pendulum --equilibrium 1", {"modes", "stable"}),
         ("equilibria double-pendulum", {"equilibria", "starts"}),
         ("integrals heavy-top", {"integrals"}),
+        ("assemble four-bar --at crank=1 --all", {"modes", "dof"}),
+        (
+            "inverse double-pendulum -m q1=sin(t) -m q2=0.5*t --unknown tau:q1,tau:q2 --for 2",
+            {"t", "tau:q1", "tau:q2", "determinate"},
+        ),
         ("reactions double-pendulum", {"axes", "reactions"}),
         ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0", {"solutions", "family", "nearest"}),
         (
@@ -37,6 +42,8 @@ def test_json(capsys, command, keys):
         ("modes double-pendulum --equilibrium 9", "4 were found"),
         ("linearise double-pendulum --at q1=1", "neither an equilibrium nor a steady motion"),
         ("response double-pendulum --over 3", "FROM:TO"),
+        ("inverse double-pendulum -m q1=t --unknown tau:q1 --for 2", "no law of motion for q2"),
+        ("assemble four-bar --set b=0.01 --set c=0.01", "pin stays open by"),
         ("reactions double-pendulum --joint Uper", "no body 'Uper'"),
         ("ik puma560 --body L6 --pose 1,2", "2 numbers"),
         ("ik puma560 --body L6 --pose 5,0,0", "not reached"),

@@ -31,10 +31,11 @@ import pinocchio as pin
 
 from kinegraph.compiler.compile import compile
 from kinegraph.errors import ModelError
-from kinegraph.io.robot.report import Base, FindingKind, Robot
+from kinegraph.io.robot.report import Base, Robot
 from kinegraph.io.urdf import load_urdf
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.report import FindingKind
 
 Arrays = dict[str, np.ndarray]
 
@@ -191,7 +192,7 @@ class Peer:
             frame = model.getFrameId(self.robot.links[body], pin.FrameType.BODY)
             found[f"pose:{body}"] = data.oMf[frame].homogeneous.copy()
             aligned = pin.getFrameJacobian(model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-            found[f"jacobian:{body}"] = aligned @ turn
+            found[f"jacobian:{body}"] = aligned.reshape(6, model.nv) @ turn  # of one velocity it is a vector
         return found
 
     def _momentum(self, qp: np.ndarray, vp: np.ndarray) -> np.ndarray:
@@ -322,7 +323,12 @@ def main() -> int:
     parser.add_argument("--states", type=int, default=100)
     parser.add_argument("--base", choices=("fixed", "floating", "both"), default="both")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--wheels", action="store_true", help="the files of dm_control, gymnasium, robosuite and drake")
     options = parser.parse_args()
+    if options.wheels:
+        from kinegraph.bench.wheels import run  # needs MuJoCo, which the rest does not
+
+        return run(options.names, min(options.states, 3), options.json)
     folder = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
     paths = [p for p in sorted(folder.rglob("*.urdf")) if not options.names or any(n in str(p) for n in options.names)]
     bases = tuple(Base) if options.base == "both" else (Base(options.base),)

@@ -21,7 +21,7 @@ _MODULES = {
     "loops": "Loops over bodies: time against the length of a chain.",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
-    "robots": "Every robot of example-robot-data compared with Pinocchio.",
+    "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
 }
 #: The programs of others that benches compare with; they come with the extra `bench`.

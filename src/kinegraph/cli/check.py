@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from rich.tree import Tree
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     console,
     plural,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.io.robot.right_angles import tolerance_for
 from kinegraph.model.evaluate import known_parameter_values, number
 from kinegraph.model.expression import PI, names, text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
+from kinegraph.model.report import MISSING, ROUNDED, Finding, FindingKind
+from kinegraph.model.robot.unused import full_report
 
 
-def run(
-    model: ModelArgument,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Read and validate a model, and say what is in it."""
-    mechanism = read_model(model, floating, package_root)
+@reads_model
+def run(source: ModelSource, json: JsonOption = False) -> None:
+    """Read and validate a model, and say what is in it and what of the file is not."""
+    mechanism = source.read()
     if json:
         print_json(summary(mechanism))
         return
@@ -38,15 +36,17 @@ def run(
     for line in _lines(mechanism):
         out.print(line, markup=False)
     out.print(_tree(mechanism))
-    for line in _principal_axes(mechanism):
+    for line in (*_principal_axes(mechanism), *_report(mechanism), *right_angle_hint(mechanism, source)):
         out.print(line, markup=False)
 
 
 def summary(mechanism: Mechanism) -> dict[str, Any]:
     """The facts as plain data."""
     values = known_parameter_values(mechanism)
+    report = full_report(mechanism)
     return {
         "name": mechanism.name,
+        "complete": report.complete,
         "bodies": [{"name": body.name, "base": body.base} for body in mechanism.bodies],
         "coordinates": list(mechanism.layout.positions),
         "velocities": list(mechanism.layout.velocities),
@@ -60,6 +60,20 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
             {"body": one.body, "moments": one.moments, "axes": one.axes, "quaternion": one.quaternion}
             for one in _axes(mechanism)
         ],
+        "left_out": [_finding(one) for one in report.findings if one.kind in MISSING],
+        "rounded": [_finding(one) for one in report.of(*ROUNDED)],
+        "remarks": [_finding(one) for one in report.findings if one.kind not in MISSING | ROUNDED],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind.name.lower(),
+        "topic": finding.topic,
+        "message": finding.message,
+        "count": finding.count,
+        "file": finding.place.source if finding.place else None,
+        "line": finding.place.line if finding.place else None,
     }
 
 
@@ -85,7 +99,9 @@ def _axes(mechanism: Mechanism) -> tuple[Any, ...]:
 
 def _lines(mechanism: Mechanism) -> Iterator[str]:
     freedom = plural(len(mechanism.layout.velocities), "degree") + " of freedom"
-    yield f"{mechanism.name}: well described; {plural(len(mechanism.bodies), 'body')}, {freedom}"
+    missing = full_report(mechanism).summary(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
+    state = f"described in part, without {missing}" if missing else "well described"
+    yield f"{mechanism.name}: {state}; {plural(len(mechanism.bodies), 'body')}, {freedom}"
     yield f"coordinates   {', '.join(mechanism.layout.positions) or 'none'}"
     if len(mechanism.layout.positions) != len(mechanism.layout.velocities):
         yield f"velocities    {', '.join(mechanism.layout.velocities)}"
@@ -107,17 +123,30 @@ def _parameters(mechanism: Mechanism) -> str:
 
 
 def _tree(mechanism: Mechanism) -> Tree:
-    """The bodies as they stand on each other, with the transforms that lead to each."""
+    """The bodies as they stand on each other, with the transforms that lead to each.
+
+    Bodies beyond a depth are listed side by side with the name of their base; of very many only the first are shown.
+    """
     children: dict[str | None, list[Body]] = {}
     for body in mechanism.bodies:
         children.setdefault(body.base, []).append(body)
     root = Tree("fixed frame")
-    pending = [(root, body) for body in reversed(children.get(None, []))]
-    while pending:
-        branch, body = pending.pop()
-        twig = branch.add(f"{body.name}  {_placement(mechanism, body)}")
-        pending.extend((twig, child) for child in reversed(children.get(body.name, [])))
+    pending = [(root, 0, body) for body in reversed(children.get(None, []))]
+    shown = 0
+    while pending and shown < _MOST_BODIES:
+        branch, depth, body = pending.pop()
+        base = f" on {body.base}" if depth > _DEEPEST else ""
+        twig = branch.add(f"{body.name}{base}  {_placement(mechanism, body)}")
+        shown += 1
+        below = branch if depth >= _DEEPEST else twig
+        pending.extend((below, depth + 1, child) for child in reversed(children.get(body.name, [])))
+    if shown < len(mechanism.bodies):
+        root.add(f"... and {len(mechanism.bodies) - shown} more bodies")
     return root
+
+
+_DEEPEST = 24  # levels that are drawn as such
+_MOST_BODIES = 400
 
 
 def _placement(mechanism: Mechanism, body: Body) -> str:
@@ -135,3 +164,29 @@ def _principal_axes(mechanism: Mechanism) -> Iterator[str]:
         yield f"  {one.body}"
         for moment, axis in zip(one.moments, one.axes, strict=True):
             yield f"    {moment:<12.6g} along ({', '.join(f'{part:+.6f}' for part in axis)})"
+
+
+def _report(mechanism: Mechanism) -> Iterator[str]:
+    report = full_report(mechanism)
+    if report.findings:
+        yield str(report)
+
+
+def right_angle_hint(mechanism: Mechanism, source: ModelSource) -> Iterator[str]:
+    """What taking angles near right ones as exact would save, and how to ask for it."""
+    near = mechanism.report.of(FindingKind.NEAR_RIGHT_ANGLE)
+    if not near:
+        return
+    tolerance = float(tolerance_for(Fraction(max(finding.distance for finding in near))))
+    rounded = replace(source, options=replace(source.options, angle_tolerance=tolerance)).read()
+    count = plural(len(near), "angle")
+    if len(mechanism.layout.velocities) > _MOST_COUNTED:
+        yield f"--angle-tolerance {tolerance:g} takes the {count} as right angles, which makes equations shorter"
+        return
+    written, exact = (kg.count(kg.derive(one, "tau")) for one in (mechanism, rounded))
+    saving = f"tau by {exact.total} operations instead of {written.total}"
+    yield f"--angle-tolerance {tolerance:g} takes the {count} as right angles: {saving}"
+
+
+#: More velocities than this, and deriving only to count takes too long.
+_MOST_COUNTED = 12

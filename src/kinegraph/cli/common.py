@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-import shlex
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,20 +19,6 @@ from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression
 
-ModelArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="MODEL",
-        help="A model file, or a name of the library.",
-        show_default=False,
-        autocompletion=completion.models,
-    ),
-]
-FloatingOption = Annotated[bool, typer.Option("--floating", help="Set the base of a URDF robot free.")]
-PackageRootOption = Annotated[
-    list[Path] | None,
-    typer.Option("--package-root", metavar="DIR", help="Where the package:// meshes of a URDF are looked for."),
-]
 QuantityOption = Annotated[
     str,
     typer.Option(
@@ -50,19 +34,6 @@ SetOption = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="Give parameters values, e.g. --set m1=2,l1=0.5."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON and nothing else.")]
-
-
-def read_model(
-    model: str, floating: bool = False, package_roots: list[Path] | None = None, elements: bool | None = None
-) -> kg.Mechanism:
-    """The mechanism MODEL names, read as --floating, --package-root and --elements say."""
-    return kg.load(model, floating=floating, package_roots=package_roots or (), elements=elements)
-
-
-def typed(model: str, floating: bool = False, package_roots: list[Path] | None = None) -> str:
-    """MODEL and the options it was read with, as they can be typed again."""
-    roots = [word for root in package_roots or () for word in ("--package-root", str(root))]
-    return shlex.join([model, *(["--floating"] if floating else []), *roots])
 
 
 def console(stderr: bool = False) -> Console:

@@ -8,36 +8,32 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     parameter_settings,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.base_parameters import base_parameters
 from kinegraph.model.expression import Expression
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
     latex: Annotated[bool, typer.Option("--latex", help="A LaTeX fragment for amsmath.")] = False,
     numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
     raw: Annotated[bool, typer.Option("--raw", help="As derived, before any reduction.")] = False,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Derive equations exactly and print them with a list of abbreviations.
 
     They are shortened by a quick reduction, which is proved; --raw shows them as they were derived.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     graph = equations(mechanism, quantity, numeric, parameter_settings(mechanism, settings), raw)
     from kinegraph.notation.latex import latex as latex_of
     from kinegraph.notation.text import formula
@@ -46,11 +42,11 @@ def run(
     if quantity.strip() == "base_parameters":
         text = f"{base_parameters(mechanism, numeric=numeric, parameters=parameter_settings(mechanism, settings))}\n"
     else:
-        text = formula(graph)
+        text = formula(graph, mechanism=mechanism)
     if json:
-        print_json({"name": mechanism.name, "text": text, "latex": latex_of(graph, heading)})
+        print_json({"name": mechanism.name, "text": text, "latex": latex_of(graph, heading, mechanism=mechanism)})
     elif latex:
-        typer.echo(latex_of(graph, heading), nl=False)
+        typer.echo(latex_of(graph, heading, mechanism=mechanism), nl=False)
     else:
         typer.echo(f"# {heading}\n\n{text}", nl=False)
 

@@ -3,59 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     assignments,
     parameter_settings,
     parse_value,
     print_json,
-    read_model,
+    show_error,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
     at: Annotated[
         list[str] | None,
         typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,q1''=0,tau:q1=3,t=1."),
     ] = None,
+    as_given: Annotated[
+        bool, typer.Option("--as-given", help="Do not assemble a mechanism with loops or constraints first.")
+    ] = False,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Compile quantities and evaluate them at one state.
 
-    Positions and velocities not given take the model's initial values; accelerations, forces and time are zero.
+    Positions and velocities not given take the model's initial values; accelerations, forces and time are zero. Where a
+    result is no finite number, that is said on stderr and the exit code is 1.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
-    state = state_of(mechanism, assignments(at or (), "--at"), parameter_values(mechanism, values))
+    given = assignments(at or (), "--at")
+    state = state_of(mechanism, given, parameter_values(mechanism, values))
+    if not as_given and (mechanism.loops or mechanism.constraints):
+        state = assembled(mechanism, state, tuple(given), values)
     results = evaluate(mechanism, quantity, values, state)
     if json:
         print_json({name: array.tolist() for name, array in results.items()})
-        return
-    typer.echo("\n\n".join("\n".join(written(name, array)) for name, array in results.items()))
+    else:
+        typer.echo("\n\n".join("\n".join(written(name, array)) for name, array in results.items()))
+    _refuse_infinite(results)
+
+
+def _refuse_infinite(results: Mapping[str, Doubles]) -> None:
+    """Say on stderr which results have no value here, and fail: nobody should take them for numbers."""
+    infinite = [name for name, array in results.items() if not np.isfinite(array).all()]
+    if infinite:
+        show_error(
+            f"{', '.join(infinite)}: not every entry is a finite number at this state\n"
+            "  the inertia matrix is singular there, or a function has no value: try a state beside it"
+        )
+        raise typer.Exit(NO_VALUE)
 
 
 State = dict[str, float]
+Doubles: TypeAlias = NDArray[np.float64]
+
+#: The exit code of a state at which something has no value.
+NO_VALUE = 1
+
+
+def assembled(mechanism: Mechanism, state: State, held: tuple[str, ...], values: Mapping[str, Expression]) -> State:
+    """The state that fits loops and constraints near the given one; what was given stays if it can."""
+    from kinegraph.assembly.assemble import Assembler
+
+    layout = mechanism.layout
+    q, v = (np.array([state[name] for name in names]) for names in (layout.positions, layout.velocities))
+    found = Assembler(mechanism, values).assembled(q, v, held, state["t"])
+    names = (*layout.positions, *layout.velocities)
+    return state | dict(zip(names, (*found.q.tolist(), *found.v.tolist()), strict=True))
 
 
 def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping[str, Value]) -> State:
@@ -82,10 +115,10 @@ def _normalise(state: State, quaternion: QuaternionCoordinates) -> None:
         state[name] /= norm
 
 
-def evaluate(mechanism: Mechanism, quantity: str, values: Mapping[str, Any], state: State) -> dict[str, Any]:
+def evaluate(mechanism: Mechanism, quantity: str, values: Mapping[str, Expression], state: State) -> dict[str, Doubles]:
     """The quantities as arrays, by name."""
     kernel = kg.compile(mechanism, quantity, parameters=values)
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, Doubles | float] = {}
     for one in arguments_of(mechanism, quantity):
         numbers = [state[symbol.name] for symbol in one.symbols]
         arguments[one.name] = numbers[0] if one.name == "t" else np.array(numbers)
@@ -93,7 +126,7 @@ def evaluate(mechanism: Mechanism, quantity: str, values: Mapping[str, Any], sta
     return result if isinstance(result, dict) else {str(quantities_of(quantity)[0]): result}
 
 
-def written(name: str, array: Any) -> Iterator[str]:
+def written(name: str, array: Doubles) -> Iterator[str]:
     """An array as aligned numbers; three indices as one matrix after another."""
     if array.ndim > 2:
         for place, part in enumerate(array, start=1):

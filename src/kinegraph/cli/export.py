@@ -11,25 +11,23 @@ from rich.table import Table
 import kinegraph as kg
 from kinegraph.cli import completion
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     console,
     parameter_settings,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.export import ExportOptions, ExportReport, Fmi, Language, Layout, Precision, Sines
 from kinegraph.export import export as write_files
 
 _LANGUAGES = ", ".join(language.value for language in Language)
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     to: Annotated[
         str,
         typer.Option(
@@ -66,15 +64,13 @@ def run(
     fmi: Annotated[Fmi, typer.Option("--fmi", help="The version of FMI (fmu).")] = Fmi.THREE,
     no_binary: Annotated[bool, typer.Option("--no-binary", help="Only sources, nothing compiled (fmu).")] = False,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write equations as source code, with a self-test inside.
 
     Only files that an export wrote are replaced.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     options = ExportOptions(
         name=name,
         precision=Precision.FLOAT if single else Precision.DOUBLE,

@@ -10,16 +10,13 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     parameter_settings,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.model.expression import Expression
 
 
@@ -34,18 +31,17 @@ class Stage(StrEnum):
     ASM = "asm"
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.GRAPH,
     quantity: QuantityOption = "tau",
     numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print a value between two stages: the model, its tree of joints, the graph, reduced, LLVM code, assembly."""
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     text = shown(mechanism, stage, quantity, numeric, values)
     if json:

@@ -10,26 +10,24 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     assignments,
     console,
     print_json,
-    read_model,
-    typed,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.errors import ModelError
 from kinegraph.files import read_input_text
+from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.results.solution import Solution
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
     settings: Annotated[
         list[str] | None,
@@ -62,17 +60,11 @@ def run(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
     ] = None,
-    elements: Annotated[
-        bool | None,
-        typer.Option("--elements/--bare", help="Damping, springs, ... of robot files; else as their engines do."),
-    ] = None,
     native: Annotated[
         bool | None,
         typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Simulate a mechanism and print how it went; save the motion and draw it.
@@ -85,7 +77,7 @@ def run(
         from kinegraph.view.page import page_path
 
         page_path(page)
-    mechanism = read_model(model, floating, package_root, elements)
+    mechanism = source.mechanism()
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     solution = simulate(
         mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),
@@ -103,7 +95,7 @@ def run(
         from kinegraph.view import page as write_page
 
         with console(stderr=True).status(f"writing {page} ..."):
-            write_page(solution, page, typed(model, floating, package_root))
+            write_page(solution, page, source.typed)
     _report(solution, json)
     if page and not json:
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
@@ -117,8 +109,7 @@ def _split(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str,
     known = [parameter.name for parameter in mechanism.parameters]
     for name in given:
         if name not in state and name not in known:
-            remedy = f"coordinates and velocities: {', '.join(state)}; parameters: {', '.join(known) or 'none'}"
-            raise ModelError(f"--set: {mechanism.name} has no {name!r}", remedy=remedy)
+            raise ModelError(f"--set: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, (*state, *known)))
     initial = {name: text for name, text in given.items() if name in state}
     return initial, {name: text for name, text in given.items() if name not in state}
 

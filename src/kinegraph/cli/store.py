@@ -12,18 +12,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     assignments,
     console,
     parse_value,
     plural,
     print_json,
-    read_model,
 )
 from kinegraph.cli.eval import written
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.model.evaluate import number
 from kinegraph.passes.pipeline import Effort
 
@@ -67,8 +64,9 @@ def opened(target: str | None, create: bool = False) -> Iterator[Store]:
 
 
 @store_app.command()
+@reads_model
 def add(
-    model: ModelArgument,
+    source: ModelSource,
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST")] = "H,C,gravity",
     effort: Annotated[Effort, typer.Option(help="How long to reduce.")] = Effort.QUICK,
     expressions: Annotated[
@@ -77,8 +75,6 @@ def add(
     numeric: NumericOption = False,
     sums: SumsOption = False,
     store: StoreOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Derive, reduce and save: the mechanism, its initial and its reduced graph, the counts after each pass."""
@@ -86,7 +82,7 @@ def add(
     from kinegraph.store.write.add import add as add_model
 
     with opened(store, create=True) as here:
-        saved = add_model(here, read_model(model, floating, package_root), quantity, effort)
+        saved = add_model(here, source.mechanism(), quantity, effort)
         for wanted in (expressions or "").split(",") if expressions else ():
             form_expressions(here, saved.graphs[-1], wanted.strip(), Form(numeric, sums), keep=True)
         if json:

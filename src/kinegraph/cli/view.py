@@ -8,37 +8,31 @@ from typing import Annotated
 import typer
 
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     SetOption,
     console,
     parameter_settings,
     print_json,
-    read_model,
-    typed,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The .html file.  [default: MODEL.html]")
     ] = None,
     settings: SetOption = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Write a page that shows a mechanism where it starts, with a slider for each coordinate."""
     from kinegraph.view import model_page
 
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     file = output or Path(f"{mechanism.name}.html")
     with console(stderr=True).status(f"writing {file} ..."):
-        source = typed(model, floating, package_root)
-        model_page(mechanism, file, parameter_settings(mechanism, settings), source)
+        model_page(mechanism, file, parameter_settings(mechanism, settings), source.typed)
     size = file.stat().st_size
     if json:
         names = list(mechanism.layout.positions)

@@ -3,22 +3,49 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from kinegraph import library
-from kinegraph.errors import ModelError
+from kinegraph.errors import LeftOutWarning, ModelError
 from kinegraph.io.dh.table import load_denavit_hartenberg
 from kinegraph.io.mjcf.load import read_mjcf
 from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
+from kinegraph.io.parameters import read_parameters
 from kinegraph.io.records.load import load as load_records
 from kinegraph.io.records.write import write as write_records
 from kinegraph.io.robot.report import Base
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.urdf.load import read_urdf
+from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot.elements import JointModel, with_elements
+from kinegraph.model.robot.unused import full_report
+from kinegraph.model.set_parameters import with_parameters
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a model file is read.
+
+    floating: set the base of a URDF robot free. package_roots: the folders its `package://` meshes are looked for in.
+    elements: whether what robot files say about joints (damping, springs, armature) is part of the equations; None does
+    as each format's own engines do: MJCF yes, URDF no. `JointModel` chooses more: dry friction, limits.
+    angle_tolerance: how far off, in radians, a right angle of a robot file may be to be taken as exact; above 1e-7 only
+    angles rounded or cut off to the digits written are.
+    parameters: values of parameters by name, or a file of them (.json, .toml, .csv, or lines `name = value`).
+    """
+
+    floating: bool = False
+    package_roots: tuple[str | Path, ...] = ()
+    elements: bool | JointModel | None = None
+    angle_tolerance: float = ANGLE_TOLERANCE
+    parameters: Mapping[str, Scalar] | str | Path | None = None
+
 
 #: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
 MechanismSource: TypeAlias = Mechanism | str | Path
@@ -45,29 +72,51 @@ def load(
     floating: bool = False,
     package_roots: Sequence[str | Path] = (),
     elements: bool | JointModel | None = None,
+    angle_tolerance: float = ANGLE_TOLERANCE,
+    parameters: Mapping[str, Scalar] | str | Path | None = None,
 ) -> Mechanism:
     """A mechanism from a file (the model language, URDF, MJCF, a Denavit-Hartenberg table as CSV), or by its name in
     the library. What a file holds decides how it is read: URDF and MJCF are told apart by their root element.
-    `floating` frees the base of a URDF robot, `package_roots` are the folders its `package://` meshes are looked for
-    in. The readers in `kinegraph.io` take more options and report what they found.
-
-    elements: whether what robot files say about joints (damping, springs, armature) is part of the equations; None
-    does as each format's own engines do: MJCF yes, URDF no. `JointModel` chooses more: dry friction, limits.
+    A LeftOutWarning says what the file says and the equations do not have; `mechanism.report` keeps it. `ReadOptions`
+    explains the options; the readers in `kinegraph.io` take more.
     """
+    mechanism = read(source, ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters))
+    summary = full_report(mechanism).summary()
+    if summary:
+        message = f"{source}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
+        warnings.warn(message, LeftOutWarning, stacklevel=2)
+    return mechanism
+
+
+def read(source: str | Path, options: ReadOptions) -> Mechanism:
+    """Like `load`, without a warning."""
+    mechanism = _read(source, options)
+    given = options.parameters
+    if given is None:
+        return mechanism
+    return with_parameters(mechanism, given if isinstance(given, Mapping) else read_parameters(given))
+
+
+def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognised(source)
-    if kind is not ModelFormat.URDF and (floating or package_roots):
+    if kind is not ModelFormat.URDF and (options.floating or options.package_roots):
+        floating = options.floating
         what = "only a URDF's base can be set free when it is read" if floating else "only a URDF has package roots"
         raise ModelError(f"{source}: {what}", remedy=f"leave {'floating' if floating else 'the package roots'} out")
     if root is None:
-        return _without_xml(source, kind)
+        return _without_xml(source, kind, options)
     path = Path(source)
-    if kind is ModelFormat.URDF:
-        base = Base.FLOATING if floating else Base.FIXED
-        mechanism = read_urdf(root, path, base=base, package_roots=package_roots).mechanism
-    else:
-        mechanism = read_mjcf(root, path).mechanism
-    if elements is None:
-        elements = JointModel() if kind is ModelFormat.MJCF else False
+    if kind is ModelFormat.MJCF:
+        mechanism = read_mjcf(root, path, angle_tolerance=options.angle_tolerance).mechanism
+        return _with_joint_model(mechanism, JointModel() if options.elements is None else options.elements)
+    base = Base.FLOATING if options.floating else Base.FIXED
+    robot = read_urdf(
+        root, path, base=base, package_roots=options.package_roots, angle_tolerance=options.angle_tolerance
+    )
+    return _with_joint_model(robot.mechanism, options.elements or False)
+
+
+def _with_joint_model(mechanism: Mechanism, elements: bool | JointModel) -> Mechanism:
     if not elements:
         return mechanism
     return with_elements(mechanism, elements if isinstance(elements, JointModel) else JointModel(dry_friction=True))
@@ -90,7 +139,9 @@ def _recognised(source: str | Path) -> tuple[ModelFormat, Element | None]:
     return format_by_root(root), root
 
 
-def _without_xml(source: str | Path, kind: ModelFormat) -> Mechanism:
+def _without_xml(source: str | Path, kind: ModelFormat, options: ReadOptions) -> Mechanism:
     if _in_library(source):
         return library.mechanism(str(source))
-    return load_denavit_hartenberg(source).mechanism if kind is ModelFormat.TABLE else load_records(source)
+    if kind is ModelFormat.TABLE:
+        return load_denavit_hartenberg(source, angle_tolerance=options.angle_tolerance).mechanism
+    return load_records(source)

@@ -14,6 +14,7 @@ from kinegraph.graph.node import Kind, Symbol
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
+from kinegraph.model.names import did_you_mean
 from kinegraph.passes.pipeline import Effort
 
 Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
@@ -89,7 +90,9 @@ def bound_parameters(mechanism: Mechanism, numeric: bool, parameters: Parameters
     known = {parameter.name: parameter.value for parameter in mechanism.parameters}
     for name in given:
         if name not in known:
-            raise ModelError(f"there is no parameter {name!r}", remedy=f"parameters are: {', '.join(known) or 'none'}")
+            raise ModelError(
+                f"there is no parameter {name!r}", remedy=did_you_mean(name, known) or "the model has none"
+            )
     if not numeric:
         return given
     parameter_values(mechanism, given)  # names every value that is missing

@@ -127,6 +127,10 @@ class _Maker:
         """What a result is, and its entries where they have names."""
         return "result", ()
 
+    def empty(self) -> str:
+        """Why a result has no entries."""
+        return f"its shape says so in {self.title}"
+
     def bounds(self, quantities: Quantities) -> list[Bound]:
         """What is to be exported, function by function."""
         scope = Scope(("selftest", "parameters", "digest", prefix(self.name)))
@@ -134,6 +138,9 @@ class _Maker:
 
     def _bound(self, group: tuple[str, ...], scope: Scope) -> Bound:
         graph = self.graph(group)
+        for output in graph.outputs:
+            if not output.nodes:
+                raise KernelError(f"{output.name} is empty: {self.empty()}; nothing can be exported of it")
         arguments = tuple(argument for argument in self.arguments(group) if argument.symbols)
         binding = self.bind(graph, arguments)
         name = scope.take(_readable(group[0]) if len(group) == 1 else "evaluate", group[0])
@@ -183,7 +190,6 @@ class _Maker:
         outputs = tuple(
             Field(self._output_name(scope, output.name), output.shape, *self.meaning(output))
             for output in binding.graph.outputs
-            if output.nodes
         )
         return inputs, outputs
 
@@ -229,6 +235,9 @@ class _OfMechanism(_Maker):
         else:
             values = parameter_values(self.mechanism, self.options.parameters)
         return {name: float(value) for name, value in values.items()}
+
+    def empty(self) -> str:
+        return f"{self.title} has no {'inertial parameters' if self.mechanism.coordinates else 'coordinates'}"
 
     def outputs(self, quantities: Quantities) -> tuple[str, ...]:
         return tuple(str(quantity) for quantity in read_quantities(quantities))

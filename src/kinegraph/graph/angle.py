@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 
-from kinegraph.graph.node import Coefficient, Factor, Kind, Node, Polynomial, Symbol
+from kinegraph.graph.node import Coefficient, Factor, Kind, Node, Polynomial, Symbol, Term
 
 PI = Symbol(Kind.CONSTANT, "pi")
 
@@ -17,7 +17,7 @@ LinearForm = dict[tuple[Factor, ...], Coefficient]
 def linear_form(nodes: Sequence[Node], root: int) -> LinearForm:
     """Write a node as a linear form over monomials, opening sums all the way down and multiplying products out."""
     form: LinearForm = {}
-    known: dict[int, LinearForm] = {}
+    known: dict[int, LinearForm | None] = {}
     scales: dict[int, Coefficient] = {root: 1}
     # Parents before children, so that a node shared by many sums is opened once.
     heap = [-root]
@@ -35,7 +35,8 @@ def linear_form(nodes: Sequence[Node], root: int) -> LinearForm:
                     heappush(heap, -child)
                 scales[child] = scales.get(child, 0) + scale * coefficient
             else:
-                for monomial, inner in _product(nodes, factors, known).items():
+                product = _product(nodes, factors, known)
+                for monomial, inner in ({factors: 1} if product is None else product).items():
                     form[monomial] = form.get(monomial, 0) + scale * coefficient * inner
     return {monomial: coefficient for monomial, coefficient in form.items() if coefficient}
 
@@ -47,17 +48,20 @@ _MOST_TERMS = 64
 _MOST_BITS = 4096
 
 
-def _product(nodes: Sequence[Node], factors: tuple[Factor, ...], known: dict[int, LinearForm]) -> LinearForm:
+def _product(
+    nodes: Sequence[Node], factors: tuple[Factor, ...], known: dict[int, LinearForm | None]
+) -> LinearForm | None:
     """A product multiplied out, so that 2 (pi t), (2 pi) t and t (pi + pi) are one form: passes regroup products.
 
-    What counts is the length of the result, like terms joined: it does not depend on how the product was grouped.
+    None if that is too long. What counts is the length of the result, like terms joined, and nothing is multiplied out
+    in part: neither depends on how the product was grouped.
     """
-    total: LinearForm = {(): 1}
+    total: LinearForm | None = {(): 1}
     for child, exponent in factors:
-        longer = _times_power(total, _multiplied_out(nodes, child, known), exponent)
-        if longer is None:
-            return {factors: 1}
-        total = longer
+        inner = _multiplied_out(nodes, child, known)
+        if inner is None or total is None:
+            return None
+        total = _times_power(total, inner, exponent)
     return total
 
 
@@ -78,8 +82,8 @@ def _times_power(total: LinearForm, inner: LinearForm, exponent: int) -> LinearF
     return total
 
 
-def _multiplied_out(nodes: Sequence[Node], root: int, known: dict[int, LinearForm]) -> LinearForm:
-    """A node as a sum of monomials of what is no polynomial; children first and without recursion."""
+def _multiplied_out(nodes: Sequence[Node], root: int, known: dict[int, LinearForm | None]) -> LinearForm | None:
+    """A node as a sum of monomials of what is no polynomial, None if it is too long; without recursion."""
     pending = [root] if root not in known else []
     while pending:
         index = pending[-1]
@@ -90,13 +94,20 @@ def _multiplied_out(nodes: Sequence[Node], root: int, known: dict[int, LinearFor
             pending += missing
             continue
         pending.pop()
-        total: LinearForm = {}
-        for coefficient, factors in terms:
-            for monomial, inner in _product(nodes, factors, known).items():
-                total[monomial] = total.get(monomial, 0) + coefficient * inner
-        opaque = not isinstance(node, Polynomial) or len(total) > _MOST_TERMS
-        known[index] = {((index, 1),): 1} if opaque else total
+        known[index] = _sum(nodes, terms, known) if isinstance(node, Polynomial) else {((index, 1),): 1}
     return known[root]
+
+
+def _sum(nodes: Sequence[Node], terms: Sequence[Term], known: dict[int, LinearForm | None]) -> LinearForm | None:
+    total: LinearForm = {}
+    for coefficient, factors in terms:
+        product = _product(nodes, factors, known)
+        if product is None:
+            return None
+        for monomial, inner in product.items():
+            total[monomial] = total.get(monomial, 0) + coefficient * inner
+    total = {monomial: coefficient for monomial, coefficient in total.items() if coefficient}
+    return total if len(total) <= _MOST_TERMS else None
 
 
 def _times(left: LinearForm, right: LinearForm) -> LinearForm:

@@ -12,15 +12,38 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import isqrt
 
-from kinegraph.errors import GraphError
+from kinegraph.errors import GraphError, NumberSizeError
 from kinegraph.graph.angle import PI, RATIONAL_SINES, LinearForm, linear_form, quarter_turns, shifted
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
 
+#: Numerators and denominators have at most so many digits: more cannot be written and read as text.
+MOST_DIGITS = 4000
+_TOO_LARGE = 10**MOST_DIGITS
+
 
 def exact(value: Coefficient) -> Coefficient:
     """An integer where possible: integers are compared and hashed several times faster than fractions."""
-    return value.numerator if value.denominator == 1 else value
+    if value.denominator == 1:
+        value = value.numerator
+        if -_TOO_LARGE < value < _TOO_LARGE:
+            return value
+    elif -_TOO_LARGE < value.numerator < _TOO_LARGE and value.denominator < _TOO_LARGE:
+        return value
+    raise NumberSizeError(f"a number of more than {MOST_DIGITS} digits: {_REMEDY}")
+
+
+def power_of_number(value: Coefficient, exponent: int) -> Coefficient:
+    """An exact power; one that would be far too long is refused before it is computed."""
+    if value in (0, 1, -1) or exponent == 1:
+        return value if exponent % 2 else value * value
+    bits = max(value.numerator.bit_length(), value.denominator.bit_length()) - 1
+    if bits * exponent > 4 * MOST_DIGITS:
+        raise NumberSizeError(f"a number to the power {exponent} has more than {MOST_DIGITS} digits: {_REMEDY}")
+    return value**exponent
+
+
+_REMEDY = "numbers are exact here, and no longer than that"
 
 
 #: Static products are multiplied out up to this many terms.
@@ -165,7 +188,7 @@ class Builder:
             if exponent < 1:
                 raise GraphError(f"a factor has the exponent {exponent}: use power or reciprocal")
             scale, rest = self.split(child)
-            coefficient = coefficient * scale**exponent
+            coefficient = coefficient * power_of_number(scale, exponent)
             for base, power in rest:
                 exponents[base] = exponents.get(base, 0) + power * exponent
         return coefficient, tuple(sorted(exponents.items()))

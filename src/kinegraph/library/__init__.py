@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
 
@@ -13,10 +14,17 @@ from kinegraph.model.builder import Builder, Ry, Sz, inertia
 from kinegraph.model.mechanism import Body, Mechanism, Transform
 from kinegraph.model.names import did_you_mean
 
-#: Families of mechanisms: `pendulum-6` is the member of `pendulum-N` with six links.
-FAMILIES: dict[str, str] = {"pendulum-N": "Planar pendulum of N uniform rods of unit length and mass, relative angles"}
 
-_LARGEST = 100_000
+@dataclass(frozen=True)
+class Family:
+    """Mechanisms of any size: `pendulum-6` is the member of `pendulum-N` with six links."""
+
+    description: str
+    build: Callable[[int], Mechanism]
+    smallest: int
+    largest: int
+
+
 _MODELS = files("kinegraph.library").joinpath("models")
 
 
@@ -43,8 +51,9 @@ def mechanism(name: str) -> Mechanism:
 
 def description(name: str) -> str:
     """One line on the model: the first comment of its file."""
-    if _member(name) or name in FAMILIES:
-        return FAMILIES["pendulum-N"].replace("N", name.removeprefix("pendulum-"), 1)
+    stem, _, size = name.rpartition("-")
+    if f"{stem}-N" in FAMILIES and (size == "N" or size.isdecimal()):
+        return FAMILIES[f"{stem}-N"].description.replace("N", size, 1)
     return text(name).partition("\n")[0].removeprefix("#").strip()
 
 
@@ -61,12 +70,58 @@ def pendulum(links: int) -> Mechanism:
     return builder.build()
 
 
+def four_bars(count: int) -> Mechanism:
+    """N four-bars in a row (IFToMM benchmark A02): N + 1 uprights on the ground, joined by couplers at their tops."""
+    names = [f"u{i}" for i in range(count + 1)] + [f"c{i}" for i in range(1, count + 1)]
+    lines = [f"model n-four-bar-{count};", "gravity 0, -9.81, 0;", f"coordinates {', '.join(names)};"]
+    lines.append("initial " + ", ".join(f"u{i}' = -1" for i in range(count + 1)) + ";")
+    for i in range(count + 1):
+        lines.append(f"Upright{i} | Sx({i}), Rz(u{i}) | Sy(1/2), m(1), Jz(1/12);")
+    for i in range(1, count + 1):
+        lines.append(f"Coupler{i}~Upright{i - 1} | Sy(1), Rz(c{i} - u{i - 1}) | Sx(1/2), m(1), Jz(1/12);")
+        lines.append(f"loop pin{i} | revolute | Coupler{i}: Sx(1) | Upright{i}: Sy(1);")
+    lines.append("output B0 = Upright0 (0, 1, 0);")
+    return parse("\n".join(lines))
+
+
+def ring(joints: int) -> Mechanism:
+    """A planar loop of N revolute joints, a regular polygon of uniform bars; the first bar is the ground.
+
+    Two chains of equal length start at the ends of the ground bar and are closed in the middle.
+    """
+    left, right = joints // 2, joints - 1 - joints // 2
+    turn = Fraction(2, joints)
+    names = [f"a{i}" for i in range(1, left + 1)] + [f"b{i}" for i in range(1, right + 1)]
+    starts = [f"a1 = pi - {turn}*pi", *(f"a{i} = -{turn}*pi" for i in range(2, left + 1))]
+    starts += [f"b1 = {turn}*pi", *(f"b{i} = {turn}*pi" for i in range(2, right + 1))]
+    lines = [f"model loop-{joints};", "gravity 0, -9.81, 0;", f"coordinates {', '.join(starts)};"]
+    assert len(names) == len(starts)
+    for chain, count, first in (("a", left, ""), ("b", right, "Sx(1), ")):
+        for i in range(1, count + 1):
+            base, shift = (f"~{chain.upper()}{i - 1}", "Sx(1), ") if i > 1 else ("", first)
+            lines.append(f"{chain.upper()}{i}{base} | {shift}Rz({chain}{i}) | Sx(1/2), m(1), Jz(1/12);")
+    end = f"B{right}: Sx(1)" if right else "Sx(1)"
+    lines.append(f"loop middle | revolute | A{left}: Sx(1) | {end};")
+    return parse("\n".join(lines))
+
+
+#: The families by their names.
+FAMILIES: dict[str, Family] = {
+    "pendulum-N": Family(
+        "Planar pendulum of N uniform rods of unit length and mass, relative angles", pendulum, 1, 100_000
+    ),
+    "n-four-bar-N": Family("Row of N four-bars with singular positions (IFToMM benchmark A02)", four_bars, 1, 1000),
+    "loop-N": Family("Planar loop of N revolute joints, a regular polygon of uniform bars", ring, 4, 10_000),
+}
+
+
 def _member(name: str) -> Callable[[], Mechanism] | None:
     """How to build a member of a family; None if the name is not one."""
-    match = re.fullmatch(r"pendulum-([0-9]{1,9})", name)
-    if match is None:
+    stem, _, size = name.rpartition("-")
+    family = FAMILIES.get(f"{stem}-N")
+    if family is None or not re.fullmatch(r"[0-9]{1,9}", size):
         return None
-    links = int(match[1])
-    if not 1 <= links <= _LARGEST:
-        raise ModelError(f"there is no pendulum of {links} links", remedy=f"choose 1 to {_LARGEST}")
-    return lambda: pendulum(links)
+    if not family.smallest <= int(size) <= family.largest:
+        remedy = f"choose {family.smallest} to {family.largest}"
+        raise ModelError(f"there is no {stem} of size {int(size)}", remedy=remedy)
+    return lambda: family.build(int(size))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Expression, expression
+from kinegraph.model.report import Report
 from kinegraph.model.state_layout import StateLayout
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Point:
     position: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Mechanism(RichDisplay):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
@@ -149,7 +150,8 @@ class Mechanism(RichDisplay):
     not cover them. `elements` act on the bodies, `inputs` are the signals they may use, `unknowns` are forces to be
     found. The records give every body one joint on its base; `loops`, `constraints` and `contacts` tie them beyond
     that. `cuts` name the joints at which the model wants its loops cut. `definitions` and `quasivelocities` are names
-    for expressions.
+    for expressions. `report` tells what a file said that is not in the mechanism, and what was rounded; it is no part
+    of what the mechanism is.
     """
 
     name: str
@@ -168,6 +170,12 @@ class Mechanism(RichDisplay):
     contacts: tuple[Contact, ...] = ()
     unknowns: tuple[Unknown, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    report: Report = field(default=Report(), compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        parts = ("bodies", "coordinates", "parameters", "elements", "loops", "constraints", "contacts")
+        facts = [f"{len(getattr(self, part))} {part}" for part in parts if getattr(self, part)]
+        return f"<Mechanism {self.name}: {', '.join(facts)}>"
 
     def body(self, name: str) -> Body:
         """The body of this name."""

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from kinegraph.graph.node import Graph, Symbol
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.latex_names import LatexNames, escaped, name_latex, needs_cyrillic
 from kinegraph.notation.naming import Label, Naming, Section
+from kinegraph.notation.outputs import EntryName, entry_name
 from kinegraph.notation.writing import Equation, Piece, Writer, joined, plain_number
 
 #: A display of more lines than this is begun anew: TeX holds a whole display in memory.
 ROWS = 30
 
-_OUTPUTS = {"H": "H", "C": "C", "tau": r"\tau", "gravity": "h^{G}", "qdd": r"\ddot{q}"}
 _FUNCTIONS = {
     "sin": r"\sin", "cos": r"\cos", "exp": r"\exp", "log": r"\ln", "asin": r"\arcsin", "acos": r"\arccos",
     "atan": r"\arctan", "sinh": r"\sinh", "cosh": r"\cosh", "tanh": r"\tanh",
@@ -26,8 +27,9 @@ class Latex:
 
     bar = True
 
-    def __init__(self, symbols: Iterable[Symbol]) -> None:
+    def __init__(self, symbols: Iterable[Symbol], mechanism: Mechanism | None = None) -> None:
         self._names = LatexNames(symbols)
+        self.mechanism = mechanism
 
     def symbol(self, symbol: Symbol) -> str:
         return self._names[symbol]
@@ -39,8 +41,13 @@ class Latex:
         return f"{stem}_{{{index}}}"
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
-        name = _OUTPUTS.get(output) or rf"\mathrm{{{escaped(output)}}}"
-        return f"{name}_{{{','.join(map(str, indices))}}}" if indices else name
+        name = entry_name(output, indices, self.mechanism)
+        text = self.symbol(name.variable) if name.variable else _quantity_latex(name)
+        if not name.by:
+            return text
+        order = f"^{{{len(name.by)}}}" if len(name.by) > 1 else ""
+        below = r"\,".join(rf"\partial {self.symbol(variable)}" for variable in name.by)
+        return rf"\frac{{\partial{order} {text}}}{{{below}}}"
 
     def number(self, size: Fraction) -> str:
         return plain_number(size, r" \cdot 10^{{{}}}")
@@ -72,10 +79,32 @@ class Latex:
         return joined(pieces)
 
 
-def latex(graph: Graph, title: str = "", width: int = 75) -> str:
-    """The graph as an aligned LaTeX fragment, lines broken at plus and minus to about `width` characters."""
+def _quantity_latex(name: EntryName) -> str:
+    """The letter of a quantity with what it is of, its frame and its indices; a word where it has no letter."""
+    if name.letter is None:
+        text = rf"\mathrm{{{escaped(name.word)}}}"
+    else:
+        upper = [name.letter.upper, *(part for part in name.of.split(":") if part)]
+        text = name_latex(name.letter.stem, name.letter.dots)
+        text += f"^{{{','.join(_upper(part) for part in upper if part)}}}" if any(upper) else ""
+        text = rf"{{}}^{{{_upper(name.frame)}}}{text}" if name.frame else text
+    lower = ",".join(index if index.isdigit() else name_latex(index) for index in name.indices)
+    return f"{text}_{{{lower}}}" if lower else text
+
+
+def _upper(part: str) -> str:
+    if not part.isascii():
+        return name_latex(part)
+    return part if len(part) == 1 and part.isalpha() else rf"\mathrm{{{escaped(part)}}}"
+
+
+def latex(graph: Graph, title: str = "", width: int = 75, mechanism: Mechanism | None = None) -> str:
+    """The graph as an aligned LaTeX fragment, lines broken at plus and minus to about `width` characters.
+
+    Entries are numbered; with the mechanism the graph was derived from they bear its own names.
+    """
     naming = Naming(graph)
-    writer = Writer(naming, Latex(graph.symbols()))
+    writer = Writer(naming, Latex(graph.symbols(), mechanism))
     parts = [*_head(graph, title)]
     if naming.order:
         parts.append("Abbreviations:")
@@ -142,7 +171,7 @@ def _remarks(section: Section) -> Iterator[str]:
     output = section.output
     name = Latex(()).entry(output.name, ())
     if section.zeros == len(output.nodes):
-        yield f"${name} = 0$."
+        yield f"${name} = 0$." if output.nodes else f"${name}$ is empty."
         return
     if section.symmetric:
         yield f"${name}$ is symmetric" + (" in its last two indices." if len(output.shape) > 2 else ".")

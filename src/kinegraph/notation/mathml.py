@@ -11,13 +11,14 @@ from fractions import Fraction
 from html import escape
 
 from kinegraph.graph.node import Graph, Symbol
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml_names import name_mathml, symbol_mathml
 from kinegraph.notation.naming import Label, Naming
+from kinegraph.notation.outputs import EntryName, entry_name
 from kinegraph.notation.writing import Equation, Piece, Writer, plain_number
 
-_OUTPUTS = {"tau": "<mi>τ</mi>", "gravity": "<msup><mi>h</mi><mi>G</mi></msup>"}
-_OUTPUTS["qdd"] = '<mover accent="true"><mi>q</mi><mo>¨</mo></mover>'
 _THIN = '<mspace width="0.16em"/>'
+_PARTIAL = "<mo>∂</mo>"
 _MINUS, _PLUS = "<mo>−</mo>", "<mo>+</mo>"
 
 
@@ -26,7 +27,10 @@ class MathMl:
 
     bar = True
 
-    def __init__(self, symbols: Iterable[Symbol], digits: int | None = None) -> None:
+    def __init__(
+        self, symbols: Iterable[Symbol], mechanism: Mechanism | None = None, digits: int | None = None
+    ) -> None:
+        self.mechanism = mechanism
         self._digits = digits
         self._names: dict[Symbol, str] = {}
         for symbol in symbols:
@@ -46,8 +50,13 @@ class MathMl:
         )
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
-        name = _OUTPUTS.get(output) or f"<mi>{escape(output)}</mi>"
-        return f"<msub>{name}<mn>{','.join(map(str, indices))}</mn></msub>" if indices else name
+        name = entry_name(output, indices, self.mechanism)
+        text = self.symbol(name.variable) if name.variable else _quantity_mathml(name)
+        if not name.by:
+            return text
+        order = f"<msup>{_PARTIAL}<mn>{len(name.by)}</mn></msup>" if len(name.by) > 1 else _PARTIAL
+        below = _THIN.join(_PARTIAL + self.symbol(variable) for variable in name.by)
+        return f"<mfrac><mrow>{order}{text}</mrow><mrow>{below}</mrow></mfrac>"
 
     def number(self, size: Fraction) -> str:
         """A number; one of more digits than wanted is rounded, and the attribute data-exact keeps them all."""
@@ -90,6 +99,21 @@ class MathMl:
         )
 
 
+def _quantity_mathml(name: EntryName) -> str:
+    """The letter of a quantity with what it is of, its frame and its indices; a word where it has no letter."""
+    lower = "<mo>,</mo>".join(f"<mn>{i}</mn>" if i.isdigit() else name_mathml(i) for i in name.indices)
+    if name.letter is None:
+        text = f"<mi>{escape(name.word)}</mi>"
+        return f"<msub>{text}<mrow>{lower}</mrow></msub>" if lower else text
+    text = name_mathml(name.letter.stem + "'" * name.letter.dots)
+    upper = [part for part in (name.letter.upper, *name.of.split(":")) if part]
+    above = "<mo>,</mo>".join(f"<mi>{escape(part)}</mi>" for part in upper)
+    if name.frame:
+        text = f"<mmultiscripts>{text}<mprescripts/><none/><mi>{escape(name.frame)}</mi></mmultiscripts>"
+    text = f"<msup>{text}<mrow>{above}</mrow></msup>" if above else text
+    return f"<msub>{text}<mrow>{lower}</mrow></msub>" if lower else text
+
+
 @dataclass(frozen=True, slots=True)
 class Display:
     """An equation as HTML: its left side, and its terms, each a <math> element with its sign."""
@@ -106,9 +130,12 @@ class Displays:
     entries: tuple[Display, ...]
 
 
-def mathml(graph: Graph, digits: int | None = None) -> Displays:
-    """The graph's equations in MathML; `digits` rounds numbers for reading, with their exact value beside them."""
-    writer = Writer(Naming(graph), MathMl(graph.symbols(), digits))
+def mathml(graph: Graph, mechanism: Mechanism | None = None, digits: int | None = None) -> Displays:
+    """The graph's equations in MathML; with the mechanism it was derived from, entries bear its own names.
+
+    digits: rounds numbers for reading, with their exact value beside them.
+    """
+    writer = Writer(Naming(graph), MathMl(graph.symbols(), mechanism, digits))
     entries = (display for section in writer.naming.sections for display in _displays(writer.entries(section.entries)))
     return Displays(tuple(_displays(writer.abbreviations())), tuple(entries))
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from kinegraph.graph.node import Graph, Symbol
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.naming import Label, Naming, Section
+from kinegraph.notation.outputs import entry_name
 from kinegraph.notation.writing import Equation, Piece, Writer, joined, plain_number
 
 _INDENT = "    "
@@ -17,6 +19,9 @@ class PlainText:
 
     bar = False
 
+    def __init__(self, mechanism: Mechanism | None = None) -> None:
+        self.mechanism = mechanism
+
     def symbol(self, symbol: Symbol) -> str:
         return symbol.name
 
@@ -24,7 +29,15 @@ class PlainText:
         return str(label)
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
-        return f"{output}[{','.join(map(str, indices))}]" if indices else output
+        if self.mechanism is None or not indices:
+            return f"{output}[{','.join(map(str, indices))}]" if indices else output
+        name = entry_name(output, indices, self.mechanism)
+        text = name.variable.name if name.variable else name.word
+        if not name.variable and name.indices:
+            text = f"{text}[{','.join(name.indices)}]"
+        for variable in name.by:
+            text = f"d({text})/d({variable.name})"
+        return text
 
     def number(self, size: Fraction) -> str:
         return plain_number(size)
@@ -50,10 +63,13 @@ class PlainText:
         return joined(pieces)
 
 
-def formula(graph: Graph, width: int = 110) -> str:
-    """The graph as equations, lines broken at plus and minus to about `width` characters."""
+def formula(graph: Graph, width: int = 110, mechanism: Mechanism | None = None) -> str:
+    """The graph as equations, lines broken at plus and minus to about `width` characters.
+
+    Entries are numbered; with the mechanism the graph was derived from they bear its own names, as in `x'' = ...`.
+    """
     naming = Naming(graph)
-    writer = Writer(naming, PlainText())
+    writer = Writer(naming, PlainText(mechanism))
     blocks: list[list[str]] = []
     if naming.order:
         defined = list(writer.abbreviations())
@@ -116,7 +132,7 @@ def _remarks(section: Section) -> Iterator[str]:
     """What is true of the entries that are not listed."""
     output = section.output
     if section.zeros == len(output.nodes):
-        yield f"{output.name} = 0"
+        yield f"{output.name} = 0" if output.nodes else f"{output.name} is empty"
         return
     if section.symmetric:
         yield f"{output.name} is symmetric" + (" in its last two indices" if len(output.shape) > 2 else "")

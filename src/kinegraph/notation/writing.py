@@ -151,7 +151,8 @@ class Writer:
     def _quotient(self, scale: Fraction, above: Sequence[Factor], below: Sequence[Factor]) -> Piece:
         of_pi = [self.graph.nodes[child] for child, _ in above] == [PI]
         number, divisor = _split_number(abs(scale), always=of_pi)
-        over = [self._factor(factor, alone=False) for factor in above]
+        under_bar = self.dialect.bar and bool(below or divisor != 1)
+        over = [self._factor(factor, alone=under_bar and number == 1 and len(above) == 1) for factor in above]
         if number != 1 or not over:
             over.insert(0, self.dialect.number(number))
         alone = self.dialect.bar and len(below) == 1 and divisor == 1

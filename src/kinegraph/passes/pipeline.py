@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from types import FrameType
 from typing import TypeAlias
 
 from kinegraph.display import RichDisplay
+from kinegraph.errors import NumberSizeError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind
 from kinegraph.graph.proof.prove import prove as compare
+from kinegraph.interrupt import Interrupt
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.expand import Analytic
 from kinegraph.passes.factoring.repair import Budget
@@ -70,25 +69,23 @@ def running_time(operations: Operations) -> int:
 
 
 class Runner:
-    """Applies passes, keeps the books, never accepts a costlier graph; after Ctrl-C does nothing more."""
+    """Applies passes, keeps the books, never accepts a costlier graph; after an interrupt does nothing more."""
 
-    def __init__(self, graph: Graph, on_pass: OnPass | None) -> None:
-        self.on_pass = on_pass
-        self.interrupted = False
+    def __init__(self, graph: Graph, on_pass: OnPass | None, interrupt: Interrupt) -> None:
+        self.on_pass, self.interrupt = on_pass, interrupt
         self.best = graph
         self.allowed_time = running_time(count(graph))
         self.reports: list[PassReport] = []
 
     def run(self, step: Pass, graph: Graph) -> Graph:
         """The result of a pass, or the graph as it was if that was better."""
-        if self.interrupted:
+        if self.interrupt.requested:
             return graph
         started = time.perf_counter()
-        before = count(graph)
-        try:
+        before, candidate = count(graph), graph
+        # Written out, the numbers of a graph may grow too long: it is left as it is.
+        with self.interrupt.catching(), suppress(NumberSizeError):
             candidate = step.apply(graph)
-        except KeyboardInterrupt:
-            candidate, self.interrupted = graph, True
         result = candidate if self._better(count(candidate), before) else graph
         report = PassReport(step.name, before, count(result), time.perf_counter() - started)
         self.reports.append(report)
@@ -97,28 +94,15 @@ class Runner:
             self.on_pass(report)
         return result
 
+    def budget(self, work: int | None = None, seconds: float | None = None, compiled: bool = False) -> Budget:
+        """A budget for a search that sees the interrupt."""
+        return Budget(work, seconds, compiled, self.interrupt)
+
     def run_all(self, steps: Iterable[Pass], graph: Graph) -> Graph:
         """Passes one after the other."""
         for step in steps:
             graph = self.run(step, graph)
         return graph
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Note an interrupt even where a search catches it to return its best."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def note(number: int, frame: FrameType | None) -> None:
-            self.interrupted = True
-            raise KeyboardInterrupt
-
-        before = signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
 
     def _better(self, after: Operations, before: Operations) -> bool:
         """Fewer operations; a kernel that would run longer than the original's is not taken."""
@@ -138,13 +122,15 @@ def reduce(
     seed: int = 0,
     prove: bool = True,
     on_pass: OnPass | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Reduction:
     """The graph with as few operations as the effort allows, never more than it had; proved by default.
 
-    `seconds` boxes the time of `Effort.SEARCH`. Interrupting (Ctrl-C) returns the best graph so far, proved as well.
+    `seconds` boxes the time of `Effort.SEARCH`. An interrupt, requested of the token or by Ctrl-C, returns the best
+    graph so far, proved as well.
     """
-    runner = Runner(graph, on_pass)
-    with runner.watching(), suppress(KeyboardInterrupt):
+    runner = Runner(graph, on_pass, interrupt or Interrupt())
+    with runner.interrupt.catching():
         entry = runner.run_all((Rebuild(), DeadCode()), graph)
         if effort is Effort.SEARCH:
             _search(runner, entry, 60.0 if seconds is None else seconds, seed)
@@ -176,7 +162,7 @@ def _quick(runner: Runner, entry: Graph, seed: int) -> None:
     elif len(entry) <= QUICK_FACTOR_NODES:
         runner.run(FastExtract(), entry)
     if len(entry) <= (QUICK_ANALYTIC_NODES_WITH_RATES if rates else QUICK_ANALYTIC_NODES):
-        runner.run(Analytic(Budget(work=10_000), seed, Limits(terms=300, total=1500), ways=2), entry)
+        runner.run(Analytic(runner.budget(work=10_000), seed, Limits(terms=300, total=1500), ways=2), entry)
 
 
 def _factored(runner: Runner, entry: Graph) -> Graph:
@@ -188,7 +174,7 @@ def _factored(runner: Runner, entry: Graph) -> Graph:
 
 def _normal(runner: Runner, entry: Graph, seed: int) -> None:
     """Half of the work on the graph as it stands; the other half on its outputs written out, or on the same again."""
-    half = Budget(work=20_000_000, compiled=True)
+    half = runner.budget(work=20_000_000, compiled=True)
     standing = runner.run(Search(half, seed), _factored(runner, entry))
     if runner.run(Analytic(half, seed), entry) is entry:
         runner.run(Search(half, seed + 1), standing)
@@ -197,10 +183,10 @@ def _normal(runner: Runner, entry: Graph, seed: int) -> None:
 def _search(runner: Runner, entry: Graph, seconds: float, seed: int) -> None:
     """A quarter of the time on each variant, the rest on the better one."""
     started = time.monotonic()
-    quarter = Budget(seconds=seconds / 4, compiled=True)
+    quarter = runner.budget(seconds=seconds / 4, compiled=True)
     standing = runner.run(Search(quarter, seed), _factored(runner, entry))
     written = runner.run(Analytic(quarter, seed), entry)
-    rest = Budget(seconds=max(1.0, seconds - (time.monotonic() - started)), compiled=True)
+    rest = runner.budget(seconds=max(1.0, seconds - (time.monotonic() - started)), compiled=True)
     if _cheapest(standing, written) is standing:
         runner.run(Search(rest, seed + 1), standing)
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.compiler.compile import plan
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.derive.constraints.projection import projection
 from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
@@ -22,13 +23,15 @@ from kinegraph.derive.dynamics.state_rate import (
     state_names,
     state_rate,
 )
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument, Kernel, compile_graph
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
@@ -80,6 +83,10 @@ class Equations(ABC):
         """A graph in q and v as a graph in y."""
 
     @abstractmethod
+    def carry_states(self, graph: Graph) -> Graph:
+        """Rows of q, v and accounts (the one output of a graph in these) as rows of y, in y."""
+
+    @abstractmethod
     def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
         """y from q and v."""
 
@@ -94,6 +101,28 @@ class Equations(ABC):
         parameters = (Symbol(Kind.PARAMETER, name) for name in self.runtime)
         return (*self.state_symbols, Symbol(Kind.TIME, TIME), *inputs, *parameters)
 
+    @property
+    def velocity_symbols(self) -> tuple[Symbol, ...]:
+        """The symbols of q, v and accounts."""
+        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
+        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
+        accounts = (Symbol(Kind.INPUT, name) for name in self.accounts)
+        return (*positions, *velocities, *accounts)
+
+    @property
+    def moving_symbols(self) -> tuple[Symbol, ...]:
+        """The symbols of what changes with time: y and the sampled inputs."""
+        return (*self.state_symbols, *(Symbol(Kind.INPUT, name) for name in self.forces.sampled))
+
+    @property
+    def rate_symbols(self) -> tuple[Symbol, ...]:
+        """Symbols for the rates of `moving_symbols`."""
+        return tuple(Symbol(Kind.INPUT, f"rate:{symbol.name}") for symbol in self.moving_symbols)
+
+    def slope_function(self, graph: Graph, native: bool) -> Function:
+        """A graph as a function of x, followed by the rates of y and of the inputs."""
+        return _function(graph, [Argument("x", self.symbols), Argument("rates", self.rate_symbols)], native)
+
     def function(self, graph: Graph, native: bool) -> Function:
         """A graph as a function of the one argument x: machine code, or interpreted."""
         return _function(graph, [Argument("x", self.symbols)], native)
@@ -106,8 +135,11 @@ class Equations(ABC):
 
     def right_hand_side(self, jacobian: bool = False, batch: bool = False, native: bool = True) -> RightHandSide:
         """The right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
-        rate = _function(self.rate, self._arguments(), native)
-        slopes = self.function(rate_jacobian(self.mechanism, self.rate), native) if jacobian else None
+        # After a projection angles are no longer symbols: its parts are reduced and proved one by one instead.
+        whole = not is_constrained(self.mechanism)
+        rate = _function(self.rate, self._arguments(), native, whole)
+        slope = rate_jacobian(self.mechanism, self.rate) if jacobian else None
+        slopes = None if slope is None else _function(slope, [Argument("x", self.symbols)], native, whole)
         return RightHandSide(
             code=code_of(rate),
             names=self.names,
@@ -133,18 +165,27 @@ class VelocityForm(Equations):
 
     @property
     def state_symbols(self) -> tuple[Symbol, ...]:
-        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
-        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
-        accounts = (Symbol(Kind.INPUT, name) for name in self.accounts)
-        return (*positions, *velocities, *accounts)
+        return self.velocity_symbols
 
     @cached_property
     def rate(self) -> Graph:
         wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
         motion = plan(self.mechanism, wanted, parameters=self.bound).graph
-        return state_rate(self.mechanism, motion, self.bound, self.forces)
+        if self.projection is None:
+            return state_rate(self.mechanism, motion, self.bound, self.forces)
+        return state_rate(self.mechanism, reduced(motion), self.bound, self.forces, projection=self.projection)
+
+    @cached_property
+    def projection(self) -> Graph | None:
+        """One step back onto the loops and constraints; None where there are none."""
+        if not is_constrained(self.mechanism):
+            return None
+        return reduced(projection(Derivation(self.mechanism, self.bound, Plan())))
 
     def carry(self, graph: Graph) -> Graph:
+        return graph
+
+    def carry_states(self, graph: Graph) -> Graph:
         return graph
 
     def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
@@ -161,6 +202,8 @@ class MomentumForm(Equations):
     def __init__(
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
     ) -> None:
+        if is_constrained(mechanism):
+            raise SolveError("symplectic methods do not take loops or constraints yet: choose another, e.g. dop853")
         if forces.given or depends_on_time(mechanism):
             raise SolveError(
                 "a symplectic method needs a conservative mechanism: no inputs, nothing that depends on time\n"
@@ -189,19 +232,35 @@ class MomentumForm(Equations):
     def _velocities(self) -> Graph:
         return self._form.velocities()
 
+    @cached_property
+    def _momenta(self) -> Graph:
+        return self._form.momenta()
+
     def carry(self, graph: Graph) -> Graph:
         builder = Builder()
+        return builder.graph(self._carried(builder, graph))
+
+    def carry_states(self, graph: Graph) -> Graph:
+        builder = Builder()
+        (rows,) = self._carried(builder, graph)
+        positions, width = len(self.mechanism.layout.positions), rows.shape[1]
+        nodes: list[int] = []
+        for start in range(0, len(rows.nodes), width):
+            row = dict(zip(self.velocity_symbols, rows.nodes[start : start + width], strict=True))
+            place = transfer(self._momenta, builder, _replacing(builder, row))
+            nodes += [*rows.nodes[start : start + positions], *moved(self._momenta.outputs, place)[0].nodes]
+        return builder.graph([Output(rows.name, (rows.shape[0], len(self.names)), tuple(nodes))])
+
+    def _carried(self, builder: Builder, graph: Graph) -> tuple[Output, ...]:
+        """The outputs of a graph in q and v, in q and p."""
         solved = moved(self._velocities.outputs, transfer(self._velocities, builder))[0].nodes
-        v = dict(zip(self.mechanism.layout.velocities, solved, strict=True))
-
-        def symbol(node: Symbol) -> int:
-            return v[node.name] if node.kind is Kind.VELOCITY else builder.symbol(node.kind, node.name)
-
-        return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
+        symbols = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
+        v = dict(zip(symbols, solved, strict=True))
+        return moved(graph.outputs, transfer(graph, builder, _replacing(builder, v)))
 
     def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
         row = np.concatenate([q, v, [0.0], parameters])
-        return np.concatenate([q, row_values(self._form.momenta(), state_symbols(self), row[None])["p"][0]])
+        return np.concatenate([q, row_values(self._momenta, state_symbols(self), row[None])["p"][0]])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
         rows = np.hstack([states, np.zeros((len(states), 1)), np.tile(parameters, (len(states), 1))])
@@ -226,8 +285,20 @@ def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[st
     return values if isinstance(values, dict) else {graph.outputs[0].name: values}
 
 
-def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Function:
-    return compile_graph(reduced(graph), arguments) if native else InterpretedFunction(graph, arguments)
+def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbol], int]:
+    """What every symbol becomes in a builder: one of the nodes, or itself."""
+
+    def symbol(node: Symbol) -> int:
+        known = nodes.get(node)
+        return builder.symbol(node.kind, node.name) if known is None else known
+
+    return symbol
+
+
+def _function(graph: Graph, arguments: Sequence[Argument], native: bool, reducing: bool = True) -> Function:
+    if not native:
+        return InterpretedFunction(graph, arguments)
+    return compile_graph(reduced(graph) if reducing else graph, arguments)
 
 
 def code_of(function: Function | None) -> Code:

@@ -9,14 +9,15 @@ from kinegraph.compiler.compile import derive
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
-from kinegraph.graph.node import Graph, Output
+from kinegraph.graph.differentiate import ForwardDerivative, below
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
-from kinegraph.model.expression import Expression
+from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.equations import Equations, VelocityForm, code_of
+from kinegraph.simulate.equations import Equations, code_of
 from kinegraph.simulate.formula import formula
-from kinegraph.solve.problem.events import Event, EventSet
+from kinegraph.solve.problem.events import Action, Event, EventSet
 
 
 class PointNames(Names):
@@ -44,19 +45,22 @@ def event_set(equations: Equations, events: Sequence[Event], native: bool = True
     """The events for the state of these equations, compiled or interpreted."""
     if not events:
         return EventSet()
-    values = equations.function(equations.carry(_conditions(equations, events)), native)
+    conditions, boundaries = _conditions(equations, events)
+    carried = equations.carry(conditions)
+    values = equations.function(carried, native)
+    slopes = equations.slope_function(_slopes(equations, carried), native)
     reset = None
     if any(event.reset for event in events):
-        if not isinstance(equations, VelocityForm):
-            raise SolveError("a symplectic method cannot reset the state: choose another method for this event")
-        reset = equations.function(_new_states(equations, events), native)
+        reset = equations.function(equations.carry_states(_new_states(equations, events)), native)
     return EventSet(
         names=tuple(event.name for event in events),
         directions=tuple(event.direction for event in events),
         actions=tuple(event.action for event in events),
+        boundaries=boundaries,
         code=code_of(values),
+        slope=code_of(slopes),
         reset=code_of(reset),
-        keep=(values, reset),
+        keep=(values, slopes, reset),
     )
 
 
@@ -66,27 +70,46 @@ def read(event: Event) -> Event:
     return replace(event, condition=formula(event.condition), reset=new)
 
 
-def _conditions(equations: Equations, events: Sequence[Event]) -> Graph:
+def _conditions(equations: Equations, events: Sequence[Event]) -> tuple[Graph, tuple[bool, ...]]:
+    """The conditions in q, v and t, and which events act on one that does not depend on velocities."""
     builder = Builder()
     names = PointNames(builder, equations)
     nodes = tuple(names.scalar(_expression(event.condition)).index for event in events)
-    return builder.graph([Output("events", (len(nodes),), nodes)])
+    boundaries = []
+    for event, node in zip(events, nodes, strict=True):
+        symbols = (builder.nodes[index] for index in below(builder, node))
+        moving = any(isinstance(one, Symbol) and one.kind is Kind.VELOCITY for one in symbols)
+        boundaries.append(event.action is not Action.RECORD and not moving)
+    return builder.graph([Output("events", (len(nodes),), nodes)]), tuple(boundaries)
 
 
-def _new_states(equations: VelocityForm, events: Sequence[Event]) -> Graph:
+def _slopes(equations: Equations, conditions: Graph) -> Graph:
+    """The rates of conditions along the motion, from the rates of y and of the inputs as symbols."""
+    builder = Builder()
+    (values,) = moved(conditions.outputs, transfer(conditions, builder))
+    rates = zip(equations.moving_symbols, equations.rate_symbols, strict=True)
+    seeds = {builder.symbol(one.kind, one.name): builder.symbol(rate.kind, rate.name) for one, rate in rates}
+    along = ForwardDerivative(builder, seeds | {builder.symbol(Kind.TIME, TIME): builder.one})
+    return builder.graph([Output("slopes", values.shape, tuple(along(node) for node in values.nodes))])
+
+
+def _new_states(equations: Equations, events: Sequence[Event]) -> Graph:
+    """The states events lead to, in q and v (and accounts), a row for each event."""
     builder = Builder()
     names = PointNames(builder, equations)
+    symbols = equations.velocity_symbols
+    known = [symbol.name for symbol in symbols]
     rows: list[int] = []
     for event in events:
         for name in event.reset:
-            if name not in equations.names:
-                raise SolveError(f"event {event.name}: there is no {name!r} to reset; {', '.join(equations.names)}")
-        for symbol, name in zip(equations.state_symbols, equations.names, strict=True):
-            if name in event.reset:
-                rows.append(names.scalar(_expression(event.reset[name])).index)
+            if name not in known:
+                raise SolveError(f"event {event.name}: there is no {name!r} to reset; {', '.join(known)}")
+        for symbol in symbols:
+            if symbol.name in event.reset:
+                rows.append(names.scalar(_expression(event.reset[symbol.name])).index)
             else:
                 rows.append(builder.symbol(symbol.kind, symbol.name))
-    return builder.graph([Output("reset", (len(events), len(equations.names)), tuple(rows))])
+    return builder.graph([Output("reset", (len(events), len(symbols)), tuple(rows))])
 
 
 def _expression(value: object) -> Expression:

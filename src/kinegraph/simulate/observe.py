@@ -12,6 +12,7 @@ from kinegraph.derive.dynamics.state_rate import SIGNS, along_motion
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
 from kinegraph.model.expression import TIME
+from kinegraph.simulate.drift import Drift
 from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.solve.results.solution import Check
@@ -21,6 +22,7 @@ MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
 
 _LARGEST = 20_000  # nodes of a right-hand side up to which first integrals are looked for
 _NORM_LIMIT = 1e-9
+_CLOSED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -117,3 +119,14 @@ def _label(name: str, rows: Rows) -> str:
 def _drift(values: Floats, size: float, start: float | None = None) -> float:
     level = values[0] if start is None else start
     return float(np.abs(values - level).max() / size) if size > 0 else float(np.abs(values - level).max())
+
+
+def drift_checks(drift: Drift | None) -> tuple[Check, ...]:
+    """How far loops and constraints were open before saved states were closed, and what is left."""
+    if drift is None:
+        return ()
+    return (
+        Check("loops open by position, left", drift.left_position, _CLOSED),
+        Check("loops open by velocity, left", drift.left_velocity, _CLOSED),
+        Check("loops open by position, while integrating", drift.position, None),
+    )

@@ -15,10 +15,11 @@ from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.observe import Rows, checks, first_integrals, observed, quantities
+from kinegraph.simulate.observe import Rows, checks, drift_checks, first_integrals, observed, quantities
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -153,6 +154,9 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
     mechanism = equations.mechanism
     nothing: Floats = np.zeros(0)
     q, v = equations.unpack(run.states, nothing)
+    drift = None
+    if isinstance(equations, VelocityForm) and equations.projection is not None:
+        q, v, drift = without_drift(equations, equations.projection, run.times, q, v, nothing)
     accounts = dict(zip(equations.accounts, run.states.T[len(run.states.T) - len(equations.accounts) :], strict=True))
     rows = Rows(run.times, q, v, accounts, nothing)
     columns: dict[str, Any] = {TIME: run.times}
@@ -173,7 +177,7 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
         velocities=mechanism.layout.velocities,
         ending=run.ending,
         happenings=run.happenings,
-        checks=checks(equations, integrals, columns, rows, rtol),
+        checks=(*checks(equations, integrals, columns, rows, rtol), *drift_checks(drift)),
         statistics=run.statistics,
         subject=Subject(mechanism, equations.bound, rtol, outcome.forces.formulas),
         decision=outcome.decision,

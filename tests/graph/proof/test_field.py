@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinegraph.graph.build import Builder
-from kinegraph.graph.node import Kind, Output, Symbol
-from kinegraph.graph.proof.degree import angle_denominator, degree
+from kinegraph.graph.node import Graph, Kind, Output
+from kinegraph.graph.proof.angles import angle_tables, degree
 from kinegraph.graph.proof.field import CIRCLE_DIVISOR, PrimeField
 from kinegraph.graph.proof.point import FieldArithmetic, UnluckyPoint
 from kinegraph.graph.scalar import Scalar
@@ -19,8 +19,8 @@ FIELD = PrimeField.drawn(1)
 OFFSETS = range(20)
 
 
-def arithmetic(angle_denominator: int = 1) -> FieldArithmetic:
-    return FieldArithmetic(FIELD, 1, angle_denominator)
+def arithmetic() -> FieldArithmetic:
+    return FieldArithmetic(FIELD, 1)
 
 
 @pytest.mark.parametrize("bits", [127, 200, 700])
@@ -66,20 +66,34 @@ def test_a_number_or_its_negative_has_a_root(value: int) -> None:
     assert all(root is None or root * root % FIELD.prime in (value, -value % FIELD.prime) for root in roots)
 
 
-def test_angles_need_a_covering_denominator() -> None:
-    point = arithmetic(2)
-    q = point.symbol(Symbol(Kind.COORDINATE, "q"))
-    assert point.function("sin", [0], lambda: [(Fraction(1, 2), q)])
-    with pytest.raises(ValueError, match="does not cover 1/3"):
-        point.function("sin", [0], lambda: [(Fraction(1, 3), q)])
+def angles_of(*graphs: Graph) -> list[list[int]]:
+    return [[part.times for parts in table.values() for part in parts] for table in angle_tables(*graphs)]
 
 
-def test_angle_denominator_covers_all_fractions_of_angles() -> None:
+def sines(*coefficients: Fraction | int, name: str = "q") -> Graph:
     builder = Builder()
-    q = Scalar(builder, builder.symbol(Kind.COORDINATE, "q"))
-    sines = [(q * fraction).sin().index for fraction in (Fraction(1, 6), 3, Fraction(1, 4))]
-    assert angle_denominator(builder.graph([Output("s", (3,), tuple(sines))])) == 12
-    assert angle_denominator(builder.graph([Output("q", (), (q.index,))])) == 1
+    q = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
+    found = [(q * coefficient).sin().index for coefficient in coefficients]
+    return builder.graph([Output("s", (len(found),), tuple(found))])
+
+
+def test_angles_are_whole_multiples_of_a_unit_of_all_graphs() -> None:
+    assert angles_of(sines(Fraction(1, 6), 3, Fraction(1, 4))) == [[2, 36, 3]]
+    assert angles_of(sines(Fraction(1, 6), 3), sines(Fraction(1, 4))) == [[2, 36], [3]]
+
+
+def test_every_angle_has_a_unit_of_its_own() -> None:
+    """A decimal in one angle makes no large multiples of another."""
+    assert angles_of(sines(1), sines(Fraction(1, 10**400), name="r")) == [[1], [1]]
+
+
+def test_a_fixed_angle_is_a_part_of_a_full_turn() -> None:
+    builder = Builder()
+    q, pi = Scalar(builder, builder.symbol(Kind.COORDINATE, "q")), Scalar(builder, builder.pi())
+    graph = builder.graph([Output("s", (2,), ((q + pi / 5).sin().index, (q + pi / 17).sin().index))])
+    (table,) = angle_tables(graph)
+    turns = [part.turns for parts in table.values() for part in parts if part.monomial != ((0, 1),)]
+    assert set(turns) == {CIRCLE_DIVISOR // 10, None}
 
 
 def test_degree_counts_powers_of_powers_and_turns() -> None:
@@ -87,18 +101,20 @@ def test_degree_counts_powers_of_powers_and_turns() -> None:
     q, v = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "qv")
 
     def of(value: Scalar) -> int:
-        return degree(builder.graph([Output("y", (), (value.index,))]))
+        graph = builder.graph([Output("y", (), (value.index,))])
+        return degree(graph, angle_tables(graph)[0])
 
     assert of(q) == 1
     assert of(q * v + 1) == 2
     assert of((q**1000 + v) ** 1000) == 10**6
     assert of((q**5).reciprocal() ** 3) == 15
-    assert of((10**9 * q + v).sin() * v) == 2 * (10**9 + 1) + 1
+    assert of((10**9 * q + v).sin() * q.sin()) == 2 * (10**9 + 1) + 2
+    assert of((10**9 * q + v).sin() * v) == 2 * 2 + 1  # nothing is known of a billionth of it
 
 
 def test_division_by_zero_is_unlucky() -> None:
     with pytest.raises(UnluckyPoint):
-        arithmetic().function("reciprocal", [0], list)
+        arithmetic().function("reciprocal", [0])
 
 
 def test_a_fraction_of_the_prime_is_unlucky() -> None:

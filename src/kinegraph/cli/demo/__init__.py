@@ -145,7 +145,7 @@ def export(
     folder.mkdir(parents=True, exist_ok=True)
     texts = {f"{mechanism.name}.kg": kg.library.text(NEW)}
     for quantity, one in measured.items():
-        texts[f"{quantity}.tex"] = latex(one.kernel.graph, f"{mechanism.name}: {quantity}")
+        texts[f"{quantity}.tex"] = latex(one.kernel.graph, f"{mechanism.name}: {quantity}", mechanism=mechanism)
         texts[f"{quantity}.c"] = c_source(one.kernel.binding, quantity)
     texts["report.json"] = json_module.dumps(figures, indent=2) + "\n"
     for name, text in texts.items():

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, show_table, state_settings, zip_names
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     at: AtOption = None,
     every: Annotated[bool, typer.Option("--all", help="All ways to assemble that are found.")] = False,
     settings: SetOption = None,
@@ -23,7 +25,7 @@ def run(
     """
     from kinegraph.assembly.assemble import Assembler
 
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     assembler = Assembler(mechanism, parameter_settings(mechanism, settings))
     state = state_settings(mechanism, at)
     found = assembler.modes(state) if every else [assembler.assemble(state)]

@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
-from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, pair, show_table, state_settings
 from kinegraph.errors import TaskError
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     at: AtOption = None,
     within: Annotated[
         list[str] | None,
@@ -31,7 +33,7 @@ def run(
     """
     from kinegraph.tasks.equilibria import equilibria
 
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     found = equilibria(
         mechanism,
         state_settings(mechanism, at),

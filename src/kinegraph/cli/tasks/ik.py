@@ -7,13 +7,15 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import show_table
 from kinegraph.errors import TaskError
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     body: Annotated[str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to be placed.")],
     pose: Annotated[
         str,
@@ -35,7 +37,7 @@ def run(
     """
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
 
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     found = inverse_kinematics(
         mechanism, body, _pose(pose), starts=starts, parameters=parameter_settings(mechanism, settings)
     )

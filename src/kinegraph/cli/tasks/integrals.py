@@ -5,17 +5,19 @@ from __future__ import annotations
 import typer
 
 import kinegraph as kg
-from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
 
 
-def run(model: ModelArgument, settings: SetOption = None, json: JsonOption = False) -> None:
+@reads_model
+def run(source: ModelSource, settings: SetOption = None, json: JsonOption = False) -> None:
     """What does not change along the motion: energy, momenta, and their combinations; each is proved.
 
     Example: kinegraph integrals heavy-top
     """
     from kinegraph.tasks.integrals import integrals
 
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     found = integrals(mechanism, parameters=parameter_settings(mechanism, settings))
     if json:
         rows = [

@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
-from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.eval import written
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, EquilibriumOption, pair, steady_state, written_complex
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     at: AtOption = None,
     equilibrium: EquilibriumOption = None,
     outputs: Annotated[
@@ -28,7 +30,7 @@ def run(
     """
     from kinegraph.tasks.linearise import linearise
 
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     found = linearise(
         mechanism,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
-from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, EquilibriumOption, pair, show_table, steady_state, written_complex
 from kinegraph.tasks.modes import Mode
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     at: AtOption = None,
     equilibrium: EquilibriumOption = None,
     settings: SetOption = None,
@@ -22,7 +24,7 @@ def run(
     """
     from kinegraph.tasks.modes import modes
 
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     found = modes(mechanism, steady_state(mechanism, at, equilibrium, values), parameters=values)
     if json:

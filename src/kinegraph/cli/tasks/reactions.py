@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
-from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, show_table, state_settings
 from kinegraph.tasks.reactions import Axes
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     joint: Annotated[
         list[str] | None,
         typer.Option("--joint", "-j", metavar="BODY", help="The joint that carries a body; all if none."),
@@ -28,7 +30,7 @@ def run(
     """
     from kinegraph.tasks.reactions import reactions
 
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     state, values = state_settings(mechanism, at), parameter_settings(mechanism, settings)
     bodies = joint or [body.name for body in mechanism.bodies]
     found = [reactions(mechanism, body, state, axes=axes, parameters=values) for body in bodies]

@@ -8,13 +8,15 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from kinegraph.cli.common import JsonOption, ModelArgument, SetOption, parameter_settings, print_json, read_model
+from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, EquilibriumOption, show_table, steady_state
 from kinegraph.errors import TaskError
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     at: AtOption = None,
     equilibrium: EquilibriumOption = None,
     inputs: Annotated[str, typer.Option("--input", metavar="LIST", help="Forces: tau:q1, or inputs.")] = "",
@@ -34,7 +36,7 @@ def run(
     """
     from kinegraph.tasks.response import response
 
-    mechanism = read_model(model)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     found = response(
         mechanism,

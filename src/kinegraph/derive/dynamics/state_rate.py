@@ -97,16 +97,21 @@ def state_rate(
     bound: Mapping[str, Expression],
     forces: Forces = NO_FORCES,
     accounts: tuple[str, ...] | None = None,
+    projection: Graph | None = None,
 ) -> Graph:
     """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
 
-    accounts: which of them end the state; None takes all that can be other than zero.
+    accounts: which of them end the state; None takes all that can be other than zero. projection: takes states back
+    onto the constraints (its output `projected` is q and v); the rate is that of the projected state, so that it has
+    no trace of drift, which near singular positions would be all there is to see.
     """
     forces.check(mechanism)
     builder = Builder()
     names = Names(builder, mechanism, bound)
+    if projection is not None:
+        names.replace(_projected(mechanism, builder, projection))
     given = _given(mechanism, names, forces)
-    place = transfer(motion, builder, _replacing(builder, {name: item.index for name, item in given.items()}))
+    place = transfer(motion, builder, _replacing(builder, names, given))
     qdd = moved([motion.output("qdd")], place)[0].nodes
     v = [names[name] for name in mechanism.layout.velocities]
     rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
@@ -129,10 +134,20 @@ def _given(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scal
     return found
 
 
-def _replacing(builder: Builder, nodes: Mapping[str, int]) -> Callable[[Symbol], int]:
+def _projected(mechanism: Mechanism, builder: Builder, projection: Graph) -> dict[str, Scalar]:
+    """What every position and velocity is after the projection."""
+    nodes = moved([projection.output("projected")], transfer(projection, builder))[0].nodes
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    return {name: Scalar(builder, node) for name, node in zip(names, nodes, strict=True)}
+
+
+def _replacing(builder: Builder, names: Names, given: Mapping[str, Scalar]) -> Callable[[Symbol], int]:
     def symbol(node: Symbol) -> int:
-        known = nodes.get(node.name) if node.kind is Kind.INPUT else None
-        return builder.symbol(node.kind, node.name) if known is None else known
+        if node.kind is Kind.INPUT and node.name in given:
+            return given[node.name].index
+        if node.kind in (Kind.COORDINATE, Kind.VELOCITY):
+            return names[node.name].index
+        return builder.symbol(node.kind, node.name)
 
     return symbol
 

@@ -18,7 +18,7 @@ from kinegraph.derive.tree.links import Joint, JointKind, Tree
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.proof.degree import angle_denominator
+from kinegraph.graph.proof.angles import angle_tables
 from kinegraph.graph.proof.field import PrimeField
 from kinegraph.graph.proof.point import FieldArithmetic, FieldEvaluation
 from kinegraph.graph.scalar import Scalar
@@ -193,7 +193,8 @@ class _MovingPoint:
 
     def next(self, graph: Graph, height: int, width: int) -> Iterator[list[int]]:
         self.steps += 1
-        values = FieldEvaluation(graph, _MotionField(self.field, self.seed, self.steps, angle_denominator(graph)))
+        (angles,) = angle_tables(graph)
+        values = FieldEvaluation(graph, _MotionField(self.field, self.seed, self.steps), angles)
         nodes = graph.outputs[0].nodes
         for row in range(height):
             yield [values[index] for index in nodes[row * width : (row + 1) * width]]
@@ -202,9 +203,9 @@ class _MovingPoint:
 class _MotionField(FieldArithmetic):
     """The field at a point whose parameters depend on the seed only, everything else on the step too."""
 
-    def __init__(self, field: PrimeField, seed: int, step: int, denominator: int) -> None:
+    def __init__(self, field: PrimeField, seed: int, step: int) -> None:
         self._step = step
-        super().__init__(field, seed, denominator)
+        super().__init__(field, seed)
 
     def symbol(self, symbol: Symbol) -> int:
         if symbol.kind.static:

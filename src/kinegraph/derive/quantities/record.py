@@ -99,6 +99,8 @@ class QuantityRecord:
     #: Another frame can be asked for, as in `pose:hand@base`.
     any_frame: bool = False
     entries: Variables | None = None
+    #: Its entries are these variables, and not only named after them.
+    variables: bool = False
     #: Elements and inputs act on it.
     driven: bool = False
     #: Loops over bodies compute it for large mechanisms.

@@ -38,6 +38,10 @@ class Names:
         self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
         self._formulas |= {one.name: one.value for one in named_expressions(mechanism)}
 
+    def replace(self, meanings: Mapping[str, Scalar]) -> None:
+        """From now on these names stand for these scalars."""
+        self._scalars |= meanings
+
     def __getitem__(self, name: str) -> Scalar:
         if name not in self._scalars:
             self._scalars[name] = self._new(name)

@@ -40,10 +40,11 @@ def latex_files(source: Mechanism | Graph, quantities: Quantities, options: Expo
     title = source.name if isinstance(source, Mechanism) else (options.name or "model")
     text = write(source) if isinstance(source, Mechanism) else dump(source)
     digest = digest_of(text, [output.name for output in bound.binding.graph.outputs], options.parameters)
-    return {f"{prefix(options.name or title)}.tex": "\n".join(_document(bound, title, digest))}
+    mechanism = source if isinstance(source, Mechanism) else None
+    return {f"{prefix(options.name or title)}.tex": "\n".join(_document(bound, title, digest, mechanism))}
 
 
-def _document(bound: Bound, title: str, digest: str) -> Iterator[str]:
+def _document(bound: Bound, title: str, digest: str, mechanism: Mechanism | None) -> Iterator[str]:
     graph = printable(bound.binding.graph)
     cyrillic = needs_cyrillic(node.name for node in graph.nodes if isinstance(node, Symbol))
     yield from (f"% {MARK} {kinegraph_version()}.", f"% SHA-256 of model and quantities: {digest}")
@@ -53,7 +54,7 @@ def _document(bound: Bound, title: str, digest: str) -> Iterator[str]:
     yield from (r"\usepackage[utf8]{inputenc}", r"\usepackage[margin=20mm]{geometry}", r"\usepackage{amsmath}")
     yield from (r"\allowdisplaybreaks", r"\setlength{\parindent}{0pt}", r"\raggedright", "", r"\begin{document}", "")
     yield from (rf"\section*{{{_plain(comment(title))}: {_plain(bound.title)}}}", "")
-    yield from (f"{count(graph)}.", "", *_symbols(graph), "", latex(graph, "").rstrip(), "")
+    yield from (f"{count(graph)}.", "", *_symbols(graph), "", latex(graph, mechanism=mechanism).rstrip(), "")
     yield from (
         rf"{{\footnotesize {MARK} {kinegraph_version()}. SHA-256 of model and quantities:\\",
         rf"\texttt{{{digest}}}}}",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from fractions import Fraction
-from typing import TypeAlias, cast
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar, cast
 
-from kinegraph.graph.angle import PI
-from kinegraph.graph.interpret import Evaluation
-from kinegraph.graph.node import Coefficient, Graph, Polynomial, Symbol
+from kinegraph.graph.interpret import Arithmetic, Evaluation
+from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol
+from kinegraph.graph.proof.angles import AnglePart, AngleTable
 from kinegraph.graph.proof.field import CIRCLE_DIVISOR, Point, PrimeField
 
-#: An angle as a sum of multiples of values.
-AngleForm: TypeAlias = tuple[tuple[Coefficient, Hashable], ...]
+T = TypeVar("T")
 
 
 class UnluckyPoint(Exception):
@@ -23,20 +21,15 @@ class UnluckyPoint(Exception):
 class FieldArithmetic:
     """One random point: symbols get random values, angles random points of the circle, functions are random oracles."""
 
-    def __init__(
-        self, field: PrimeField, seed: int, angle_denominator: int = 1, unit: Iterable[Sequence[Symbol]] = ()
-    ) -> None:
+    def __init__(self, field: PrimeField, seed: int, unit: Iterable[Sequence[Symbol]] = ()) -> None:
         self.field = field
         self.prime = field.prime
         self.seed = seed
-        self.angle_denominator = angle_denominator
         self._on_spheres: dict[Symbol, int] = {}
         for symbols in unit:
             self._on_spheres |= zip(symbols, self._point_of_sphere(symbols), strict=True)
         self._inverses: dict[int, int] = {}
         self._points: dict[Hashable, Point] = {}
-        self._angles: dict[AngleForm, Point] = {}
-        self._pi = self.symbol(PI)
 
     def random(self, *key: object) -> int:
         """A random number of the field, the same for the same key."""
@@ -77,15 +70,11 @@ class FieldArithmetic:
     def power(self, base: int, exponent: int) -> int:
         return pow(base, exponent, self.prime)
 
-    def function(
-        self, name: str, arguments: Sequence[int], angle: Callable[[], Sequence[tuple[Coefficient, int]]]
-    ) -> int:
+    def function(self, name: str, arguments: Sequence[int], angle: object = None) -> int:
         if name == "reciprocal":
             if arguments[0] == 0:
                 raise UnluckyPoint
             return pow(arguments[0], -1, self.prime)
-        if name in ("sin", "cos"):
-            return self.angle(tuple(angle()))[0 if name == "cos" else 1]
         if name == "select":
             return self._select(*arguments)
         return self.oracle(name, arguments)
@@ -99,34 +88,54 @@ class FieldArithmetic:
         weight = self.random("select", condition)
         return (weight * chosen + (1 - weight) * other) % self.prime
 
-    def angle(self, form: AngleForm) -> Point:
-        """The point of an angle given as a linear form."""
-        point = self._angles.get(form)
-        if point is None:
-            point = (1, 0)
-            for coefficient, value in form:
-                point = self.field.rotate(point, self._multiple_of(value, Fraction(coefficient)))
-            self._angles[form] = point
+    def angle(self, parts: Sequence[AnglePart], values: Sequence[Hashable]) -> Point:
+        """The point of an angle: its parts, and the value of the product each is a multiple of."""
+        point = (1, 0)
+        for part, value in zip(parts, values, strict=True):
+            point = self.field.rotate(point, self._multiple(part, value))
         return point
 
-    def _multiple_of(self, value: Hashable, coefficient: Fraction) -> Point:
-        turns = coefficient * CIRCLE_DIVISOR / 2
-        if value == self._pi and turns.denominator == 1:
-            return self.field.multiple(self.field.unit_angle, int(turns) % CIRCLE_DIVISOR)
+    def _multiple(self, part: AnglePart, value: Hashable) -> Point:
+        if part.turns is not None:
+            return self.field.multiple(self.field.unit_angle, part.turns % CIRCLE_DIVISOR)
         if value not in self._points:
             self._points[value] = self.field.circle_point(self.random("angle", value))
-        times = coefficient * self.angle_denominator
-        if times.denominator != 1:
-            raise ValueError(f"angle denominator {self.angle_denominator} does not cover {coefficient}")
-        return self.field.multiple(self._points[value], int(times))
+        return self.field.multiple(self._points[value], part.times)
 
 
-class FieldEvaluation(Evaluation[int]):
-    """The values of a graph's nodes at a point; sums of products without a call for each operation."""
+class PointEvaluation(Evaluation[T]):
+    """The values of a graph's nodes at a point; sines and cosines are those of points of the circle."""
 
-    def __init__(self, graph: Graph, arithmetic: FieldArithmetic, only: Sequence[bool] | None = None) -> None:
-        self._number, self._prime = arithmetic.number, arithmetic.prime
+    def __init__(
+        self, graph: Graph, arithmetic: Arithmetic[T], point: FieldArithmetic, angles: AngleTable,
+        only: Sequence[bool] | None = None,
+    ) -> None:  # fmt: skip
+        self._point, self._table = point, angles
+        self._circle: dict[int, Point] = {}
         super().__init__(graph, arithmetic, only)
+
+    def _node(self, node: Node) -> T:
+        if isinstance(node, Polynomial):
+            return self._polynomial(node)
+        if isinstance(node, Function) and node.name in ("sin", "cos"):
+            cosine, sine = self._angle(node.arguments[0])
+            return cast(T, cosine if node.name == "cos" else sine)
+        return super()._node(node)
+
+    def _angle(self, argument: int) -> Point:
+        if argument not in self._circle:
+            parts = self._table[argument]
+            values = [self._polynomial(Polynomial(((1, part.monomial),))) for part in parts]
+            self._circle[argument] = self._point.angle(parts, values)
+        return self._circle[argument]
+
+
+class FieldEvaluation(PointEvaluation[int]):
+    """The values of a graph's nodes in the field; sums of products without a call for each operation."""
+
+    def __init__(self, graph: Graph, point: FieldArithmetic, angles: AngleTable) -> None:
+        self._number, self._prime = point.number, point.prime
+        super().__init__(graph, point, point, angles)
 
     def _polynomial(self, node: Polynomial) -> int:
         p, values = self._prime, cast(list[int], self.values)

@@ -18,7 +18,7 @@ from typing import TypeAlias, TypeVar
 from kinegraph.errors import ProofError
 from kinegraph.graph.interpret import Evaluation
 from kinegraph.graph.node import Function, Graph, Symbol, children
-from kinegraph.graph.proof.degree import angle_denominator, degree
+from kinegraph.graph.proof.angles import angle_tables, degree
 from kinegraph.graph.proof.field import LEAST_BITS, PrimeField
 from kinegraph.graph.proof.point import FieldArithmetic, FieldEvaluation, UnluckyPoint
 from kinegraph.graph.proof.roots import RootArithmetic, RootEvaluation
@@ -81,8 +81,8 @@ class _Comparison:
 
     def __init__(self, first: Graph, second: Graph, seed: int, unit: tuple[tuple[Symbol, ...], ...]) -> None:
         self.first, self.second, self.seed, self.unit = first, second, seed, unit
-        self.denominator = angle_denominator(first, second)
-        bits = max(degree(graph, self.denominator).bit_length() for graph in (first, second))
+        self.angles = angle_tables(first, second)
+        bits = max(degree(*one).bit_length() for one in zip((first, second), self.angles, strict=True))
         if bits > MOST_DEGREE_BITS:
             raise ProofError(
                 f"cannot compare polynomials of degree 2^{bits}: 2^{MOST_DEGREE_BITS} is the most; "
@@ -93,15 +93,15 @@ class _Comparison:
     def point(self, number: int) -> FieldArithmetic:
         """The random point of this number, each in a field of its own."""
         field = PrimeField.drawn(self.seed + number, self.bits)
-        return FieldArithmetic(field, self.seed + number, self.denominator, self.unit)
+        return FieldArithmetic(field, self.seed + number, self.unit)
 
     def at_one_point(self) -> tuple[Entry, ...]:
         """The entries that differ if nothing is known of functions other than sine, cosine and division."""
-        entries = [(output.name, position) for output in self.first.outputs for position in range(len(output.nodes))]
         for number in range(8):
             try:
                 point = self.point(number)
-                return self._different(FieldEvaluation(self.first, point), FieldEvaluation(self.second, point), entries)
+                left = FieldEvaluation(self.first, point, self.angles[0])
+                return self._different(left, FieldEvaluation(self.second, point, self.angles[1]))
             except UnluckyPoint:
                 continue
         raise ProofError(
@@ -115,7 +115,7 @@ class _Comparison:
             compared = 0
             for left, right in islice(self._root_evaluations(wanted, oracles), ROOT_POINTS):
                 compared += 1
-                if different := self._different(left, right, entries):
+                if different := self._different(left, right):
                     return different
             if compared == ROOT_POINTS:
                 return ()
@@ -129,15 +129,21 @@ class _Comparison:
             try:
                 point = RootArithmetic(self.point(number), oracles)
                 yield (
-                    RootEvaluation(self.first, point, wanted[0]),
-                    RootEvaluation(self.second, point, wanted[1]),
+                    RootEvaluation(self.first, point, self.angles[0], wanted[0]),
+                    RootEvaluation(self.second, point, self.angles[1], wanted[1]),
                 )
             except UnluckyPoint:
                 continue
 
-    def _different(self, left: Evaluation[T], right: Evaluation[T], entries: Iterable[Entry]) -> tuple[Entry, ...]:
-        first, second = _nodes(self.first), _nodes(self.second)
-        return tuple((name, place) for name, place in entries if left[first[name][place]] != right[second[name][place]])
+    def _different(self, left: Evaluation[T], right: Evaluation[T]) -> tuple[Entry, ...]:
+        """The entries whose values differ; what was not evaluated does not."""
+        found: list[Entry] = []
+        others = _nodes(self.second)
+        for output in self.first.outputs:
+            for position, (a, b) in enumerate(zip(output.nodes, others[output.name], strict=True)):
+                if left.values[a] != right.values[b]:
+                    found.append((output.name, position))
+        return tuple(found)
 
 
 def _nodes(graph: Graph) -> dict[str, tuple[int, ...]]:

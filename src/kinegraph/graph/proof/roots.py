@@ -7,12 +7,12 @@ sqrt(x^2) = x fails at every second point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
-from kinegraph.graph.interpret import Evaluation
 from kinegraph.graph.node import Coefficient, Graph, Polynomial, Symbol
-from kinegraph.graph.proof.point import FieldArithmetic, UnluckyPoint
+from kinegraph.graph.proof.angles import AngleTable
+from kinegraph.graph.proof.point import FieldArithmetic, PointEvaluation, UnluckyPoint
 
 #: a + b i as a pair where b is not zero, else the number a alone.
 Element: TypeAlias = "int | tuple[int, int]"
@@ -65,9 +65,7 @@ class RootArithmetic:
             exponent >>= 1
         return result
 
-    def function(
-        self, name: str, arguments: Sequence[Element], angle: Callable[[], Sequence[tuple[Coefficient, Element]]]
-    ) -> Element:
+    def function(self, name: str, arguments: Sequence[Element], angle: object = None) -> Element:
         first = arguments[0]
         if name == "reciprocal":
             return self._inverse(first)
@@ -78,8 +76,6 @@ class RootArithmetic:
         if name == "select":
             weight = self.point.random("select", first)
             return self.add(self.multiply(weight, arguments[1]), self.multiply(1 - weight, arguments[2]))
-        if name in ("sin", "cos"):
-            return self.point.angle(tuple(angle()))[0 if name == "cos" else 1]
         return self.point.oracle(name, arguments)
 
     def _element(self, real: int, imaginary: int) -> Element:
@@ -127,12 +123,12 @@ def _parts(value: Element) -> tuple[int, int]:
     return (value, 0) if isinstance(value, int) else value
 
 
-class RootEvaluation(Evaluation[Element]):
+class RootEvaluation(PointEvaluation[Element]):
     """The values of a graph's nodes at a point of the extension; where nothing is imaginary, as in the field."""
 
-    def __init__(self, graph: Graph, arithmetic: RootArithmetic, only: Sequence[bool] | None = None) -> None:
+    def __init__(self, graph: Graph, arithmetic: RootArithmetic, angles: AngleTable, only: Sequence[bool]) -> None:
         self._number, self._prime = arithmetic.number, arithmetic.prime
-        super().__init__(graph, arithmetic, only)
+        super().__init__(graph, arithmetic, arithmetic.point, angles, only)
 
     def _polynomial(self, node: Polynomial) -> Element:
         p, values = self._prime, self.values

@@ -5,7 +5,7 @@
 | alpha, a, d, theta | the four quantities of a row: expressions; empty is zero |
 | kind | revolute (the default), prismatic or fixed; the first letter is enough |
 | name | the coordinate's name; q1, q2, ... if left out |
-| m, x, y, z, Jx, Jy, Jz, Jxy, Jyz, Jxz | optional: mass, mass centre in the link frame, moments about it |
+| m, x, y, z, Jx, Jy, Jz, Jxy, Jyz, Jxz | optional: mass, centre of mass in the link frame, moments about it |
 
 The coordinate of a revolute row is added to theta, that of a prismatic row to d, unless the cell mentions it. All other
 names are parameters. A modified row (Craig) is Rx(alpha) Sx(a) Rz(theta) Sz(d) with alpha and a of the link before; a
@@ -17,8 +17,8 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -29,7 +29,7 @@ from kinegraph.io.records.expression_text import read_expression
 from kinegraph.io.robot.attributes import Written
 from kinegraph.io.robot.placement import Placing, plus
 from kinegraph.io.robot.report import Findings, Robot
-from kinegraph.io.robot.right_angles import RightAngles, pi_multiple
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles, pi_multiple
 from kinegraph.model.expression import PI, TIME, Expression, Name, Number, Scalar, expression, names
 from kinegraph.model.mechanism import (
     ZERO,
@@ -81,11 +81,11 @@ def load_denavit_hartenberg(
     angles: AngleUnit | str = AngleUnit.RADIANS,
     gravity: tuple[Scalar, Scalar, Scalar] = (0, 0, -9.81),
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """Read a CSV file (UTF-8, columns separated by comma or semicolon) whose first line names the columns."""
     text = read_input_text(path, _MAX_BYTES, "table")
-    rule = RightAngles(Fraction(str(angle_tolerance)), active=right_angles)
+    rule = RightAngles.within(angle_tolerance, right_angles)
     table = _Table(str(path), Convention(convention), AngleUnit(angles), Placing(rule, Findings()))
     return table.robot(Path(path).stem, _csv_rows(text, str(path)), gravity)
 
@@ -98,13 +98,13 @@ def denavit_hartenberg(
     angles: AngleUnit | str = AngleUnit.RADIANS,
     gravity: tuple[Scalar, Scalar, Scalar] = (0, 0, -9.81),
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """A robot from rows: (alpha, a, d, theta[, kind[, name]]) each, or mappings with any of the columns.
 
     Cells are numbers, expressions, or text in the model language such as `"pi/2"`.
     """
-    rule = RightAngles(Fraction(str(angle_tolerance)), active=right_angles)
+    rule = RightAngles.within(angle_tolerance, right_angles)
     table = _Table("", Convention(convention), AngleUnit(angles), Placing(rule, Findings()))
     return table.robot(name, [(Place(line, 1), _columns(row)) for line, row in enumerate(rows, 1)], gravity)
 
@@ -188,8 +188,8 @@ class _Table:
         parameters = tuple(Parameter(symbol) for symbol in dict.fromkeys(used) if symbol not in own)
         found = Mechanism(model_name_from(name), tuple(bodies), tuple(coordinates), parameters, (x, y, z))
         validate(found, self.places)
-        report = self.placing.findings.report()
-        return Robot(found, report, {body.name: body.name for body in bodies}, {c.name: c.name for c in coordinates})
+        found = replace(found, report=self.placing.findings.report())
+        return Robot(found, {body.name: body.name for body in bodies}, {c.name: c.name for c in coordinates})
 
     def _joint(
         self, row: Mapping[str, Cell], number: int, place: Place

@@ -16,16 +16,18 @@ from kinegraph.io.mjcf.orientation import Orienter
 from kinegraph.io.mjcf.settings import InertiaFromGeoms, Settings
 from kinegraph.io.mjcf.walk import MjcfBody
 from kinegraph.io.robot.attributes import single, vector
+from kinegraph.io.robot.contacts import report_contacts
 from kinegraph.io.robot.joint_motion import AnyCoordinate, Freedom, Orientation, all_names
 from kinegraph.io.robot.massless import report_massless
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.naming import NameTable
-from kinegraph.io.robot.report import FindingKind, Findings, Robot, accepted_where_needed
+from kinegraph.io.robot.report import Findings, Robot, accepted_where_needed
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Number
 from kinegraph.model.mechanism import Body, Inertia, Mechanism, Point, Transform
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import Extra, Shape, ShapeKind, ShapeRole
 from kinegraph.model.validation.inertia import MOMENTS
 from kinegraph.model.validation.mechanism import validate
@@ -64,7 +66,7 @@ class RobotBuilder:
         if not self._made:
             remedy = "write a <body> below <worldbody>"
             raise ModelError("the model has no bodies", self.bodies[0].element.place, remedy)
-        mechanism = Mechanism(
+        bare = Mechanism(
             model_name_from(name),
             self._scaled_bodies(),
             tuple(self._coordinates),
@@ -73,9 +75,11 @@ class RobotBuilder:
             tuple(self._points),
             tuple(self._extras),
         )
-        validate(mechanism, self.places)
-        report_massless(mechanism, self.findings)
-        return Robot(mechanism, self.findings.report(), self.body_names.originals, self._joint_of)
+        validate(bare, self.places)
+        report_massless(bare, self.findings)
+        if self.settings.contacts:
+            report_contacts(bare.extras, self.findings)
+        return Robot(replace(bare, report=self.findings.report()), self.body_names.originals, self._joint_of)
 
     def _scaled_bodies(self) -> tuple[Body, ...]:
         """The bodies, their inertia scaled where the file sets the total mass."""
@@ -99,7 +103,6 @@ class RobotBuilder:
             self._made.append(accepted_where_needed(made, self.places, self.findings))
         self._extras.extend(self._shape(geom, name) for geom in geoms)
         self._add_sites(body, name)
-        self._report_rest(body)
 
     def _moved(self, body: MjcfBody) -> tuple[Transform, ...]:
         """All transforms of a body: its placement, then its joints."""
@@ -175,15 +178,6 @@ class RobotBuilder:
                 exact = tuple(Number(item.value) for item in pos) if pos else cleaned([0.0, 0.0, 0.0])
                 x, y, z = cleaned(pose(place)[1]) if piece.around or piece.element.get("fromto") else exact
                 self._points.append(Point(self.point_names[site], name, (x, y, z)))
-
-    def _report_rest(self, body: MjcfBody) -> None:
-        for piece in body.pieces:
-            if piece.element.tag not in ("geom", "site", "joint", "freejoint", "inertial"):
-                self.findings.ignore(piece.element, "bodies")
-        if single(body.element, "gravcomp"):
-            self.findings.add(FindingKind.UNSUPPORTED, "gravcomp: gravity acts in full", body.element.place)
-        if body.element.get("mocap") == "true":
-            self.findings.add(FindingKind.UNSUPPORTED, "mocap: the body stands still", body.element.place)
 
 
 def _value(item: Expression) -> Fraction:

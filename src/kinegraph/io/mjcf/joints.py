@@ -14,11 +14,11 @@ from kinegraph.io.robot.attributes import Written, numbers, vector
 from kinegraph.io.robot.joint_motion import Freedom, Orientation, ball, free
 from kinegraph.io.robot.naming import NameTable
 from kinegraph.io.robot.placement import linear, negative, shifts
-from kinegraph.io.robot.report import FindingKind
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Name, Number
 from kinegraph.model.mechanism import ZERO, Coordinate, Transform
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
 
 _UP = (Written(Fraction(0)), Written(Fraction(0)), Written(Fraction(1)))
@@ -137,7 +137,8 @@ class JointReader:
             return ZERO
         if any(item.value for item in found[1:]):
             message = f"{name} of the joint {joint.name} is not linear; only its first coefficient is kept"
-            self.orienter.placing.findings.add(FindingKind.UNSUPPORTED, message, joint.element.place)
+            findings = self.orienter.placing.findings
+            findings.add(FindingKind.LEFT_OUT, message, joint.element.place, "nonlinear joint forces")
         return Number(found[0].value)
 
     def _limits(self, joint: MjcfJoint, displacement: tuple[Expression, ...]) -> Iterator[JointLimits]:

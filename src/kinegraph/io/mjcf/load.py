@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
@@ -11,18 +10,21 @@ from kinegraph.io.mjcf.defaults import Defaults
 from kinegraph.io.mjcf.include import with_includes
 from kinegraph.io.mjcf.orientation import Orienter
 from kinegraph.io.mjcf.settings import read_settings
+from kinegraph.io.mjcf.vocabulary import MJCF
 from kinegraph.io.mjcf.walk import bodies_of
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.placement import Placing
-from kinegraph.io.robot.report import FindingKind, Findings, Robot
-from kinegraph.io.robot.right_angles import RightAngles
+from kinegraph.io.robot.report import Findings, Robot
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
+from kinegraph.io.robot.vocabulary import report_words
 from kinegraph.io.robot.xml import Element, parse_xml, read_xml
+from kinegraph.model.report import FindingKind
 
-_READ = frozenset({"compiler", "option", "default", "asset", "worldbody", "equality"})
 
-
-def load_mjcf(path: str | PathLike[str], *, right_angles: bool = True, angle_tolerance: float = 1e-4) -> Robot:
+def load_mjcf(
+    path: str | PathLike[str], *, right_angles: bool = True, angle_tolerance: float = ANGLE_TOLERANCE
+) -> Robot:
     """Read an MJCF file; includes and meshes are looked for in its folder and below, nowhere else.
 
     right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance` radians;
@@ -31,18 +33,20 @@ def load_mjcf(path: str | PathLike[str], *, right_angles: bool = True, angle_tol
     return read_mjcf(read_xml(path), Path(path), right_angles=right_angles, angle_tolerance=angle_tolerance)
 
 
-def read_mjcf(root: Element, path: Path, *, right_angles: bool = True, angle_tolerance: float = 1e-4) -> Robot:
+def read_mjcf(
+    root: Element, path: Path, *, right_angles: bool = True, angle_tolerance: float = ANGLE_TOLERANCE
+) -> Robot:
     """Read an MJCF document that came from the file `path`; like `load_mjcf` otherwise."""
-    rule = RightAngles(Fraction(str(angle_tolerance)), active=right_angles)
+    rule = RightAngles.within(angle_tolerance, right_angles)
     return _robot(root, path.parent, path.stem, rule)
 
 
 def parse_mjcf(
-    text: str | bytes, source: str = "", *, right_angles: bool = True, angle_tolerance: float = 1e-4
+    text: str | bytes, source: str = "", *, right_angles: bool = True, angle_tolerance: float = ANGLE_TOLERANCE
 ) -> Robot:
     """Read MJCF from its text, which cannot include files; `source` names it in messages."""
     content = text.encode() if isinstance(text, str) else text
-    rule = RightAngles(Fraction(str(angle_tolerance)), active=right_angles)
+    rule = RightAngles.within(angle_tolerance, right_angles)
     return _robot(parse_xml(content, source), None, "mechanism", rule)
 
 
@@ -50,27 +54,9 @@ def _robot(root: Element, folder: Path | None, name: str, rule: RightAngles) -> 
     require_root(root, ModelFormat.MJCF)
     root = with_includes(root, folder)
     findings = Findings()
-    settings = read_settings(root, findings)
+    settings = read_settings(root)
     orienter = Orienter(Placing(rule, findings), settings.degrees, settings.euler_sequence)
     bodies = bodies_of(root, Defaults(root), orienter)
-    _report_sections(root, findings)
+    report_words(root, "mujoco", MJCF, findings, text=FindingKind.NOT_USED)
     builder = RobotBuilder(root, bodies, orienter, settings, MeshFinder(folder))
     return builder.robot(root.get("model") or name)
-
-
-def _report_sections(root: Element, findings: Findings) -> None:
-    for section in root.children:
-        if section.tag not in _READ:
-            for element in section.children or (section,):
-                findings.ignore(element, section.tag)
-    for section in root.all("equality"):
-        for element in section.children:
-            if element.get("active") != "false":
-                _report_equality(element, findings)
-
-
-def _report_equality(element: Element, findings: Findings) -> None:
-    ends = [element.get(name) for name in ("body1", "body2", "joint1", "joint2", "site1", "site2")]
-    between = " and ".join(end for end in ends if end)
-    message = f"<{element.tag}>{' between ' + between if between else ''}: loops are not supported yet"
-    findings.add(FindingKind.UNSUPPORTED, message, element.place)

@@ -8,12 +8,8 @@ from fractions import Fraction
 
 from kinegraph.errors import ModelError
 from kinegraph.io.robot.attributes import single, vector
-from kinegraph.io.robot.report import FindingKind, Findings
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Number
-
-#: Settings that change masses; they are not applied, so the report has to say so.
-_CHANGES_MASS = ("boundmass", "boundinertia", "balanceinertia")
 
 
 class InertiaFromGeoms(Enum):
@@ -36,16 +32,16 @@ class Settings:
     mesh_folder: str
     total_mass: Fraction | None
     gravity: tuple[Expression, Expression, Expression]
+    contacts: bool
 
 
-def read_settings(root: Element, findings: Findings) -> Settings:
+def read_settings(root: Element) -> Settings:
     """The settings of a model; of several <compiler> or <option> elements the last word counts."""
     compiler = _merged(root, "compiler")
     option = _merged(root, "option")
     if compiler.get("coordinate") == "global":
         remedy = "save the model with MuJoCo 2.1 or later, which writes local coordinates"
         raise ModelError("global coordinates are not supported", compiler.place, remedy)
-    _report(compiler, option, findings)
     groups = vector(compiler, "inertiagrouprange", 2)
     first, last = (int(item.value) for item in groups) if groups else (0, 5)
     return Settings(
@@ -57,6 +53,7 @@ def read_settings(root: Element, findings: Findings) -> Settings:
         mesh_folder=compiler.get("meshdir") or compiler.get("assetdir") or "",
         total_mass=_positive(single(compiler, "settotalmass")),
         gravity=_gravity(root, option),
+        contacts=not _switched_off(root, "contact"),
     )
 
 
@@ -88,17 +85,12 @@ def _euler_sequence(compiler: Element) -> str:
 
 
 def _gravity(root: Element, option: Element) -> tuple[Expression, Expression, Expression]:
-    off = any(flag.get("gravity") == "disable" for element in root.all("option") for flag in element.all("flag"))
+    off = _switched_off(root, "gravity")
     written = vector(option, "gravity", 3)
     x, y, z = (item.value for item in written) if written else (Fraction(0), Fraction(0), Fraction("-9.81"))
     return (Number(x), Number(y), Number(z)) if not off else (Number(Fraction(0)),) * 3
 
 
-def _report(compiler: Element, option: Element, findings: Findings) -> None:
-    for name in _CHANGES_MASS:
-        if compiler.get(name) not in (None, "0", "false", "-1"):
-            message = f'{name}="{compiler.get(name)}" of <compiler> is not applied: masses are taken as stated'
-            findings.add(FindingKind.UNSUPPORTED, message, compiler.place)
-    for name in ("density", "viscosity"):
-        if single(option, name):
-            findings.add(FindingKind.UNSUPPORTED, f"{name} of the medium: no fluid forces", option.place)
+def _switched_off(root: Element, flag: str) -> bool:
+    flags = (found for option in root.all("option") for found in option.all("flag"))
+    return any(found.get(flag) == "disable" for found in flags)

@@ -54,7 +54,7 @@ class ConstraintReader(ExpressionReader):
         self._constraints.append(self.places.mark(constraint, self.place(name)))
 
     def contact(self, children: list[Any]) -> None:
-        name, gap, bound, clauses = children
+        name, gap, _, bound, clauses = children
         left, right = plain(gap), plain(bound)
         contact = read_contact(str(name), left if right == ZERO else left - right, clauses or ())
         self.places.mark(contact, self.place(name))

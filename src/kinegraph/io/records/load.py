@@ -63,10 +63,13 @@ def _tree(text: str, source: str) -> Tree[Any]:
     """The syntax tree, built token by token so that nesting can be limited and errors know what came before."""
     parser = _grammar().parse_interactive(text)
     last: Token | None = None
+    previous: Token | None = None
+    first: Token | None = None  # of the statement
     depth = length = 0
     try:
         for token in parser.iter_parse():
-            last = token
+            first = token if last is None or last.type == "SEMICOLON" else first
+            previous, last = last, token
             depth += (token.type == "LPAR") - (token.type == "RPAR")
             if depth > MAX_NESTING + 1:  # one for the parenthesis of a transform around its expression
                 raise _over_limit(token, source, f"parentheses nest deeper than {MAX_NESTING}")
@@ -79,7 +82,8 @@ def _tree(text: str, source: str) -> Tree[Any]:
     except UnexpectedCharacters as error:
         raise at_character(text, error, source) from None
     except UnexpectedInput as error:
-        raise at_token(text, error, last, source) from None
+        before = previous if getattr(error, "token", None) is last else last
+        raise at_token(text, error, before, source, first) from None
 
 
 def _over_limit(token: Token, source: str, message: str) -> ModelError:

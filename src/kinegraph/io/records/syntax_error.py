@@ -6,7 +6,7 @@ from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.model.names import STATEMENTS
+from kinegraph.model.names import STATEMENTS, did_you_mean
 
 _TYPOGRAPHY = {
     "−": "-", "–": "-", "—": "-", "·": "*", "×": "*", "⋅": "*", "÷": "/", "′": "'", "’": "'",
@@ -15,9 +15,11 @@ _TYPOGRAPHY = {
 _WORDS = {
     "NAME": "a name", "NUMBER": "a number", "SEMICOLON": "`;`", "VBAR": "`|`", "EQUAL": "`=`", "COMMA": "`,`",
     "LPAR": "`(`", "RPAR": "`)`", "TILDE": "`~`", "MODEL_NAME": "a model name", "VELOCITY": "`velocity (wx, wy, wz)`",
-    "INERTIA": "`inertia`",
+    "INERTIA": "`inertia`", "COLON": "`:`", "NOT_BELOW": "`>=`",
 }  # fmt: skip
-_ELEMENTS = frozenset({"spring", "damper", "friction", "force", "moment", "potential", "limit"})
+_ELEMENTS = frozenset(
+    {"spring", "damper", "friction", "force", "moment", "potential", "limit", "loop", "constraint", "contact"}
+)
 _OPERATORS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
 
 
@@ -34,18 +36,30 @@ def at_character(text: str, error: UnexpectedCharacters, source: str) -> ModelEr
     return ModelError(f"found `{shown}`, which means nothing here", place, "remove it, or put it in a comment: # ...")
 
 
-def at_token(text: str, error: UnexpectedInput, last: Token | None, source: str) -> ModelError:
-    """The error for a token that does not fit; `last` came before it."""
+def at_token(
+    text: str, error: UnexpectedInput, last: Token | None, source: str, first: Token | None = None
+) -> ModelError:
+    """The error for a token that does not fit; `last` came before it, `first` began the statement."""
     found = getattr(error, "token", None)
     if not isinstance(found, Token) or found.type == "$END":
         place = Place(last.end_line or 1, last.end_column or 1, source) if last else Place(1, 1, source)
         return ModelError("the text ends inside a statement", place, "end every statement with `;`")
     if text.startswith("/*", found.start_pos or 0):
         return _open_comment(Place(found.line or 1, found.column or 1, source))
+    if last is not None and last is first and last.type == "NAME" and (meant := _meant_statement(str(last))):
+        return ModelError(
+            f"`{_short(last)}` begins no statement", Place(last.line or 1, last.column or 1, source), meant
+        )
     expected: set[str] = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
     place = Place(found.line or 1, found.column or 1, source)
     after = f" after `{_short(last)}`" if last is not None and last.type != "SEMICOLON" else ""
     return ModelError(f"found `{_short(found)}`{after}", place, _remedy(found, last, expected))
+
+
+def _meant_statement(word: str) -> str:
+    """The word that a misspelt one probably means, as a remedy; empty if none is close."""
+    proposed = did_you_mean(word, STATEMENTS)
+    return proposed if proposed.startswith("did") else ""
 
 
 def _open_comment(place: Place) -> ModelError:

@@ -22,6 +22,7 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import FORMS, Extra, Shape, ShapeRole, described
 
 _MOMENTS = (("m", "mass"), *((name, name) for name in ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")))
@@ -31,7 +32,7 @@ def write(mechanism: Mechanism) -> str:
     """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism without other extras.
 
     Extras of robot files (limits, friction, meshes, shapes for contact alone) have no words in the language; they are
-    listed as comments.
+    listed as comments, and so is what the report says is left out.
     """
     return "\n".join(_lines(mechanism)) + "\n"
 
@@ -62,6 +63,10 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     if wordless:
         yield "# The model language has no words for the following; reading this text again leaves it out."
         yield from (f"# {described(extra)}" for extra in wordless)
+    missing = mechanism.report.of(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
+    if missing:
+        yield "# The file this was read from says more, which is left out:"
+        yield from (f"# {finding}" for finding in missing)
 
 
 def _listed(expressions: Iterable[Expression]) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinegraph.io.robot.report import FindingKind, Findings
+from kinegraph.io.robot.report import Findings
 from kinegraph.model.expression import names
 from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Rotation, Shift
+from kinegraph.model.report import FindingKind
 
 _EMPTY = Inertia()
 

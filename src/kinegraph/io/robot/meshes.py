@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
+
+#: What pages draw; Collada needs a library that is an extra.
+DRAWN = (".stl", ".obj", ".dae")
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,20 @@ class MeshFinder:
         if separator:
             return None
         return next((found for root in self._own() if (found := self._inside(root / reference, (root,)))), None)
+
+    def fault(self, reference: str) -> str | None:
+        """Why a page cannot draw the mesh; None if it can, or if the model is no file and nothing is looked for."""
+        if self.folder is None:
+            return None
+        suffix = Path(reference).suffix.lower()
+        if suffix == ".dae" and find_spec("collada") is None:
+            return "Collada needs the extra mesh: pip install 'kinegraph[mesh]'"
+        if suffix not in DRAWN:
+            return f"pages draw {', '.join(DRAWN)}"
+        if self.file(reference) is not None:
+            return None
+        where = "; --package-root says where packages are" if reference.startswith("package:") else ""
+        return f"not found{where}"
 
     def searches(self, reference: str) -> bool:
         """Whether there is a folder in which this reference would be looked for."""

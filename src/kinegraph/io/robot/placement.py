@@ -8,11 +8,20 @@ from fractions import Fraction
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.io.robot.attributes import Written
-from kinegraph.io.robot.report import FindingKind, Findings
-from kinegraph.io.robot.right_angles import Likeness, RightAngles, pi_multiple
+from kinegraph.io.robot.report import Findings
+from kinegraph.io.robot.right_angles import (
+    DOUBLE,
+    Likeness,
+    RightAngles,
+    off_by,
+    pi_multiple,
+    tolerance_for,
+)
+from kinegraph.io.robot.right_turns import exact_turn, judge_turn
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Call, Expression, Number, Operation, text
 from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.report import FindingKind
 
 Three = tuple[Fraction, Fraction, Fraction]
 
@@ -129,14 +138,21 @@ class Placing:
         likeness, turns = self.rule.judge(written)
         if likeness is Likeness.OTHER:
             return Number(written.value)
-        shown = f"{float(written.value):.12g} of {what}"
         exact = pi_multiple(Fraction(turns, 2))
-        if likeness is Likeness.SAME:
-            self.findings.add(FindingKind.RIGHT_ANGLE, f"{shown} is {text(exact)}", place)
-            return exact
-        remedy = "give a larger angle_tolerance to take it so"
-        self.findings.add(FindingKind.NEAR_RIGHT_ANGLE, f"{shown} is near {text(exact)}; {remedy}", place)
-        return Number(written.value)
+        shown = f"{float(written.value)!r} of {what}"
+        self._report_angle(likeness is Likeness.SAME, shown, text(exact), off_by(written.value, turns), place)
+        return exact if likeness is Likeness.SAME else Number(written.value)
+
+    def _report_angle(self, same: bool, shown: str, exact: str, distance: Fraction, place: Place) -> None:
+        if same:
+            kind = FindingKind.RIGHT_ANGLE if distance > DOUBLE else FindingKind.DOUBLE_ANGLE
+            message = f"{shown} is taken as {exact}, {float(distance):.1e} away"
+        else:
+            kind = FindingKind.NEAR_RIGHT_ANGLE
+            message = (
+                f"{shown} is {float(distance):.1e} off {exact}; angle tolerance {tolerance_for(distance)} takes it so"
+            )
+        self.findings.add(kind, message, place, "right angles rounded", float(distance))
 
     def roll_pitch_yaw(self, rpy: Sequence[Written], what: str, place: Place) -> tuple[Transform, ...]:
         """The fixed-axis angles of URDF: first about x, then y, then z of the parent."""
@@ -157,7 +173,7 @@ class Placing:
                 shown = " ".join(f"{float(amount):g}" for amount in amounts)
                 taken = " ".join(f"{float(amount):g}" for amount in cleaned)
                 message = f"the axis {shown} of {what} is taken as {taken}"
-                self.findings.add(FindingKind.RIGHT_ANGLE, message, element.place)
+                self.findings.add(FindingKind.RIGHT_ANGLE, message, element.place, "axes rounded")
             amounts = cleaned
         x, y, z = amounts
         return direction(x, y, z)
@@ -167,44 +183,15 @@ class Placing:
         parts = [item.value for item in written]
         if not any(parts):
             raise ModelError(f"the quaternion of {what} is zero", place, "write 1 0 0 0 for no rotation")
-        signs = _right_angle_signs(written, self.rule) if self.rule.active else _exact_signs(parts)
-        if signs is None:
-            e0, e1, e2, e3 = (Number(part) for part in parts)
-            return (Quaternion((e0, e1, e2, e3)),)
-        if len({abs(part) for part in parts if part}) > 1 or [bool(part) for part in parts] != [bool(s) for s in signs]:
-            shown = " ".join(f"{float(part):g}" for part in parts)
-            message = f"the quaternion {shown} of {what} is taken as a turn by right angles"
-            self.findings.add(FindingKind.RIGHT_ANGLE, message, place)
-        return _right_turn(signs)
-
-
-def _right_angle_signs(written: Sequence[Written], rule: RightAngles) -> list[int] | None:
-    """The signs of the components if all that are not zero are equal in size, nearly; None otherwise."""
-    sizes = [abs(item.value) for item in written]
-    largest = max(sizes)
-    slack = [max(rule.noise, min(rule.tolerance, Fraction(1, 10**item.decimals))) for item in written]
-    signs = []
-    for item, size, allowed in zip(written, sizes, slack, strict=True):
-        if size > rule.noise * largest and largest - size > allowed * largest:
-            return None
-        signs.append((1 if item.value > 0 else -1) if size > rule.noise * largest else 0)
-    return signs if sum(map(abs, signs)) in (1, 2, 4) else None
-
-
-def _exact_signs(parts: Sequence[Fraction]) -> list[int] | None:
-    sizes = {abs(part) for part in parts if part}
-    signs = [(part > 0) - (part < 0) for part in parts]
-    return signs if len(sizes) == 1 and sum(map(abs, signs)) in (1, 2, 4) else None
-
-
-def _right_turn(signs: Sequence[int]) -> tuple[Transform, ...]:
-    """The rotation of a quaternion whose components are equal in size or zero."""
-    scalar, *rest = signs
-    turned = [axis for axis, sign in zip(Axis, rest, strict=True) if sign]
-    if not turned:
-        return ()
-    if len(turned) == 1:
-        right_angles = rest[turned[0].value] * (scalar or 1) * (1 if scalar else 2)
-        return (Rotation(turned[0], pi_multiple(Fraction(right_angles, 2))),)
-    e0, e1, e2, e3 = (Number(Fraction(sign)) for sign in signs)
-    return (Quaternion((e0, e1, e2, e3)),)
+        exact = exact_turn(parts)
+        if exact is not None:
+            return exact.transforms
+        likeness, turn, distance = judge_turn(written, self.rule)
+        if likeness is not Likeness.OTHER:
+            shown = f"the quaternion {' '.join(repr(float(part)) for part in parts)} of {what}"
+            named = f"the right turn {' '.join(map(str, turn.signs))}"
+            self._report_angle(likeness is Likeness.SAME, shown, named, distance, place)
+        if likeness is Likeness.SAME:
+            return turn.transforms
+        e0, e1, e2, e3 = (Number(part) for part in parts)
+        return (Quaternion((e0, e1, e2, e3)),)

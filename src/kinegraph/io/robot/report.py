@@ -1,16 +1,15 @@
-"""What reading a robot file gives: the mechanism, the names it was given, and a report of what was found on the way."""
+"""What reading a robot file gives: the mechanism with a report of what was found, and the names the file uses."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.io.robot.xml import Element
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.model.places import Places
+from kinegraph.model.report import Finding, FindingKind, Report
 from kinegraph.model.validation.inertia import check_inertia
 
 
@@ -19,49 +18,6 @@ class Base(Enum):
 
     FIXED = "fixed"
     FLOATING = "floating"
-
-
-class FindingKind(Enum):
-    """What a line of the report is about."""
-
-    RIGHT_ANGLE = "right angle taken as exact"
-    NEAR_RIGHT_ANGLE = "almost a right angle, kept as written"
-    INERTIA = "inertia no real body has, taken as stated"
-    MASSLESS = "joint that moves no mass"
-    MESH = "mesh not found"
-    IGNORED = "not used"
-    UNSUPPORTED = "not supported yet, left out"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing worth knowing about a file."""
-
-    kind: FindingKind
-    message: str
-    place: Place | None = None
-
-    def __str__(self) -> str:
-        where = f"line {self.place.line}: " if self.place else ""
-        return f"{where}{self.message}"
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """Everything worth knowing about a file that could be read."""
-
-    findings: tuple[Finding, ...] = ()
-
-    def of(self, kind: FindingKind) -> tuple[Finding, ...]:
-        """The findings of one kind."""
-        return tuple(finding for finding in self.findings if finding.kind is kind)
-
-    def __str__(self) -> str:
-        lines: list[str] = []
-        for kind in FindingKind:
-            found = self.of(kind)
-            lines += [f"{kind.value} ({len(found)}):", *(f"  {finding}" for finding in found)] if found else []
-        return "\n".join(lines) or "nothing to report"
 
 
 @dataclass(frozen=True)
@@ -73,32 +29,57 @@ class Robot:
     """
 
     mechanism: Mechanism
-    report: Report
     links: Mapping[str, str]
     joints: Mapping[str, str]
 
+    @property
+    def report(self) -> Report:
+        """Everything worth knowing about the file; the mechanism keeps it."""
+        return self.mechanism.report
 
-@dataclass
+
 class Findings:
     """Collects findings while a file is read."""
 
-    found: list[Finding] = field(default_factory=list)
-    _ignored: Counter[str] = field(default_factory=Counter)
+    def __init__(self) -> None:
+        self._found: list[Finding] = []
+        self._counted: dict[tuple[FindingKind, str, str], _Occurrences] = {}
 
-    def add(self, kind: FindingKind, message: str, place: Place | None = None) -> None:
-        self.found.append(Finding(kind, message, place))
+    def add(
+        self, kind: FindingKind, message: str, place: Place | None = None, topic: str = "", distance: float = 0.0
+    ) -> None:
+        """One thing that is worth a line of its own."""
+        self._found.append(Finding(kind, message, place, topic, distance=distance))
 
-    def ignore(self, element: Element, inside: str = "") -> None:
-        """An element that has no bearing on the mechanism; counted, not listed one by one."""
-        self._ignored[f"<{element.tag}>{' of ' + inside if inside else ''}"] += 1
+    def count(self, kind: FindingKind, topic: str, what: str, place: Place | None, name: str = "") -> None:
+        """One more occurrence of something that gets one line in all, with the names of those that have one."""
+        found = self._counted.setdefault((kind, topic, what), _Occurrences(place))
+        found.count += 1
+        if name:
+            found.names.append(name)
 
     def report(self) -> Report:
-        """The report; elements not used come last, with how often they occur."""
+        """The report; what is counted comes last."""
         counted = [
-            Finding(FindingKind.IGNORED, f"{what}, {times} time{'s' * (times > 1)}")
-            for what, times in sorted(self._ignored.items())
+            Finding(kind, found.message(what), found.place, topic, found.count)
+            for (kind, topic, what), found in self._counted.items()
         ]
-        return Report((*self.found, *counted))
+        return Report((*self._found, *counted))
+
+
+@dataclass
+class _Occurrences:
+    place: Place | None
+    count: int = 0
+    names: list[str] = field(default_factory=list)
+
+    def message(self, what: str) -> str:
+        shown = ", ".join(self.names[:_NAMES]) + (", ..." if len(self.names) > _NAMES else "")
+        times = f", {self.count} times" if self.count > 1 else ""
+        return f"{what}{times}{': ' + shown if shown else ''}"
+
+
+_NAMES = 12
 
 
 def accepted_where_needed(body: Body, places: Places, findings: Findings) -> Body:

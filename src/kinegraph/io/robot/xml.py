@@ -22,12 +22,13 @@ MAX_ATTRIBUTES = 1_000_000
 
 @dataclass(eq=False, slots=True)
 class Element:
-    """One element: its tag, attributes and children in order, and where it begins in which file."""
+    """One element: its tag, attributes and children in order, its text, and where it begins in which file."""
 
     tag: str
     attributes: dict[str, str]
     place: Place
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def __repr__(self) -> str:
         return f"<{self.tag}> ({self.place})"
@@ -46,7 +47,7 @@ class Element:
 
     def required(self, name: str) -> str:
         """An attribute that must be there and not be empty."""
-        value = self.attributes.get(name)
+        value = self.get(name)
         if not value:
             raise ModelError(f"<{self.tag}> has no {name}", self.place, f'write <{self.tag} {name}="...">')
         return value
@@ -80,10 +81,13 @@ class _Reader:
         self.source = source
         self.root: Element | None = None
         self._open: list[Element] = []
+        self._texts: list[list[str]] = []
         self._elements = self._attributes = 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self.parser.buffer_text = True
         self.parser.StartDoctypeDeclHandler = self._refuse_doctype
         self.parser.EntityDeclHandler = self._refuse_entity
         self.parser.ExternalEntityRefHandler = self._refuse_entity
@@ -105,9 +109,14 @@ class _Reader:
         else:
             self.root = element
         self._open.append(element)
+        self._texts.append([])
+
+    def _characters(self, text: str) -> None:
+        if not text.isspace():
+            self._texts[-1].append(text)
 
     def _end(self, tag: str) -> None:
-        self._open.pop()
+        self._open.pop().text = "".join(self._texts.pop()).strip()
 
     def _refuse_doctype(self, *_: object) -> None:
         remedy = "remove <!DOCTYPE ...>: document types and entities are not read from model files"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from kinegraph.io.robot.contacts import report_contacts
 from kinegraph.io.robot.joint_motion import AnyCoordinate, Freedom, all_names, free
 from kinegraph.io.robot.massless import report_massless
 from kinegraph.io.robot.meshes import MeshFinder
@@ -23,9 +26,6 @@ from kinegraph.model.validation.mechanism import validate
 
 #: The joint a floating root link is given.
 FLOATING_BASE = "base"
-
-_LINK = frozenset({"inertial", "visual", "collision"})
-_JOINT = frozenset({"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"})
 
 
 class RobotBuilder:
@@ -49,13 +49,12 @@ class RobotBuilder:
         for joint in self.tree.ordered_joints:
             self._add(joint)
         name = model_name_from(self.tree.name)
-        mechanism = Mechanism(
-            name, tuple(self._bodies), tuple(self._coordinates), (), gravity, extras=tuple(self._extras)
-        )
-        validate(mechanism, self.places)
-        report_massless(mechanism, self.placing.findings)
+        bare = Mechanism(name, tuple(self._bodies), tuple(self._coordinates), (), gravity, extras=tuple(self._extras))
+        validate(bare, self.places)
+        report_massless(bare, self.placing.findings)
+        report_contacts(bare.extras, self.placing.findings)
         links = {self.links[link]: link for link in self.tree.order}
-        return Robot(mechanism, self.placing.findings.report(), links, self._joint_of)
+        return Robot(replace(bare, report=self.placing.findings.report()), links, self._joint_of)
 
     def _add_root(self, base: Base) -> None:
         freedom = free(self.joints.names, FLOATING_BASE) if base is Base.FLOATING else Freedom()
@@ -66,9 +65,6 @@ class RobotBuilder:
         freedom = self.joints.freedom(joint)
         self._enter_coordinates(freedom, joint.name, joint.element)
         self._extras.extend(read_extras(joint, freedom))
-        for child in joint.element.children:
-            if child.tag not in _JOINT:
-                self.placing.findings.ignore(child, "joints")
         placed = origin_of(joint.element, self.placing, f"the joint {joint.name}")
         transforms = (*placed, *freedom.transforms)
         self._add_link(joint.child, Body(self.links[joint.child], self.links[joint.parent], transforms))
@@ -85,6 +81,3 @@ class RobotBuilder:
         self.places.mark(body, (element.first("inertial") or element).place)
         self._bodies.append(accepted_where_needed(body, self.places, self.placing.findings))
         self._extras.extend(self.shapes.shapes(element, link, body.name))
-        for child in element.children:
-            if child.tag not in _LINK:
-                self.placing.findings.ignore(child, "links")

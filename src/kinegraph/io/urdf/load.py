@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
@@ -12,10 +11,12 @@ from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.placement import Placing
 from kinegraph.io.robot.report import Base, Findings, Robot
-from kinegraph.io.robot.right_angles import RightAngles
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
+from kinegraph.io.robot.vocabulary import report_words
 from kinegraph.io.robot.xml import Element, parse_xml, read_xml
 from kinegraph.io.urdf.build import RobotBuilder
 from kinegraph.io.urdf.tree import read_tree
+from kinegraph.io.urdf.vocabulary import URDF
 from kinegraph.model.expression import Scalar, expression
 
 Gravity = tuple[Scalar, Scalar, Scalar]
@@ -32,7 +33,7 @@ def load_urdf(
     mimic: bool = True,
     package_roots: Iterable[str | PathLike[str]] = (),
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """Read a URDF file.
 
@@ -63,11 +64,11 @@ def read_urdf(
     mimic: bool = True,
     package_roots: Iterable[str | PathLike[str]] = (),
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """Read a URDF document that came from the file `path`; like `load_urdf` otherwise."""
     meshes = MeshFinder(path.parent, tuple(Path(root) for root in package_roots))
-    choice = _Choice(Base(base), gravity, mimic, RightAngles(Fraction(str(angle_tolerance)), active=right_angles))
+    choice = _Choice(Base(base), gravity, mimic, RightAngles.within(angle_tolerance, right_angles))
     return _robot(root, meshes, choice)
 
 
@@ -79,11 +80,11 @@ def parse_urdf(
     gravity: Gravity = GRAVITY,
     mimic: bool = True,
     right_angles: bool = True,
-    angle_tolerance: float = 1e-4,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """Read URDF from its text; `source` names it in messages. Meshes stay references."""
     content = text.encode() if isinstance(text, str) else text
-    choice = _Choice(Base(base), gravity, mimic, RightAngles(Fraction(str(angle_tolerance)), active=right_angles))
+    choice = _Choice(Base(base), gravity, mimic, RightAngles.within(angle_tolerance, right_angles))
     return _robot(parse_xml(content, source), MeshFinder(None), choice)
 
 
@@ -99,5 +100,6 @@ def _robot(root: Element, meshes: MeshFinder, choice: _Choice) -> Robot:
     require_root(root, ModelFormat.URDF)
     placing = Placing(choice.rule, Findings())
     tree = read_tree(root, placing.findings)
+    report_words(root, "robot", URDF, placing.findings)
     x, y, z = (expression(item) for item in choice.gravity)
     return RobotBuilder(root, tree, meshes, placing, choice.mimic).robot(choice.base, (x, y, z))

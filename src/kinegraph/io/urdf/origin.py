@@ -1,7 +1,8 @@
-"""<origin xyz="..." rpy="..."/> as transforms."""
+"""<origin xyz="..." rpy="..."/>, or quat_xyzw="...", as transforms."""
 
 from __future__ import annotations
 
+from kinegraph.errors import ModelError
 from kinegraph.io.robot.attributes import vector
 from kinegraph.io.robot.placement import Placing, shifts
 from kinegraph.io.robot.xml import Element
@@ -14,7 +15,16 @@ def origin_of(element: Element, placing: Placing, what: str) -> tuple[Transform,
     if origin is None:
         return ()
     xyz = vector(origin, "xyz", 3)
-    rpy = vector(origin, "rpy", 3)
     moved = shifts([item.value for item in xyz]) if xyz else ()
-    turned = placing.roll_pitch_yaw(rpy, what, origin.place) if rpy else ()
-    return (*moved, *turned)
+    return (*moved, *_turned(origin, placing, what))
+
+
+def _turned(origin: Element, placing: Placing, what: str) -> tuple[Transform, ...]:
+    rpy, quaternion = vector(origin, "rpy", 3), vector(origin, "quat_xyzw", 4)
+    if rpy and quaternion:
+        message = f"the origin of {what} is turned by rpy and by quat_xyzw"
+        raise ModelError(message, origin.place, "write one of them")
+    if quaternion:
+        x, y, z, scalar = quaternion
+        return placing.quaternion((scalar, x, y, z), what, origin.place)
+    return placing.roll_pitch_yaw(rpy, what, origin.place) if rpy else ()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 
 from kinegraph.io.robot.attributes import Written, vector
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.placement import Placing
-from kinegraph.io.robot.report import FindingKind
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.origin import origin_of
 from kinegraph.model.expression import Expression, Number
 from kinegraph.model.mechanism import ONE
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
 
 Colour = tuple[float, float, float, float]
@@ -49,14 +50,14 @@ class ShapeReader:
         if form.tag == ShapeKind.MESH.value:
             reference = form.required("filename")
             file = self.meshes.file(reference)
-            if file is None and self.meshes.searches(reference):
-                self.placing.findings.add(FindingKind.MESH, reference, form.place)
+            if fault := self.meshes.fault(reference):
+                name = PurePosixPath(reference).name
+                self.placing.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
             scale = _expressions(vector(form, "scale", 3)) or (ONE, ONE, ONE)
             return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)
         if kind is None:
-            self.placing.findings.ignore(form, element.tag)
-            return None
+            return None  # the vocabulary reports it
         sizes = [entry for name, count in _SIZES[kind] for entry in _expressions(vector(form, name, count))]
         return Shape(kind, body, tuple(sizes), place, role, colour=colour)
 

@@ -12,6 +12,7 @@ from kinegraph.io.robot.report import Findings
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.xacro import refuse_xacro
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.report import FindingKind
 
 T = TypeVar("T")
 
@@ -74,8 +75,8 @@ def read_tree(root: Element, findings: Findings) -> UrdfTree:
         elif element.tag == "joint" and element.get("type") is not None:
             joint = _joint(element)
             _enter(joints, joint.name, joint, element)
-        elif element.tag != "material":
-            findings.ignore(element)
+        elif element.tag == "joint":
+            findings.count(FindingKind.NOT_UNDERSTOOD, "joints without a type", "<joint> without a type", element.place)
     if not links:
         remedy = 'write at least one <link name="...">'
         if root.first("include"):
@@ -83,9 +84,22 @@ def read_tree(root: Element, findings: Findings) -> UrdfTree:
         elif root.first("group") or root.first("disable_collisions"):
             remedy = "this is SRDF, which says more about the robot of a URDF: give that URDF"
         raise ModelError("the robot has no links", root.place, remedy)
+    _add_world(links, joints.values(), findings)
     joint_to = _joints_by_child(links, joints.values())
     order = _ordered(links, joint_to, root)
     return UrdfTree(root.get("name") or "robot", links, joints, order, joint_to)
+
+
+def _add_world(links: dict[str, Element], joints: Iterable[UrdfJoint], findings: Findings) -> None:
+    """Drake welds robots to a link `world` that no file declares: it is the fixed frame."""
+    welds = [joint for joint in joints if joint.parent == _WORLD]
+    if _WORLD not in links and welds:
+        place = welds[0].element.place
+        links[_WORLD] = Element("link", {"name": _WORLD}, place)
+        findings.add(FindingKind.ASSUMED, "the link world, which the file does not declare, is the fixed frame", place)
+
+
+_WORLD = "world"
 
 
 def _enter(table: dict[str, T], name: str, item: T, element: Element) -> None:

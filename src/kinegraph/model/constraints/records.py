@@ -143,3 +143,8 @@ def described(tie: Tie) -> str:
 def ties(mechanism: Mechanism) -> tuple[Tie, ...]:
     """All that ties bodies beyond their records."""
     return (*mechanism.loops, *mechanism.constraints, *mechanism.contacts)
+
+
+def is_constrained(mechanism: Mechanism) -> bool:
+    """Whether loops or constraints take away some of the motion of the records."""
+    return bool(mechanism.loops or mechanism.constraints)

@@ -33,7 +33,10 @@ def check_inertia(body: Body, values: Mapping[str, Value], places: Places) -> No
     for letter in ("mass",) if body.inertia.accepted else ("mass", "Jx", "Jy", "Jz"):
         if found.get(letter, 0.0) < 0:
             message = f"{letter} of {body.name} is negative: {found[letter]:g}"
-            raise ModelError(message, places.of(body, letter), "masses and moments of inertia are positive or zero")
+            remedy = "masses and moments of inertia are positive or zero"
+            if letter != "mass":
+                remedy += f"; `accept inertia {body.name};` takes moments as they are stated"
+            raise ModelError(message, places.of(body, letter), remedy)
     if found.keys() == stated and not body.inertia.accepted:
         _check_tensor(body, {letter: found.get(letter, 0.0) for letter in MOMENTS}, stated, places)
 

@@ -46,10 +46,12 @@ class AngleSpace:
     def basis(self) -> list[Form]:
         """Independent angles that give all others as whole combinations: the graph's own where they suffice."""
         chosen: list[Form] = []
+        span = _Span()
         for form in self.own():
-            if combination(chosen, form) is None and _independent([*chosen, form]):
+            if span.grows(form):
                 chosen.append(form)
-        if all(combination(chosen, form) is not None for form in self.forms.values()):
+        others = {positive(form)[1] for form in self.forms.values()}.difference(chosen)
+        if all(combination(chosen, form) is not None for form in others):
             return chosen
         return [tuple(int(i == j) for j in range(len(self.atoms))) for i in range(len(self.atoms))]
 
@@ -70,23 +72,26 @@ def minus(left: Form, right: Form) -> Form:
     return tuple(a - b for a, b in zip(left, right, strict=True))
 
 
-def _independent(rows: Sequence[Form]) -> bool:
-    return len(_eliminated(rows)) == len(rows)
+class _Span:
+    """The space spanned by forms: rows in echelon form by their first entry, zeros left out."""
 
+    def __init__(self) -> None:
+        self._rows: dict[int, dict[int, Fraction]] = {}
 
-def _eliminated(rows: Sequence[Form]) -> list[list[Fraction]]:
-    """Row echelon form without zero rows."""
-    done: list[list[Fraction]] = []
-    for row in rows:
-        current = [Fraction(x) for x in row]
-        for pivot_row in done:
-            pivot = next(i for i, x in enumerate(pivot_row) if x)
-            if current[pivot]:
-                factor = current[pivot] / pivot_row[pivot]
-                current = [a - factor * b for a, b in zip(current, pivot_row, strict=True)]
-        if any(current):
-            done.append(current)
-    return done
+    def grows(self, form: Form) -> bool:
+        """Add a form; was it independent of those before it?"""
+        rest = {place: Fraction(entry) for place, entry in enumerate(form) if entry}
+        while rest:
+            pivot = min(rest)
+            row = self._rows.get(pivot)
+            if row is None:
+                self._rows[pivot] = rest
+                return True
+            factor = rest[pivot] / row[pivot]
+            for place, entry in row.items():
+                rest[place] = rest.get(place, Fraction(0)) - factor * entry
+            rest = {place: entry for place, entry in rest.items() if entry}
+        return False
 
 
 def combination(basis: Sequence[Form], form: Form) -> list[int] | None:

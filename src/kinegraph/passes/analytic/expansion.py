@@ -52,6 +52,8 @@ class Expansion:
     def __init__(self, graph: Graph, limits: Limits, own_angles: bool = False) -> None:
         self.graph, self.limits = graph, limits
         self.space = AngleSpace(graph)
+        if any(exponent > MOST_POWER for atom in self.space.atoms for _, exponent in atom):
+            raise TooLargeError(f"a power of more than {MOST_POWER} in an angle")
         self.valued, self.named = self._wanted()
         self.basis = self.space.own() if own_angles else self.space.basis()
         self.blocks = blocks(self.basis)

@@ -33,7 +33,6 @@ class Engine:
     ) -> None:
         self.system, self.annealing, self.ways = system, annealing or Annealing(), ways or Ways()
         self.seed = seed
-        self.interrupted = False
         self._memo: dict[int, tuple[int, int, int]] = {}
         self._room = 1
         a = self.annealing
@@ -64,18 +63,18 @@ class Engine:
         return int(self._memory[at.ITERATION])
 
     def run(self, budget: Budget) -> None:
-        """Iterate until the budget is used up or the user interrupts, then leave the best state in the system."""
+        """Iterate until the budget is used up or an interrupt is requested; leave the best state in the system."""
         started = time.monotonic()
         end = int(self._memory[at.WORK]) + budget.work if budget.work is not None else 1 << 62
-        try:
-            while self._memory[at.WORK] < end and (
-                budget.seconds is None or time.monotonic() - started < budget.seconds
+        with budget.interrupt.catching():
+            while (
+                not budget.interrupt.requested
+                and self._memory[at.WORK] < end
+                and (budget.seconds is None or time.monotonic() - started < budget.seconds)
             ):
                 # Few iterations between looks at the clock keep interrupts prompt.
                 if not self._do(RUN, 64, end):
                     self._help()
-        except KeyboardInterrupt:
-            self.interrupted = True
         self.settle()
 
     def settle(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from kinegraph.graph.build import exact
+from kinegraph.graph.build import exact, power_of_number
 from kinegraph.graph.node import Coefficient, Factor
 
 Static = tuple[tuple[tuple[Factor, ...], Coefficient], ...]
@@ -87,6 +87,12 @@ class CoefficientTable:
         return self.intern(tuple(sorted((monomial, exact(c)) for monomial, c in total.items() if c)))
 
     def power(self, index: int, exponent: int) -> int:
+        """The power of a coefficient; of a sum, multiplied out."""
+        value = self.values[index]
+        if len(value) == 1:
+            ((monomial, number),) = value
+            raised = tuple((atom, e * exponent) for atom, e in monomial)
+            return self.intern(((raised, exact(power_of_number(number, exponent))),)) if exponent else ONE
         result = ONE
         for _ in range(exponent):
             result = self.multiply(result, index)

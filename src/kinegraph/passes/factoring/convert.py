@@ -6,12 +6,13 @@ and what an output shows are roots: they are kept, whatever happens to the rest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Output, Polynomial, Symbol
 from kinegraph.graph.transfer import transfer
-from kinegraph.passes.factoring.coefficients import CoefficientTable, Static
+from kinegraph.passes.factoring.coefficients import ONE, CoefficientTable, Static
 from kinegraph.passes.factoring.system import System
 
 #: A static sum longer than this is one opaque quantity.
@@ -81,13 +82,21 @@ def _static_polynomial(node: Polynomial, table: CoefficientTable, found: dict[in
     for coefficient, factors in node.terms:
         product = table.number(coefficient)
         for child, exponent in factors:
-            for _ in range(exponent):
-                if len(table.values[product]) * len(table.values[found[child]]) > STATIC_TERMS:
-                    return atom
-                product = table.multiply(product, found[child])
+            power = _static_power(table, child, found[child], exponent)
+            if len(table.values[product]) * len(table.values[power]) > STATIC_TERMS:
+                return atom
+            product = table.multiply(product, power)
         products.append(product)
     total = table.sum(products)
     return total if len(table.values[total]) <= STATIC_TERMS else atom
+
+
+def _static_power(table: CoefficientTable, node: int, coefficient: int, exponent: int) -> int:
+    """The power of a static node; of a sum that would be long, as the power of one opaque quantity."""
+    terms = len(table.values[coefficient])
+    if terms > 1 and (exponent > STATIC_TERMS or terms**exponent > STATIC_TERMS**2):
+        return table.intern(((((node, exponent),), 1),))
+    return table.power(coefficient, exponent)
 
 
 def to_system(graph: Graph) -> Translation:
@@ -95,6 +104,7 @@ def to_system(graph: Graph) -> Translation:
     translation = Translation(graph)
     system = translation.system
     static = static_coefficients(graph, system.coefficients)
+    powers = _Powers(system)
     literals: dict[int, int] = {}
 
     def entry(index: int) -> Entry:
@@ -109,24 +119,56 @@ def to_system(graph: Graph) -> Translation:
             literals[index] = translation.function(node.name, tuple(entry(a) for a in node.arguments))
         else:
             literals[index] = system.create()
-            _enter_polynomial(system, literals[index], node, literals, static)
+            for coefficient, monomial in _terms(node, literals, static, powers):
+                system.add_term(literals[index], monomial, coefficient)
     for output in graph.outputs:
         translation.output(output.name, output.shape, [entry(index) for index in output.nodes])
     return translation
 
 
-def _enter_polynomial(
-    system: System, literal: int, node: Polynomial, literals: dict[int, int], static: dict[int, int]
-) -> None:
-    table = system.coefficients
+def _terms(
+    node: Polynomial, literals: dict[int, int], static: dict[int, int], powers: _Powers
+) -> Iterator[tuple[int, int]]:
+    """The terms of a node as coefficient and monomial of a system."""
+    table, monomials = powers.system.coefficients, powers.system.monomials
     for coefficient, factors in node.terms:
         product, found = table.number(coefficient), []
         for child, exponent in factors:
             if child in static:
-                product = table.multiply(product, table.power(static[child], exponent))
+                product = table.multiply(product, _static_power(table, child, static[child], exponent))
             else:
-                found += [literals[child]] * exponent
-        system.add_term(literal, system.monomials.intern(tuple(sorted(found))), product)
+                found += powers.literals(literals[child], exponent)
+        yield product, monomials.intern(tuple(sorted(found)))
+
+
+#: Higher powers are computed by squaring: a monomial repeats a literal for every power of it.
+LONG_POWER = 16
+
+
+class _Powers:
+    """Powers of literals while a system is made."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self._known: dict[tuple[int, int], int] = {}
+
+    def literals(self, literal: int, exponent: int) -> list[int]:
+        """Literals whose product is the power: itself over and over, or the square of another where that is long."""
+        short, halvings = exponent, 0
+        while short > LONG_POWER:
+            short, halvings = short // 2, halvings + 1
+        found = [literal] * short
+        for step in range(halvings - 1, -1, -1):
+            root = self._expression(literal, exponent >> (step + 1), found)
+            found = [root, root] + [literal] * (exponent >> step & 1)
+        return found
+
+    def _expression(self, literal: int, exponent: int, product: list[int]) -> int:
+        known = self._known.get((literal, exponent))
+        if known is None:
+            known = self._known[literal, exponent] = self.system.create()
+            self.system.set_term(known, self.system.monomials.intern(tuple(sorted(product))), ONE)
+        return known
 
 
 class Emission:

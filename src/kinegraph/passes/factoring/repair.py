@@ -10,8 +10,9 @@ import math
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from kinegraph.interrupt import Interrupt
 from kinegraph.passes.factoring.extract import greedy
 from kinegraph.passes.factoring.system import System
 from kinegraph.passes.factoring.tidy import inline, inlined_size
@@ -35,11 +36,15 @@ class Annealing:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a search goes on: work counts changed terms with their neighbours, the same on every machine."""
+    """How long a search goes on: work counts changed terms with their neighbours, the same on every machine.
+
+    It ends early, with the best it has, once an interrupt is requested; Ctrl-C is such a request.
+    """
 
     work: int | None = None
     seconds: float | None = None
     compiled: bool = False
+    interrupt: Interrupt = field(default_factory=Interrupt, compare=False, repr=False)
 
 
 class Repair:
@@ -57,7 +62,6 @@ class Repair:
         self.best_value = self.present
         self.best = self._snapshot()
         self.iteration = 0
-        self.interrupted = False
 
     def objective(self) -> float:
         """Operations, with a small price on every sine and cosine."""
@@ -88,15 +92,15 @@ class Repair:
         self.system.expressions = self.best
 
     def run(self, budget: Budget) -> None:
-        """Iterate until the budget is used up or the user interrupts; then settle."""
+        """Iterate until the budget is used up or an interrupt is requested; then settle."""
         started, first = time.monotonic(), self.system.work
-        try:
-            while (budget.work is None or self.system.work - first < budget.work) and (
-                budget.seconds is None or time.monotonic() - started < budget.seconds
+        with budget.interrupt.catching():
+            while (
+                not budget.interrupt.requested
+                and (budget.work is None or self.system.work - first < budget.work)
+                and (budget.seconds is None or time.monotonic() - started < budget.seconds)
             ):
                 self.step()
-        except KeyboardInterrupt:
-            self.interrupted = True
         self.settle()
 
     def temperature(self) -> float:

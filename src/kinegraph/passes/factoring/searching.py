@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from kinegraph.passes.factoring.repair import Annealing, Budget, Repair, Switch
 from kinegraph.passes.factoring.system import System
@@ -22,7 +23,7 @@ def search(
     switch: Switch | None = None,
 ) -> None:  # fmt: skip
     """Search and leave the best state in the system, for reading only; an interrupt ends it early."""
-    try:
+    with budget.interrupt.catching():  # before the first iteration the system is as it came, and whole
         if budget.compiled and system.cost > SMALL:
             if _fits(system, ways):
                 # Imported here: it takes a second, and compiling on first use half a minute.
@@ -30,12 +31,10 @@ def search(
 
                 Engine(system, seed, annealing, ways).run(budget)
                 return
-            _log.warning("terms of a very high degree: searching in plain Python, which finds less in the same time")
-        plain = Budget(None if budget.work is None else budget.work // COMPILED_GAIN, budget.seconds)
-        Repair(system, seed, annealing, switch).run(plain if budget.compiled else budget)
-    except KeyboardInterrupt:
-        # Before the first iteration: the system is as it came, and whole.
-        return
+            _log.warning("terms of a very high degree: searching in Python, which finds less in the same time")
+        if budget.compiled and budget.work is not None:
+            budget = replace(budget, work=budget.work // COMPILED_GAIN)
+        Repair(system, seed, annealing, switch).run(budget)
 
 
 def _fits(system: System, ways: Ways | None) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from kinegraph.passes.factoring.coefficients import MINUS_ONE, ONE, ZERO
 from kinegraph.passes.factoring.system import System
 
+#: Products are not joined to longer ones: every pair of their factors is a candidate for sharing.
+MOST_FACTORS = 32
+
 
 def tidy(system: System) -> None:
     """Visit what has changed; take in expressions used once where that costs nothing."""
@@ -59,6 +62,8 @@ def _inlining_cost(system: System, literal: int, terms: dict[int, int]) -> int:
         change -= system.term_cost(monomial, outer) + 1
         for m, c in terms.items():
             size = degree[monomial] + times * (degree[m] - 1)
+            if size > MOST_FACTORS:
+                return 1
             product = outer
             for _ in range(times):
                 product = multiply(product, c)

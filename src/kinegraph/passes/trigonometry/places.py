@@ -13,6 +13,10 @@ from kinegraph.passes.trigonometry.angles import Angles, Form
 Product = tuple[int, ...]
 
 
+#: Longer products, powers of powers, are not written out further.
+MOST_FACTORS = 20
+
+
 @dataclass(frozen=True)
 class Place:
     """Terms (by monomial) that together are coefficient * rest * name(form); cos of the zero angle is 1."""
@@ -40,12 +44,13 @@ class FlatTerms:
 
     def _flat(self, monomial: int) -> tuple[int, Product]:
         system = self.angles.system
-        sign, found = 1, []
+        sign = 1
+        found: list[int] = []
         pending = list(system.monomials.literals[monomial])
         while pending:
             literal = pending.pop()
             terms = system.expressions.get(literal)
-            if terms is not None and len(terms) == 1:
+            if terms is not None and len(terms) == 1 and len(pending) + len(found) < MOST_FACTORS:
                 ((inner, coefficient),) = terms.items()
                 if coefficient in (ONE, MINUS_ONE):
                     sign = -sign if coefficient == MINUS_ONE else sign

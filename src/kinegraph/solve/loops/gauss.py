@@ -9,31 +9,22 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NamedTuple
 
+from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
+from kinegraph.solve.loops.events import Watch
 from kinegraph.solve.loops.marks import loop, part
 from kinegraph.solve.loops.record import (
+    BEGUN,
     COMPONENT,
+    CUT,
     DONE,
     END,
     EVALUATIONS,
-    EVENT_TOTAL,
-    NEXT_GRID,
     NO_CONVERGENCE,
     NO_ROOM,
     NOT_A_NUMBER,
     RUNNING,
-    SINCE_START,
-    STEPS,
     TIME,
-    TOO_MANY_EVENTS,
     Saving,
-    Watch,
-    begin_record,
-    cut_step,
-    fixed_step,
-    has_grid_until,
-    room,
-    save_step,
-    watch_step,
 )
 from kinegraph.solve.loops.step import System, Work, evaluate
 
@@ -53,13 +44,12 @@ class Gauss(NamedTuple):
     carry: Array
 
 
-@loop
-def begin(
-    system: System, gauss: Gauss, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array
-) -> None:
-    """The first slope, saved state and values of events."""
+@part
+def begin(system: System, gauss: Gauss, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array) -> int:
+    """The first saved state, what events do at once, and the first slope; says how the run goes on."""
+    code = begin_run(system, work, clock, watch, saving, counters)
     first_guess(system, gauss, work, clock[TIME])
-    begin_record(work, clock[TIME], watch, saving, counters)
+    return int(code)
 
 
 @part
@@ -156,11 +146,15 @@ def prepare_cubic(system: System, work: Work, t: float, h: float) -> None:
 
 
 @part
-def needs_dense(watch: Watch, saving: Saving, counters: Array, t_new: float) -> bool:
-    """Whether anything inside the step is asked for."""
-    if len(watch.before):
-        return True
-    return bool(has_grid_until(saving, counters, t_new) and saving.grid[counters[NEXT_GRID]] < t_new)
+def one_step(system: System, gauss: Gauss, work: Work, clock: Array, counters: Array) -> tuple[int, float]:
+    """Take a step; returns how it went and the length."""
+    t, h = clock[TIME], fixed_step(clock, counters)
+    converged = solve_stages(system, gauss, work, t, h, counters)
+    bad = end_of_step(gauss, work, h)
+    if bad >= 0 or not converged:
+        counters[COMPONENT] = max(bad, 0)
+        return (NO_CONVERGENCE if bad < 0 else NOT_A_NUMBER), h
+    return RUNNING, h
 
 
 @loop
@@ -168,37 +162,28 @@ def advance(
     system: System, gauss: Gauss, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array,
     slice_steps: int,
 ) -> int:  # fmt: skip
-    """Go on for up to `slice_steps` steps, or until there is something for Python to do."""
+    """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""
+    if not counters[BEGUN]:
+        code = begin(system, gauss, work, clock, watch, saving, counters)
+        if code != RUNNING:
+            return code
     for _ in range(slice_steps):
         if clock[TIME] >= clock[END]:
             return DONE
         if not room(saving, watch, counters):
             return NO_ROOM
-        t, h = clock[TIME], fixed_step(clock, counters)
-        converged = solve_stages(system, gauss, work, t, h, counters)
-        bad = end_of_step(gauss, work, h)
-        if bad >= 0 or not converged:
-            counters[COMPONENT] = max(bad, 0)
-            return NO_CONVERGENCE if bad < 0 else NOT_A_NUMBER
-        counters[STEPS] += 1
-        counters[SINCE_START] += 1
-        t_new = clock[END] if h == clock[END] - t else t + h
-        if needs_dense(watch, saving, counters, t_new):
-            prepare_cubic(system, work, t, h)
-        if len(watch.before):
-            event, u = watch_step(watch, counters, work, t, h)
-            if event >= 0:
-                code = cut_step(system, work, watch, saving, counters, clock, event, u, h)
-                if code != RUNNING:
-                    return code
-                first_guess(system, gauss, work, clock[TIME])
-            if counters[EVENT_TOTAL] >= watch.limit:
-                return TOO_MANY_EVENTS
-            if event >= 0:
-                continue
-        save_step(saving, counters, work, t, h, t_new)
-        clock[TIME] = t_new
-        for d in range(len(work.y)):
-            work.y[d] = work.end[d]
-        next_guess(gauss, work.slopes)
+        code, h = one_step(system, gauss, work, clock, counters)
+        if code != RUNNING:
+            return code
+        if needs_dense(watch, saving, counters, end_of(clock, h)):
+            prepare_cubic(system, work, clock[TIME], h)
+        code = finish_step(system, work, clock, watch, saving, counters, h)
+        if code == RUNNING:
+            for d in range(len(work.y)):
+                work.y[d] = work.end[d]
+            next_guess(gauss, work.slopes)
+        elif code == CUT:
+            first_guess(system, gauss, work, clock[TIME])
+        else:
+            return code
     return DONE if clock[TIME] >= clock[END] else RUNNING

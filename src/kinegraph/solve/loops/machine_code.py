@@ -24,7 +24,12 @@ F = TypeVar("F", bound=Callable[..., object])
 # nothing, so they need not count references either: counting would take more time than the steps.
 _PLAIN: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
 _OPTIONS: dict[str, Any] = {**_PLAIN, "_nrt": False}
-_BY_KIND: dict[Kind, dict[str, Any]] = {Kind.PART: {}, Kind.INLINED: {"forceinline": True}, Kind.LOOP: {"nogil": True}}
+_INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # what only loops call
+_BY_KIND: dict[Kind, dict[str, Any]] = {
+    Kind.PART: _INSIDE,
+    Kind.INLINED: {**_INSIDE, "forceinline": True},
+    Kind.LOOP: {"nogil": True},
+}
 _INTRINSICS: dict[Any, Any] = {
     plain.call: intrinsics.call,
     plain.call_batch: intrinsics.call_batch,

@@ -5,34 +5,27 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NamedTuple
 
+from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
+from kinegraph.solve.loops.events import Watch
 from kinegraph.solve.loops.marks import inlined, loop, part
 from kinegraph.solve.loops.record import (
+    BEGUN,
     COMPONENT,
+    CUT,
     DONE,
     END,
     EVALUATIONS,
-    EVENT_TOTAL,
     LAST_ERROR,
     NO_ROOM,
     NOT_A_NUMBER,
     REJECTED,
     RUNNING,
-    SINCE_START,
     STEP,
     STEPS,
     TIME,
-    TOO_MANY_EVENTS,
     TOO_MANY_STEPS,
     TOO_SMALL,
     Saving,
-    Watch,
-    begin_record,
-    cut_step,
-    fixed_step,
-    has_grid_until,
-    room,
-    save_step,
-    watch_step,
 )
 from kinegraph.solve.loops.step import (
     System,
@@ -47,6 +40,8 @@ from kinegraph.solve.loops.step import (
 from kinegraph.solve.loops.weights import Method
 
 Array = Any
+
+_SHORTEST_START = 1e-12  # of the time at hand: after an event steps begin no shorter
 
 
 class Control(NamedTuple):
@@ -65,19 +60,30 @@ class Control(NamedTuple):
     error_order: int
 
 
-@loop
+@part
 def begin(
     system: System, method: Method, control: Control, work: Work, clock: Array, watch: Watch, saving: Saving,
     counters: Array,
-) -> None:  # fmt: skip
-    """The first slope, the first step, the first saved state and the first values of events."""
-    size = len(work.y)
+) -> int:  # fmt: skip
+    """The first saved state, what events do at once, the first slope and the first step; says how the run goes on."""
+    code = begin_run(system, work, clock, watch, saving, counters)
+    first = clock[STEP]
+    start_steps(system, method, control, work, clock)
+    if first > 0.0:
+        clock[STEP] = first
+    return int(code)
+
+
+@part
+def start_steps(system: System, method: Method, control: Control, work: Work, clock: Array) -> None:
+    """The slope at work.y and, if the controller chooses it, the first step from there."""
+    size, t = len(work.y), clock[TIME]
     for d in range(size):
         work.x[d] = work.end[d] = work.y[d]
-    evaluate(system, work.x, size, clock[TIME], work.slopes, 0)
-    if not control.fixed and clock[STEP] <= 0.0:
-        clock[STEP] = initial_step(system, method, work, clock[TIME], control.rtol, control.atol, control.error_order)
-    begin_record(work, clock[TIME], watch, saving, counters)
+    evaluate(system, work.x, size, t, work.slopes, 0)
+    if not control.fixed:
+        step = initial_step(system, method, work, t, control.rtol, control.atol, control.error_order)
+        clock[STEP] = max(step, _SHORTEST_START * abs(t))
 
 
 @inlined
@@ -152,7 +158,7 @@ def one_step(
 
 
 @inlined
-def finish_step(work: Work, row: int) -> None:
+def move_on(work: Work, row: int) -> None:
     """The end of the step becomes the beginning of the next."""
     for d in range(len(work.y)):
         work.y[d] = work.end[d]
@@ -164,7 +170,11 @@ def advance(
     system: System, method: Method, control: Control, work: Work, clock: Array, watch: Watch, saving: Saving,
     counters: Array, slice_steps: int,
 ) -> int:  # fmt: skip
-    """Go on for up to `slice_steps` steps, or until there is something for Python to do."""
+    """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""
+    if not counters[BEGUN]:
+        code = begin(system, method, control, work, clock, watch, saving, counters)
+        if code != RUNNING:
+            return code
     for _ in range(slice_steps):
         if clock[TIME] >= clock[END]:
             return DONE
@@ -173,26 +183,15 @@ def advance(
         code, h = one_step(system, method, control, work, clock, counters)
         if code != RUNNING:
             return code
-        counters[STEPS] += 1
-        counters[SINCE_START] += 1
-        t = clock[TIME]
-        t_new = clock[END] if h == clock[END] - t else t + h
-        watching = len(watch.before) > 0
-        if watching or has_grid_until(saving, counters, t_new):
-            prepare_dense(system, method, work, t, h)
-        if watching:
-            event, u = watch_step(watch, counters, work, t, h)
-            if event >= 0:
-                code = cut_step(system, work, watch, saving, counters, clock, event, u, h)
-                if code != RUNNING:
-                    return code
-            if counters[EVENT_TOTAL] >= watch.limit:
-                return TOO_MANY_EVENTS
-            if event >= 0:
-                continue
-        save_step(saving, counters, work, t, h, t_new)
-        clock[TIME] = t_new
-        finish_step(work, method.stages)
+        if needs_dense(watch, saving, counters, end_of(clock, h)):
+            prepare_dense(system, method, work, clock[TIME], h)
+        code = finish_step(system, work, clock, watch, saving, counters, h)
+        if code == RUNNING:
+            move_on(work, method.stages)
+        elif code == CUT:
+            start_steps(system, method, control, work, clock)
+        else:
+            return code
         if counters[STEPS] >= control.max_steps:
             return TOO_MANY_STEPS
     return DONE if clock[TIME] >= clock[END] else RUNNING

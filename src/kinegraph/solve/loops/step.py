@@ -10,6 +10,9 @@ from kinegraph.solve.loops.weights import Method, weighted
 
 Array = Any  # an array inside compiled code
 
+# Dense output: y + u (F0 + (1-u) (F1 + u (F2 + ...))), or F0 + F1 (u-1) + F2 (u-1)^2 + ...
+NESTED, TAYLOR = range(2)
+
 
 class System(NamedTuple):
     """A right-hand side for compiled code."""
@@ -21,7 +24,10 @@ class System(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Memory of one trajectory: x of the kernel, y at both ends of the step, slopes, errors, terms of dense output."""
+    """Memory of one trajectory: x of the kernel, y at both ends of the step, slopes, errors, terms of dense output.
+
+    `basis` says what the terms of dense output are factors of, NESTED or TAYLOR.
+    """
 
     x: Array
     y: Array
@@ -30,6 +36,20 @@ class Work(NamedTuple):
     errors: Array
     dense: Array
     zero: Array
+    basis: int
+
+
+@part
+def piece_of(knots: Array, t: float) -> int:
+    """The piece of a signal that t lies in."""
+    low, high = 0, len(knots) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if knots[middle] <= t:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @part
@@ -38,17 +58,25 @@ def set_inputs(knots: Array, coefficients: Array, t: float, x: Array, first: int
     count = coefficients.shape[1]
     if count == 0:
         return
-    low, high = 0, len(knots) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if knots[middle] <= t:
-            low = middle
-        else:
-            high = middle
-    s = min(max(t, knots[0]), knots[-1]) - knots[low]
+    piece = piece_of(knots, t)
+    s = min(max(t, knots[0]), knots[-1]) - knots[piece]
     for k in range(count):
-        c = coefficients[low, k]
+        c = coefficients[piece, k]
         x[first + k] = c[0] + s * (c[1] + s * (c[2] + s * c[3]))
+
+
+@part
+def set_input_rates(knots: Array, coefficients: Array, t: float, x: Array, first: int) -> None:
+    """Write the slopes of the signals at t to x[first:]."""
+    count = coefficients.shape[1]
+    if count == 0:
+        return
+    piece = piece_of(knots, t)
+    s = t - knots[piece]
+    outside = t < knots[0] or t > knots[-1]
+    for k in range(count):
+        c = coefficients[piece, k]
+        x[first + k] = 0.0 if outside else c[1] + s * (2.0 * c[2] + s * 3.0 * c[3])
 
 
 @inlined
@@ -145,9 +173,16 @@ def interpolate(work: Work, u: float, target: Array) -> None:
     rows = len(work.dense)
     for d in range(len(work.y)):
         total = 0.0
-        for row in range(rows - 1, -1, -1):
-            total = (total + work.dense[row, d]) * (u if row % 2 == 0 else 1.0 - u)
-        target[d] = work.y[d] + total
+        if u == 0.0:
+            target[d] = work.y[d]
+        elif work.basis == TAYLOR:
+            for row in range(rows - 1, -1, -1):
+                total = total * (u - 1.0) + work.dense[row, d]
+            target[d] = total
+        else:
+            for row in range(rows - 1, -1, -1):
+                total = (total + work.dense[row, d]) * (u if row % 2 == 0 else 1.0 - u)
+            target[d] = work.y[d] + total
 
 
 @part

@@ -3,27 +3,47 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from math import inf, isfinite
 from time import perf_counter
 
 import numpy as np
 
 from kinegraph.errors import SolveError
-from kinegraph.solve.loops.marks import call
+from kinegraph.solve.loops import multistep
+from kinegraph.solve.loops.after_step import needs_dense
+from kinegraph.solve.loops.record import (
+    COMPONENT,
+    CUT,
+    DONE,
+    EVENT_TOTAL,
+    INTERRUPTED,
+    NOT_A_NUMBER,
+    RUNNING,
+    STEPS,
+    TIME,
+    TOO_MANY_STEPS,
+    TOO_SMALL,
+)
+from kinegraph.solve.loops.step import TAYLOR, Work
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.problem.events import Action, EventSet
+from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.results.recording import Grid, Happening, OwnSteps, Run, Save, Statistics
+from kinegraph.solve.problem.slices import ending_of
+from kinegraph.solve.results.recording import Recorder, Run, Save
 from kinegraph.solve.results.status import Ending, Status
 from kinegraph.solve.sundials.callbacks import callbacks
-from kinegraph.solve.sundials.library import ROOT, Session
+from kinegraph.solve.sundials.library import Session
 
 _STUCK = 20  # steps that do not move the clock
 _LENGTH, _LENGTH_PER_TOLERANCE = 1e-10, 10.0  # how far quaternions may be from unit length
 _REPORT_EVERY = 256  # steps between two looks at the progress bar
+_FIRST, _LONGEST = 1 / 64, 1 / 8  # steps after an event: of the time between it and the one before
+_SHORTEST = 1e-13  # the first step after an event: of all times
 
 
 class Formula(Enum):
@@ -58,141 +78,132 @@ class Cvode(Solver):
     ) -> Run:
         if not isinstance(control, Adaptive):
             raise SolveError(f"{self.name} chooses its steps itself: give rtol and atol, not a fixed step")
-        if isinstance(save, Grid):
-            save.check(problem)
         begun = perf_counter()
-        trajectory = _Trajectory(self.formula, problem, control, save, events)
+        trajectory = _Trajectory(self, problem, control, Recorder(problem, save, events))
         try:
-            with progress:
+            with progress, np.errstate(all="ignore"):
                 ending = trajectory.run(progress)
             return trajectory.result(ending, perf_counter() - begun)
         finally:
-            trajectory.close()
+            trajectory.session.close()
 
 
 class _Trajectory:
-    """One run of CVODE and what it has saved."""
+    """One run of CVODE. Events and saving are those of all methods; CVODE's polynomial is the dense output."""
 
-    def __init__(
-        self, formula: Formula, problem: CauchyProblem, control: Adaptive, save: Save, events: EventSet
-    ) -> None:
+    def __init__(self, solver: Cvode, problem: CauchyProblem, control: Adaptive, recorder: Recorder) -> None:
         begun = perf_counter()
-        self.problem, self.control, self.save, self.events = problem, control, save, events
-        self.t = problem.start
+        self.problem, self.control, self.recorder = problem, control, recorder
         self.y = problem.state.copy()
-        self.times: list[float] = []
-        self.states: list[Floats] = []
-        self.happenings: list[Happening] = []
-        self._grid_place = 0
-        self._steps = self._rejected = 0
-        self._x = problem.argument()
+        self._clock = np.array([problem.start, 0.0, problem.end, 1e-4, problem.start])
+        self._work = _work(problem, solver.order + 1)
+        self._follow_step = problem.runnable(multistep.follow)
+        self._common = (
+            loop_system(problem), self._work, self._clock, recorder.watch, recorder.saving, recorder.counters
+        )  # fmt: skip
+        self._last_event, self._careful_until = problem.start, inf
+        self._stuck = self._rejected = 0
         self._atol = control.absolute(problem.rhs.names)
-        self.callbacks = callbacks(problem, events, self._x)
+        self.callbacks = callbacks(problem, problem.argument())
         self._loading = perf_counter() - begun if problem.native else 0.0
-        self.session = self._session(formula)
+        self.session = self._session(solver.formula)
 
     def _session(self, formula: Formula) -> Session:
         pointer, real, control, functions = ctypes.c_void_p, ctypes.c_double, self.control, self.callbacks
-        session = Session(formula.value, self.y, self._atol, control.rtol, self.t, functions.rate)
+        session = Session(formula.value, self.y, self._atol, control.rtol, self.problem.start, functions.rate)
         session.call("CVodeSetUserData", (pointer, functions.data))
         session.use_dense_solver(self.problem.rhs.size, functions.jacobian)
         session.call("CVodeSetStopTime", (real, self.problem.end))
         if control.first_step:
             session.call("CVodeSetInitStep", (real, control.first_step))
-        if control.max_step:
-            session.call("CVodeSetMaxStep", (real, control.max_step))
-        if self.events.names:
-            session.call("CVodeRootInit", (ctypes.c_int, len(self.events.names)), (pointer, functions.events))
-            directions = (ctypes.c_int * len(self.events.names))(*(one.value for one in self.events.directions))
-            session.call("CVodeSetRootDirection", (pointer, ctypes.addressof(directions)))
+        session.call("CVodeSetMaxStep", (real, control.max_step or 0.0))
         return session
+
+    @property
+    def time(self) -> float:
+        """The time that is reached."""
+        return float(self._clock[TIME])
 
     def run(self, progress: Progress) -> Ending:
         """Step until the end, an event that stops, trouble, or Ctrl-C."""
-        self._save_start()
-        stuck = 0
         report_every = _REPORT_EVERY if self.problem.native else 1
+        steps = self.recorder.counters
         try:
-            while self.t < self.problem.end:
-                before = self.t
-                flag, self.t = self.session.step(self.problem.end)
+            code = self._follow_step(*self._common, 0.0)
+            if code == RUNNING and self.recorder.counters[EVENT_TOTAL]:
+                self._begin_again(self._work.y)
+            while code == RUNNING and self.time < self.problem.end:
+                flag, reached = self.session.step(self.problem.end)
                 self.callbacks.trouble()
                 if flag < 0:
                     return self._failed(flag)
-                self._steps += 1
-                stuck = stuck + 1 if self.t - before <= 1e-14 * abs(self.t) else 0
-                if stuck > _STUCK:
-                    return self._too_small()
-                self._save_step()
-                if flag == ROOT and (ending := self._happened()):
-                    return ending
-                self._straighten()
-                if self._steps >= self.control.max_steps:
-                    return Ending(Status.TOO_MANY_STEPS, self.t)
-                if self._steps % report_every == 0:
-                    progress.reached(self.t)
+                code = self._follow(reached)
+                if code == RUNNING and steps[STEPS] >= self.control.max_steps:
+                    code = TOO_MANY_STEPS
+                if steps[STEPS] % report_every == 0:
+                    progress.reached(self.time)
         except KeyboardInterrupt:
-            return Ending(Status.INTERRUPTED, self.t)
-        return Ending(Status.FINISHED, self.t)
+            code = INTERRUPTED
+        return ending_of(DONE if code == RUNNING else code, self.problem, self.recorder, self.time)
 
-    def _too_small(self) -> Ending:
-        bad = self.callbacks.bad
-        if bad >= 0:
-            return Ending(Status.NOT_A_NUMBER, self.t, self.problem.rhs.names[bad])
-        return Ending(Status.STEP_TOO_SMALL, self.t)
+    def _follow(self, reached: float) -> int:
+        """What a step of CVODE leads to: events, saved states, the clock. RUNNING unless the run has ended."""
+        h = reached - self.time
+        self._work.end[:] = self.y
+        if needs_dense(self.recorder.watch, self.recorder.saving, self.recorder.counters, reached):
+            self._prepare_dense(reached, h)
+        before = self.time
+        code = self._follow_step(*self._common, h)
+        self.recorder.drain()
+        if code == CUT:
+            self._go_on(before)
+            return RUNNING
+        if code == RUNNING:
+            self._clock[TIME] = reached
+            if reached > self._careful_until:
+                self._careful_until = inf
+                self._limit_steps(inf)
+            self._straighten()
+            self._work.y[:] = self.y
+            self._stuck = self._stuck + 1 if h <= 1e-14 * abs(reached) else 0
+            if self._stuck > _STUCK:
+                return self._too_small()
+        return int(code)
+
+    def _prepare_dense(self, reached: float, h: float) -> None:
+        """The derivatives of CVODE's polynomial at the end of the step, as factors of powers of u - 1."""
+        dense, factor = self._work.dense, 1.0
+        dense[:] = 0.0
+        for power in range(self.session.order + 1):
+            self.session.derivative(reached, power, dense[power])
+            dense[power] *= factor
+            factor *= h / (power + 1)
+
+    def _go_on(self, before: float) -> None:
+        """Go on from where an event led, for a while by steps that are short beside the time since the last event.
+
+        A rebound may be smaller than all tolerances; CVODE, which starts with order 1, would not see it.
+        """
+        interval = self.time - self._last_event or self.time - before
+        shortest = _SHORTEST * max(abs(self.problem.start), abs(self.problem.end))
+        self._last_event, self._careful_until, self._stuck = self.time, self.time + 2 * interval, 0
+        self._begin_again(self._work.y, min(max(_FIRST * interval, shortest), self.problem.end - self.time))
+        self._limit_steps(max(_LONGEST * interval, shortest))
+
+    def _limit_steps(self, longest: float) -> None:
+        """No step is longer than this, nor than the controller says."""
+        chosen = min(longest, self.control.longest)
+        self.session.call("CVodeSetMaxStep", (ctypes.c_double, chosen if isfinite(chosen) else 0.0))
+
+    def _too_small(self) -> int:
+        self.recorder.counters[COMPONENT] = max(self.callbacks.bad, 0)
+        return NOT_A_NUMBER if self.callbacks.bad >= 0 else TOO_SMALL
 
     def _failed(self, flag: int) -> Ending:
         if flag in (-8, -9, -10, -11):  # the right-hand side could not be evaluated
-            return self._too_small()
+            return ending_of(self._too_small(), self.problem, self.recorder, self.time)
         status = Status.STEP_TOO_SMALL if flag in (-3, -4) else Status.SOLVER_FAILED
-        return Ending(status, self.t, detail=f"CVODE returned {flag}")
-
-    def _keep(self, t: float, state: Floats) -> None:
-        self.times.append(t)
-        self.states.append(state.copy())
-
-    def _save_start(self) -> None:
-        if isinstance(self.save, OwnSteps) or self.save.times[0] == self.t:
-            self._keep(self.t, self.y)
-            self._grid_place = 1
-
-    def _save_step(self) -> None:
-        if isinstance(self.save, OwnSteps):
-            if self._steps % self.save.every == 0:
-                self._keep(self.t, self.y)
-            return
-        grid = self.save.times
-        while self._grid_place < len(grid) and grid[self._grid_place] <= self.t:
-            state = np.empty_like(self.y)
-            self.session.at(grid[self._grid_place], state)
-            self._keep(float(grid[self._grid_place]), state)
-            self._grid_place += 1
-
-    def _happened(self) -> Ending | None:
-        """Record the events CVODE stopped at and do what they ask for."""
-        found = (ctypes.c_int * len(self.events.names))()
-        self.session.call("CVodeGetRootInfo", (ctypes.c_void_p, ctypes.addressof(found)))
-        for index in np.flatnonzero(found):
-            name, action = self.events.names[index], self.events.actions[index]
-            self.happenings.append(Happening(name, self.t, self.y.copy()))
-            if len(self.happenings) >= self.events.limit:
-                return Ending(Status.TOO_MANY_EVENTS, self.t, detail=name)
-            if action is Action.STOP:
-                return Ending(Status.EVENT, self.t, detail=name)
-            if action is Action.RESET:
-                self._reset(int(index))
-        return None
-
-    def _reset(self, index: int) -> None:
-        size = self.problem.rhs.size
-        rows = np.zeros((len(self.events.names), size))
-        self._x[:size] = self.y
-        self._x[size] = self.t
-        call(self.events.reset, self._x, rows, 0)
-        self.y[:] = rows[index]
-        self._begin_again()
-        if isinstance(self.save, OwnSteps):
-            self._keep(self.t, self.y)
+        return Ending(status, self.time, detail=f"CVODE returned {flag}")
 
     def _straighten(self) -> None:
         """Bring quaternions back to unit length once they have left it by more than the tolerance explains.
@@ -207,23 +218,35 @@ class _Trajectory:
                 part /= length
                 far = True
         if far:
-            self._begin_again()
+            self._begin_again(self.y)
 
-    def _begin_again(self) -> None:
-        """Go on from y, which has been changed; CVODE begins to count anew, too."""
+    def _begin_again(self, state: Floats, first_step: float = 0.0) -> None:
+        """Go on from another state; CVODE begins to count anew, too."""
+        self.y[:] = state
         self._rejected += self.session.count("CVodeGetNumErrTestFails")
-        self.session.call("CVodeReInit", (ctypes.c_double, self.t), (ctypes.c_void_p, self.session.y))
+        self.session.call("CVodeReInit", (ctypes.c_double, self.time), (ctypes.c_void_p, self.session.y))
+        self.session.call("CVodeSetStopTime", (ctypes.c_double, self.problem.end))  # forgotten once it was reached
+        self.session.call("CVodeSetInitStep", (ctypes.c_double, first_step))
 
     def result(self, ending: Ending, seconds: float) -> Run:
-        """What was saved; own steps, and a run that ended early, end with the last state in any case."""
-        early = ending.status is not Status.FINISHED
-        if (early or isinstance(self.save, OwnSteps)) and (not self.times or self.times[-1] < self.t):
-            self._keep(self.t, self.y)
+        """What was saved, and what it cost."""
+        run = self.recorder.run(ending, (self.time, self._work.y.copy()), seconds, self._loading)
+        rates, jacobians = self.callbacks.calls
         rejected = self._rejected + self.session.count("CVodeGetNumErrTestFails")
-        cost = Statistics(self._steps, rejected, *self.callbacks.calls, seconds, self._loading)
-        states = np.array(self.states).reshape(len(self.states), self.problem.rhs.size)
-        return Run(np.array(self.times), states, ending, tuple(self.happenings), cost)
+        cost = replace(run.statistics, rejected=rejected, evaluations=rates, jacobians=jacobians)
+        return replace(run, statistics=cost)
 
-    def close(self) -> None:
-        """Give the memory of CVODE back."""
-        self.session.close()
+
+def _work(problem: CauchyProblem, terms: int) -> Work:
+    """Memory of one step; CVODE has the rest."""
+    size = problem.rhs.size
+    return Work(
+        x=problem.argument(),
+        y=problem.state.copy(),
+        end=problem.state.copy(),
+        slopes=np.zeros((1, size)),
+        errors=np.zeros((1, size)),
+        dense=np.zeros((terms, size)),
+        zero=np.zeros(size),
+        basis=TAYLOR,
+    )

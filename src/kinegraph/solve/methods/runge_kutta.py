@@ -10,7 +10,7 @@ import numpy as np
 from kinegraph.errors import SolveError
 from kinegraph.solve.loops import runge_kutta as loop
 from kinegraph.solve.loops.runge_kutta import Control as LoopControl
-from kinegraph.solve.loops.step import System, Work
+from kinegraph.solve.loops.step import NESTED, System, Work
 from kinegraph.solve.loops.weights import METHODS, Method
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
@@ -50,7 +50,7 @@ class RungeKutta(Solver):
         step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
         clock = np.array([problem.start, step, problem.end, 1e-4, problem.start])
         common = loop_system(problem), method, chosen, work, clock, recorder.watch, recorder.saving, recorder.counters
-        task = Loop(loop.begin, loop.advance, common, clock, work.y)
+        task = Loop(loop.advance, common, clock, work.y)
         return drive(task, problem, recorder, progress)
 
 
@@ -111,4 +111,5 @@ def loop_work(problem: CauchyProblem, tableau: Tableau) -> Work:
         errors=np.zeros((max(len(tableau.error), 1), size)),
         dense=np.zeros((3 + len(tableau.dense), size)),
         zero=np.zeros(size),
+        basis=NESTED,
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinegraph.errors import SolveError
 from kinegraph.solve.loops import gauss as loop
-from kinegraph.solve.loops.step import Work
+from kinegraph.solve.loops.step import NESTED, Work
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Control, FixedStep
@@ -66,7 +66,7 @@ class Symplectic(Solver):
         work = _work(problem, len(b))
         clock = np.array([problem.start, control.step, problem.end, 1e-4, problem.start])
         common = loop_system(problem), gauss, work, clock, recorder.watch, recorder.saving, recorder.counters
-        task = Loop(loop.begin, loop.advance, common, clock, work.y)
+        task = Loop(loop.advance, common, clock, work.y)
         return drive(task, problem, recorder, progress)
 
 
@@ -93,4 +93,5 @@ def _work(problem: CauchyProblem, stages: int) -> Work:
         errors=np.zeros((1, size)),
         dense=np.zeros((3, size)),
         zero=np.zeros(size),
+        basis=NESTED,
     )

@@ -50,15 +50,18 @@ class Event:
 
 @dataclass(frozen=True)
 class EventSet:
-    """Events as kernels x -> values and (0: none) x -> new states, one row for each event.
+    """Events as kernels: x -> values, [x, y', u'] -> their slopes and (0: none) x -> new states, a row for each event.
 
+    boundaries: which events act on a condition of positions alone, so that a motion may begin there.
     samples: at how many points of a step the signs are compared. limit: how many events may happen in all.
     """
 
     names: tuple[str, ...] = ()
     directions: tuple[Direction, ...] = ()
     actions: tuple[Action, ...] = ()
+    boundaries: tuple[bool, ...] = ()
     code: Code = 0
+    slope: Code = 0
     reset: Code = 0
     samples: int = 4
     limit: int = 1_000_000

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinegraph.solve.loops import record as codes
-from kinegraph.solve.loops.record import COMPONENT, NO_ROOM, RUNNING
+from kinegraph.solve.loops.record import COMPONENT, INTERRUPTED, NO_ROOM, RUNNING
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.results.recording import Recorder, Run
@@ -22,9 +22,8 @@ _FIRST_STEPS, _MOST_STEPS = 8, 1 << 40
 
 @dataclass(frozen=True)
 class Loop:
-    """The functions of a loop, what they take, and where it is: clock[0] is the time of `state`."""
+    """The function of a loop, what it takes, and where it is: clock[0] is the time of `state`."""
 
-    begin: Callable[..., None]
     advance: Callable[..., int]
     arguments: tuple[Any, ...]
     clock: Floats
@@ -35,23 +34,21 @@ def drive(loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Prog
     """Run a loop until it says that the run has ended."""
     begun = perf_counter()
     advance = problem.runnable(loop.advance)
-    problem.runnable(loop.begin)(*loop.arguments)
-    advance(*loop.arguments, 0)  # compiles or loads it, where there is something to compile
-    loading = perf_counter() - begun if problem.native else 0.0
-    status = Status.FINISHED
     with progress, np.errstate(all="ignore"):
+        code = advance(*loop.arguments, 0)  # begins the run; compiles or loads the loop, where that is needed
+        loading = perf_counter() - begun if problem.native else 0.0
         try:
-            status = _slices(lambda steps: advance(*loop.arguments, steps), loop.clock, recorder, progress)
+            code = _slices(code, lambda steps: advance(*loop.arguments, steps), loop.clock, recorder, progress)
         except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+            code = INTERRUPTED
     time = float(loop.clock[0])
-    ending = _ending(status, problem, recorder, time)
+    ending = ending_of(code, problem, recorder, time)
     return recorder.run(ending, (time, loop.state.copy()), perf_counter() - begun, loading)
 
 
-def _slices(advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress) -> Status:
+def _slices(code: int, advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress) -> int:
     """Call `advance(steps)` until it says that the run has ended, with as many steps as take a moment."""
-    steps, code = _FIRST_STEPS, RUNNING
+    steps = _FIRST_STEPS
     while code in (RUNNING, NO_ROOM):
         before = perf_counter()
         code = advance(steps)
@@ -62,7 +59,7 @@ def _slices(advance: Callable[[int], int], clock: Floats, recorder: Recorder, pr
         elif taken > _LONG:
             steps = max(steps // 2, 1)
         progress.reached(float(clock[0]))
-    return _STATUSES[code]
+    return code
 
 
 _STATUSES = {
@@ -73,6 +70,8 @@ _STATUSES = {
     codes.STOPPED: Status.EVENT,
     codes.TOO_MANY_EVENTS: Status.TOO_MANY_EVENTS,
     codes.NO_CONVERGENCE: Status.NO_CONVERGENCE,
+    codes.ACCUMULATED: Status.ACCUMULATED,
+    codes.INTERRUPTED: Status.INTERRUPTED,
 }
 
 
@@ -81,9 +80,14 @@ def status_of(code: int) -> Status:
     return _STATUSES[code]
 
 
-def _ending(status: Status, problem: CauchyProblem, recorder: Recorder, time: float) -> Ending:
+def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float) -> Ending:
+    """How a run ended, from the code of its loop and what the loop noted."""
+    status = status_of(code)
     if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.NO_CONVERGENCE):
-        return Ending(status, time, problem.rhs.names[int(recorder.counters[COMPONENT])])
-    if status is Status.EVENT:
+        component = int(recorder.counters[COMPONENT])
+        if component < 0:
+            return Ending(status, time, f"the condition of event {recorder.events.names[-1 - component]!r}")
+        return Ending(status, time, problem.rhs.names[component])
+    if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS):
         return Ending(status, time, detail=recorder.last_event)
     return Ending(status, time)

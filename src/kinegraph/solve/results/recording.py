@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import SolveError
-from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENTS, REJECTED, SAVED, STEPS, Saving, Watch
+from kinegraph.solve.loops.events import Watch
+from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.results.status import Ending, Status
 
 _ROWS = 4096
 _EVENT_ROWS = 256
+_RECENT, _RECENT_EACH = 100, 20  # resets that are looked back at to see whether they accumulate: in all, for each event
 
 
 @dataclass(frozen=True)
@@ -114,8 +117,8 @@ class Recorder:
 
     @property
     def last_event(self) -> str:
-        """The name of the last event that happened."""
-        return self._happenings[-1].name if self._happenings else ""
+        """The name of the event that acted last."""
+        return self.events.names[self.counters[EVENT]] if self.events.names else ""
 
     def run(self, ending: Ending, last: tuple[float, Floats], seconds: float, loading: float) -> Run:
         """The record. A run saved at its own steps, or ended early, ends with the last state in any case."""
@@ -138,20 +141,38 @@ def _missing(times: Floats, last: float) -> bool:
 
 def _watch(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
     count = len(events.names)
-    rows = max(_EVENT_ROWS, 4 * events.samples * count)
+    recent = _RECENT + _RECENT_EACH * count
+    rows = max(_EVENT_ROWS, 4 * events.samples * count) + 2 * recent
+
+    def integers(values: Sequence[int] | int) -> NDArray[np.int64]:
+        return np.zeros(values, dtype=np.int64) if isinstance(values, int) else np.array(values, dtype=np.int64)
+
     return Watch(
         code=events.code,
-        directions=np.array([direction.value for direction in events.directions], dtype=np.int64),
-        actions=np.array([action.value for action in events.actions], dtype=np.int64),
+        slope=events.slope,
+        reset=events.reset,
+        directions=integers([direction.value for direction in events.directions]),
+        actions=integers([action.value for action in events.actions]),
+        boundary=integers(events.boundaries),
+        side=integers(count),
+        ahead=integers(count),
+        stage=integers(count),
+        on_surface=integers(count),
         before=np.zeros(count),
         values=np.zeros(count),
-        samples=events.samples,
-        reset=events.reset,
+        rates=np.zeros(count),
+        incoming=np.zeros(count),
+        residual=np.zeros(count),
+        zero=np.zeros(count),
+        since=np.zeros(count),
+        noise=np.zeros(count),
+        argument=np.zeros(problem.rhs.input_size + size + problem.rhs.inputs),
         fresh=np.zeros(count * max(size, 1)),
+        recent=np.zeros(recent),
         times=np.empty(rows),
         which=np.empty(rows, dtype=np.int64),
         states=np.empty((rows, size)),
+        samples=events.samples,
         limit=events.limit,
-        knots=problem.inputs.knots,
-        coefficients=problem.inputs.coefficients,
+        span=max(abs(problem.start), abs(problem.end)),
     )

@@ -16,6 +16,7 @@ class Status(Enum):
     STEP_TOO_SMALL = "the step became too small to go on"
     TOO_MANY_STEPS = "the limit of steps was reached"
     TOO_MANY_EVENTS = "the limit of events was reached"
+    ACCUMULATED = "an event repeats ever faster and cannot get beyond this time"
     NO_CONVERGENCE = "the equations of an implicit step could not be solved"
     SOLVER_FAILED = "the solver gave up"
 
@@ -31,7 +32,8 @@ HINTS: dict[Status, str] = {
     "a smaller max_step, first_step or rtol shows where it begins",
     Status.STEP_TOO_SMALL: "a singularity or very stiff forces: try method='bdf', or larger tolerances",
     Status.TOO_MANY_STEPS: "raise max_steps, loosen rtol and atol, or try method='bdf' if forces are stiff",
-    Status.TOO_MANY_EVENTS: "the event repeats ever faster (as a ball coming to rest does): stop the run there",
+    Status.TOO_MANY_EVENTS: "look for an event that happens again and again, or raise `limit` of the events",
+    Status.ACCUMULATED: "a ball comes to rest so: stop the run there, or let it go on from rest",
     Status.NO_CONVERGENCE: "make the step smaller",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",
 }

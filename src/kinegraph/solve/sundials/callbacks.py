@@ -11,7 +11,6 @@ import numpy as np
 
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import set_inputs
-from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.sundials.library import sundials
 
@@ -22,11 +21,10 @@ _AGAIN, _GIVE_UP = 1, -1  # what CVODE understands: try a shorter step, or end t
 
 
 class Callbacks(ABC):
-    """Addresses of the right-hand side, its Jacobian (0: none) and the values of events; they are handed `data`."""
+    """Addresses of the right-hand side and its Jacobian (0: none); they are handed `data`."""
 
     rate: int
     jacobian: int
-    events: int
     data: int
 
     @property
@@ -44,32 +42,32 @@ class Callbacks(ABC):
         return
 
 
-def callbacks(problem: CauchyProblem, events: EventSet, x: Floats) -> Callbacks:
+def callbacks(problem: CauchyProblem, x: Floats) -> Callbacks:
     """The callbacks of a problem; x is the argument of its kernels."""
-    return NativeCallbacks(problem, events, x) if problem.native else PlainCallbacks(problem, events, x)
+    return CompiledCallbacks(problem, x) if problem.native else InterpretedCallbacks(problem, x)
 
 
-class NativeCallbacks(Callbacks):
+class CompiledCallbacks(Callbacks):
     """Compiled functions: no step waits for Python."""
 
-    def __init__(self, problem: CauchyProblem, events: EventSet, x: Floats) -> None:
+    def __init__(self, problem: CauchyProblem, x: Floats) -> None:
         from kinegraph.solve.sundials import compiled_callbacks as place
 
         library, rhs, inputs = sundials(), problem.rhs, problem.inputs
         buffer: Floats = np.zeros(rhs.size**2)
         data = np.zeros(place.DATA, dtype=np.int64)
-        for where, code in ((place.RATE, rhs.code), (place.JACOBIAN, rhs.jacobian), (place.EVENTS, events.code)):
+        for where, code in ((place.RATE, rhs.code), (place.JACOBIAN, rhs.jacobian)):
             assert isinstance(code, int)
             data[where] = code
         data[place.VECTOR_DATA] = library.address("N_VGetArrayPointer")
         data[place.MATRIX_DATA] = library.address("SUNDenseMatrix_Data")
-        data[place.SIZE], data[place.EVENT_COUNT], data[place.X_SIZE] = rhs.size, len(events.names), len(x)
+        data[place.SIZE], data[place.X_SIZE] = rhs.size, len(x)
         data[place.PIECES], data[place.INPUTS] = inputs.coefficients.shape[:2]
         data[place.X], data[place.BUFFER] = x.ctypes.data, buffer.ctypes.data
         data[place.KNOTS], data[place.COEFFICIENTS] = inputs.knots.ctypes.data, inputs.coefficients.ctypes.data
         data[place.BAD] = -1
         self._places, self._data, self._keep = place, data, (buffer, x, problem)
-        self.rate, self.events = place.rate.address, place.events.address
+        self.rate = place.rate.address
         self.jacobian = place.jacobian.address if rhs.jacobian else 0
         self.data = data.ctypes.data
 
@@ -82,23 +80,20 @@ class NativeCallbacks(Callbacks):
         return int(self._data[self._places.RATE_CALLS]), int(self._data[self._places.JACOBIAN_CALLS])
 
 
-class PlainCallbacks(Callbacks):
+class InterpretedCallbacks(Callbacks):
     """Python functions, for runs too short to be worth compiling."""
 
     data = 0
 
-    def __init__(self, problem: CauchyProblem, events: EventSet, x: Floats) -> None:
+    def __init__(self, problem: CauchyProblem, x: Floats) -> None:
         library = sundials()
-        self._problem, self._events, self._x = problem, events, x
+        self._problem, self._x = problem, x
         self._vector_data = library.function("N_VGetArrayPointer", _POINTER, _POINTER)
         self._matrix_data = library.function("SUNDenseMatrix_Data", _POINTER, _POINTER)
         self._bad, self._rates, self._jacobians = -1, 0, 0
         self._raised: BaseException | None = None
-        self._functions: list[Any] = [
-            _RATE(self._guarded(self._rate)), _JACOBIAN(self._guarded(self._slopes)),
-            _RATE(self._guarded(self._values)),
-        ]  # fmt: skip
-        self.rate, jacobian, self.events = (ctypes.cast(one, _POINTER).value or 0 for one in self._functions)
+        self._functions: list[Any] = [_RATE(self._guarded(self._rate)), _JACOBIAN(self._guarded(self._slopes))]
+        self.rate, jacobian = (ctypes.cast(one, _POINTER).value or 0 for one in self._functions)
         self.jacobian = jacobian if problem.rhs.jacobian else 0
 
     @property
@@ -151,11 +146,6 @@ class PlainCallbacks(Callbacks):
         call(self._problem.rhs.jacobian, self._x, rows, 0)
         _doubles(self._matrix_data(matrix), size * size)[:] = rows.T.ravel()  # CVODE stores matrices by columns
         self._jacobians += 1
-        return 0
-
-    def _values(self, t: float, state: int, values: int, data: int) -> int:
-        self._fill(t, state)
-        call(self._events.code, self._x, _doubles(values, len(self._events.names)), 0)
         return 0
 
 

@@ -1,4 +1,4 @@
-"""What CVODE calls: the right-hand side, its Jacobian and the values of events, as C functions without Python.
+"""What CVODE calls: the right-hand side and its Jacobian, as C functions without Python.
 
 CVODE hands on the address of an array of integers (`data`), which says where everything else is.
 """
@@ -19,9 +19,9 @@ from kinegraph.solve.loops.machine_code import callback, callback_part, compiled
 
 # Places in `data`: kernels, functions of SUNDIALS, sizes, arrays, and (written here) a component that is not finite
 # and counters.
-RATE, JACOBIAN, EVENTS, VECTOR_DATA, MATRIX_DATA, SIZE, EVENT_COUNT, X_SIZE, PIECES, INPUTS = range(10)
-X, BUFFER, KNOTS, COEFFICIENTS, BAD, RATE_CALLS, JACOBIAN_CALLS = range(10, 17)
-DATA = 17
+RATE, JACOBIAN, VECTOR_DATA, MATRIX_DATA, SIZE, X_SIZE, PIECES, INPUTS = range(8)
+X, BUFFER, KNOTS, COEFFICIENTS, BAD, RATE_CALLS, JACOBIAN_CALLS = range(8, 15)
+DATA = 15
 
 _integer, _double = types.int64, types.float64
 _pointer_to: Any = types.CPointer
@@ -107,14 +107,4 @@ def jacobian(t: float, state: int, slope: int, matrix: int, place: int, free1: i
         for j in range(size):
             columns[j * size + i] = rows[i * size + j]
     data[JACOBIAN_CALLS] += 1
-    return 0
-
-
-@callback(types.int32(_double, _integer, _integer, _integer))
-def events(t: float, state: int, values: int, place: int) -> int:
-    """The values of events for CVODE."""
-    data = carray(integers_at(place), (DATA,))
-    y = carray(doubles_at(call_pointer(data[VECTOR_DATA], state)), (data[SIZE],))
-    x = fill_argument(data, t, y)
-    call(data[EVENTS], x, carray(doubles_at(values), (data[EVENT_COUNT],)), 0)
     return 0

@@ -14,9 +14,7 @@ from typing import Any
 
 from kinegraph.errors import SolveError
 
-ADAMS, BDF = 1, 2
-NORMAL, ONE_STEP = 1, 2
-SUCCESS, STOP_TIME, ROOT = 0, 1, 2
+ONE_STEP = 2
 
 
 class Sundials:
@@ -109,11 +107,18 @@ class Session:
         reached = c_double()
         return self._step(self._memory, end, self.y, byref(reached), ONE_STEP), reached.value
 
-    def at(self, t: float, target: Any) -> None:
-        """The state at a time within the last step."""
+    def derivative(self, t: float, order: int, target: Any) -> None:
+        """A derivative of the state (0: the state) at a time within the last step."""
         vector = self._vector(target)
-        self.call("CVodeGetDky", (c_double, t), (c_int, 0), (c_void_p, vector))
+        self.call("CVodeGetDky", (c_double, t), (c_int, order), (c_void_p, vector))
         self.library.function("N_VDestroy", None, c_void_p)(self._vectors.pop())
+
+    @property
+    def order(self) -> int:
+        """The degree of the polynomial that CVODE holds of the last step."""
+        value = c_int()
+        self.call("CVodeGetLastOrder", (POINTER(c_int), byref(value)))
+        return value.value
 
     def count(self, name: str) -> int:
         """A counter, e.g. CVodeGetNumSteps."""

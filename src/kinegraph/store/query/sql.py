@@ -44,6 +44,22 @@ def query(
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
+#: The largest answer in bytes, and what SQLite allows any single value and statement: its time limit is looked at only
+#: between steps, and a function that makes a gigabyte is one step.
+LARGEST_ANSWER = 64_000_000
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 16_000_000,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1_000_000,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 200,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 250_000,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 10_000,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+
+
 def _authorize(action: int, *_: object) -> int:
     return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
@@ -53,13 +69,30 @@ def _query_sqlite(path: Path, sql: str, values: Mapping[str, Any], limit: int, s
     try:
         connection.execute("PRAGMA query_only = ON")
         connection.set_authorizer(_authorize)
+        for category, most in _LIMITS.items():
+            connection.setlimit(category, most)
         deadline = time.monotonic() + seconds
         connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
         cursor = connection.execute(sql, values)
-        rows = cursor.fetchmany(limit + 1)
-        return _answer([column[0] for column in cursor.description or ()], rows, limit)
+        return _answer([column[0] for column in cursor.description or ()], _rows(cursor, limit), limit)
     finally:
         connection.close()
+
+
+def _rows(cursor: sqlite3.Cursor, limit: int) -> list[tuple[Any, ...]]:
+    """Up to limit + 1 rows; StoreError if together they are larger than an answer may be."""
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    for row in cursor:
+        size += sum(len(entry) for entry in row if isinstance(entry, str | bytes))
+        if size > LARGEST_ANSWER:
+            raise StoreError(
+                f"the answer is larger than {LARGEST_ANSWER // 10**6} MB: ask for fewer rows or shorter columns"
+            )
+        rows.append(row)
+        if len(rows) > limit:
+            break
+    return rows
 
 
 #: What a PostgreSQL cursor takes. Only for a better message: what may be done is decided by the server.

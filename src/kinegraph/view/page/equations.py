@@ -71,7 +71,7 @@ def typeset(mechanism: Mechanism, source: str | None = None) -> str:
     for quantities, title in _TYPESET.items():
         found = None
         if len(mechanism.layout.velocities) <= LARGE:
-            found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph, digits=DIGITS)
+            found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph, mechanism, DIGITS)
         if found is None or len(found.abbreviations) + len(found.entries) > MOST_EQUATIONS:
             sections.append(_left_out(title, quantities, mechanism, source))
         else:

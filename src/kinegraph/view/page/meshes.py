@@ -1,4 +1,4 @@
-"""Triangle meshes from STL and OBJ files, made small enough to be embedded in a page."""
+"""Triangle meshes from STL, OBJ and Collada files, made small enough to be embedded in a page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kinegraph.files import read_regular
 from kinegraph.solve.problem.problem import Floats
+from kinegraph.view.page.collada import collada_triangles
 
 Indices = NDArray[np.uint32]
 
@@ -27,9 +28,9 @@ class Mesh:
 
 
 def read_mesh(path: str | Path, most: int = MOST_TRIANGLES) -> Mesh | None:
-    """The mesh of a .stl or .obj file with no more than `most` triangles; None if the file cannot be drawn."""
+    """The mesh of a .stl, .obj or .dae file with no more than `most` triangles; None if it cannot be drawn."""
     path = Path(path)
-    reader = {".stl": _stl, ".obj": _obj}.get(path.suffix.lower())
+    reader = {".stl": _stl, ".obj": _obj, ".dae": _dae}.get(path.suffix.lower())
     try:
         if reader is None:
             return None
@@ -55,6 +56,11 @@ def _stl(data: bytes) -> Mesh:
         places = [place for place, word in enumerate(words) if word == "vertex"]
         corners = np.array([[float(words[place + k]) for k in (1, 2, 3)] for place in places]).reshape(-1, 3)
     return Mesh(corners, np.arange(len(corners) // 3 * 3, dtype=np.uint32).reshape(-1, 3))
+
+
+def _dae(data: bytes) -> Mesh:
+    corners, triangles = collada_triangles(data)
+    return Mesh(corners, triangles.astype(np.uint32))
 
 
 def _obj(data: bytes) -> Mesh:

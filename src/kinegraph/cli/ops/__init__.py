@@ -11,19 +11,16 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
-from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
-    FloatingOption,
     JsonOption,
-    ModelArgument,
-    PackageRootOption,
     QuantityOption,
     SetOption,
     console,
     parameter_settings,
     print_json,
-    read_model,
 )
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.ops import like_rackovic
 from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
 from kinegraph.compiler.compile import derived_plainly
@@ -77,8 +74,9 @@ def counts(operations: Operations) -> dict[str, int]:
     return {kind: found[kind] for kind in (*_COLUMNS, *(("other",) if operations.other else ()))}
 
 
+@reads_model
 def run(
-    model: ModelArgument,
+    source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
     effort: Annotated[
         Effort | None, typer.Option(help="How long to try.  [default: normal]", show_default=False)
@@ -96,8 +94,6 @@ def run(
     ] = False,
     settings: SetOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
-    floating: FloatingOption = False,
-    package_root: PackageRootOption = None,
     json: JsonOption = False,
 ) -> None:
     """Count operations after each stage of the reduction, and prove the result.
@@ -105,7 +101,7 @@ def run(
     Parameters become numbers where the model gives values. A count is of binary multiplications and additions;
     signs, and what depends on parameters alone, are free.
     """
-    mechanism = read_model(model, floating, package_root)
+    mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     if not symbolic:
         values = {**known_values(mechanism), **values}

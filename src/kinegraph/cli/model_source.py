@@ -1,0 +1,167 @@
+"""MODEL and the options that say how it is read: the same for every command that takes a model."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+from rich.text import Text
+
+import kinegraph as kg
+from kinegraph.cli import completion
+from kinegraph.cli.common import assignments, console, parse_value
+
+if TYPE_CHECKING:
+    from kinegraph.compiler.load import ReadOptions
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """What the user typed for MODEL and its options."""
+
+    model: str
+    options: ReadOptions
+    locks: tuple[str, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """MODEL and its options as they can be typed again."""
+        options, words = self.options, [self.model]
+        words += ["--floating"] if options.floating else []
+        words += [word for root in options.package_roots for word in ("--package-root", str(root))]
+        words += [] if options.elements is None else ["--elements" if options.elements else "--bare"]
+        if options.angle_tolerance != ANGLE_TOLERANCE:
+            words += ["--angle-tolerance", repr(options.angle_tolerance)]
+        words += [] if options.parameters is None else ["--parameters", str(options.parameters)]
+        return shlex.join([*words, *(word for lock in self.locks for word in ("--lock", lock))])
+
+    def read(self) -> kg.Mechanism:
+        """The mechanism, without a word about what the file says beyond it."""
+        from kinegraph.compiler.load import read  # readers only when one is needed
+
+        found = read(self.model, self.options)
+        return locked(found, self.locks) if self.locks else found
+
+    def mechanism(self) -> kg.Mechanism:
+        """The mechanism; one line on stderr says what is left out of it or rounded."""
+        from kinegraph.model.robot.unused import full_report
+
+        found = self.read()
+        summary = full_report(found).summary()
+        if summary:
+            line = f"note: {Path(self.model).name}: left out or rounded: {summary}; `kinegraph check` says more"
+            console(stderr=True).print(Text(line), soft_wrap=True)
+        return found
+
+
+def locked(mechanism: kg.Mechanism, texts: tuple[str, ...]) -> kg.Mechanism:
+    """The mechanism with coordinates held as --lock says: `q4=0`, or `q4` for its initial position."""
+    known = [parameter.name for parameter in mechanism.parameters]
+    parts = [part.strip() for text in texts for part in re.split(r",(?![^()]*\))", text)]
+    given = assignments([part for part in parts if "=" in part], "--lock")
+    values = {name: parse_value(value, "--lock", known) for name, value in given.items()}
+    return kg.lock(mechanism, *(part for part in parts if part and "=" not in part), values)
+
+
+_PARAMETERS = {
+    "model": (
+        Annotated[
+            str,
+            typer.Argument(
+                metavar="MODEL",
+                help="A model file, or a name of the library.",
+                show_default=False,
+                autocompletion=completion.models,
+            ),
+        ],
+        inspect.Parameter.empty,
+    ),
+    "floating": (Annotated[bool, typer.Option("--floating", help="Set the base of a URDF robot free.")], False),
+    "package_root": (
+        Annotated[
+            list[Path] | None,
+            typer.Option("--package-root", metavar="DIR", help="Where the package:// meshes of a URDF are looked for."),
+        ],
+        None,
+    ),
+    "elements": (
+        Annotated[
+            bool | None,
+            typer.Option("--elements/--bare", help="Damping, springs, ... of robot files; else as their engines do."),
+        ],
+        None,
+    ),
+    "angle_tolerance": (
+        Annotated[
+            float | None,
+            typer.Option(
+                "--angle-tolerance",
+                metavar="RADIANS",
+                help="How far off a right angle may be to be taken as exact, else 1e-7: 1e-5 takes 1.5708 for pi/2.",
+            ),
+        ],
+        None,
+    ),
+    "parameters": (
+        Annotated[
+            Path | None,
+            typer.Option(
+                "--parameters", metavar="FILE", help="Values of parameters: .json, .toml, .csv or `name = value`."
+            ),
+        ],
+        None,
+    ),
+    "lock": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--lock", metavar="NAME=VALUE", help="Hold coordinates: --lock q4=0, or --lock q4 where it starts."
+            ),
+        ],
+        None,
+    ),
+}  # fmt: skip
+
+
+def reads_model(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameter `source: ModelSource` becomes MODEL and the options of reading on the command line."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in inspect.signature(command).parameters.items()
+        if name != "source"
+    ]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    added = [
+        inspect.Parameter(name, kind, default=default, annotation=annotation)
+        for name, (annotation, default) in _PARAMETERS.items()
+    ]
+    last = [parameter for parameter in own if parameter.name == "json"]
+    first = [parameter for parameter in own if parameter.name != "json"]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        from kinegraph.compiler.load import ANGLE_TOLERANCE, ReadOptions
+
+        values = {name: given.pop(name) for name in _PARAMETERS}
+        tolerance = values["angle_tolerance"]
+        options = ReadOptions(
+            floating=values["floating"],
+            package_roots=tuple(values["package_root"] or ()),
+            elements=values["elements"],
+            angle_tolerance=ANGLE_TOLERANCE if tolerance is None else tolerance,
+            parameters=values["parameters"],
+        )
+        command(source=ModelSource(values["model"], options, tuple(values["lock"] or ())), **given)
+
+    parameters = [added[0], *first, *added[1:], *last]
+    run.__signature__ = inspect.Signature([one.replace(kind=kind) for one in parameters])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run

@@ -1,0 +1,167 @@
+"""SymPy expressions read into a graph; nothing is evaluated, so strings are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from importlib import import_module
+from itertools import count
+from numbers import Rational, Real
+from types import ModuleType
+from typing import Any
+
+from kinegraph.errors import GraphError
+from kinegraph.graph.build import Builder
+from kinegraph.graph.functions import FUNCTIONS
+from kinegraph.graph.node import Graph, Kind, Output
+
+_NAMES = {"Abs": "abs"}
+
+#: Floats beyond 2^20000 or below 2^-20000 would make numbers of thousands of digits.
+_LARGEST_EXPONENT = 20_000
+
+
+def sympy_module() -> ModuleType:
+    """SymPy, or an error that says how to get it."""
+    try:
+        return import_module("sympy")
+    except ImportError as problem:
+        raise GraphError("expressions come from SymPy, which is not installed: pip install sympy") from problem
+
+
+class SympyReader:
+    """SymPy expressions into a builder, children first; `symbols` says what each name of the graph stands for."""
+
+    def __init__(self, parameters: Iterable[Any] = ()) -> None:
+        self.sympy = sympy_module()
+        self.builder = Builder()
+        self.symbols: dict[str, Any] = {}
+        self._parameters = set(parameters)
+        self._known: dict[Any, int] = {}
+
+    def graph(self, expressions: Iterable[Any]) -> Graph:
+        """All expressions as one output."""
+        nodes = tuple(self.node(expression) for expression in expressions)
+        return self.builder.graph([Output("expressions", (len(nodes),), nodes)])
+
+    def node(self, expression: Any) -> int:
+        """The node of one expression: SymPy's, or a number."""
+        if not isinstance(expression, self.sympy.Expr):
+            return self._plain_number(expression)
+        for part in self._parts(expression):
+            if part not in self._known:
+                self._known[part] = self._converted(part)
+        return self._known[expression]
+
+    def _plain_number(self, value: Any) -> int:
+        if isinstance(value, Rational) and not isinstance(value, bool):
+            return self.builder.number(Fraction(int(value.numerator), int(value.denominator)))
+        if isinstance(value, Real) and not isinstance(value, bool):
+            return self._float(self.sympy.Float(float(value)))
+        raise _not_an_expression(value)
+
+    def _parts(self, expression: Any) -> Iterator[Any]:
+        """Every part of an expression, children first; without recursion, for expressions may be deep."""
+        stack = [(expression, False)]
+        while stack:
+            part, opened = stack.pop()
+            if opened or part in self._known or self._is_leaf(part):
+                yield part
+            else:
+                stack.append((part, True))
+                stack.extend((argument, False) for argument in reversed(part.args))
+
+    def _is_leaf(self, part: Any) -> bool:
+        """Symbols, and what stands for one: q(t) and its derivatives."""
+        functions = self.sympy.core.function
+        return not part.args or isinstance(part, functions.AppliedUndef | functions.Derivative)
+
+    def _converted(self, part: Any) -> int:
+        builder, sympy = self.builder, self.sympy
+        if part.is_Rational:
+            return builder.number(Fraction(int(part.p), int(part.q)))
+        if part.is_Float:
+            return self._float(part)
+        if part is sympy.pi:
+            return builder.pi()
+        if part is sympy.E:
+            return builder.apply("exp", builder.one)
+        if part.is_Symbol or (self._is_leaf(part) and part.args):
+            return self._symbol(part)
+        arguments = [self._known[argument] for argument in part.args]
+        if part.is_Add:
+            return builder.add(*arguments)
+        if part.is_Mul:
+            return builder.multiply(*arguments)
+        return self._power(part, arguments) if part.is_Pow else self._function(part, arguments)
+
+    def _symbol(self, part: Any) -> int:
+        """A symbol of the graph for one of SymPy's: different ones may have the same name, and get another here."""
+        if part.is_commutative is False:
+            raise GraphError(f"the symbol {part} does not commute: only numbers can be computed with")
+        text = str(part)
+        name = next(name for name in _alternatives(text) if name not in self.symbols)
+        self.symbols[name] = part
+        static = part in self._parameters or text in self._parameters
+        return self.builder.symbol(Kind.PARAMETER if static else Kind.INPUT, name)
+
+    def _float(self, part: Any) -> int:
+        """The shortest decimal that is this very number in the precision it has."""
+        if not part.is_finite or abs(part._mpf_[2]) > _LARGEST_EXPONENT:
+            raise GraphError(f"cannot read the number {_short(part)}: it is not finite or far too large or small")
+        libmp = import_module("mpmath.libmp")
+        least = libmp.prec_to_dps(part._prec)
+        for digits in range(least, least + 5):
+            text = libmp.to_str(part._mpf_, digits)
+            if libmp.from_str(text, part._prec, "n") == part._mpf_:
+                return self.builder.number(Fraction(text))
+        raise AssertionError(f"no decimal of {least + 4} digits is {part!r}")
+
+    def _power(self, part: Any, arguments: list[int]) -> int:
+        exponent = self.builder.value_of(arguments[1])
+        if exponent is not None and exponent.denominator == 1:
+            return self.builder.power(arguments[0], int(exponent))
+        if exponent is not None and exponent.denominator == 2:
+            return self.builder.power(self.builder.apply("sqrt", arguments[0]), exponent.numerator)
+        if part.base is self.sympy.E:
+            return self.builder.apply("exp", arguments[1])
+        raise GraphError(f"cannot read the power {_short(part)}: whole exponents, halves and exp(x) are known")
+
+    def _function(self, part: Any, arguments: list[int]) -> int:
+        name = _NAMES.get(part.func.__name__, part.func.__name__)
+        if name == "tan":
+            sine, cosine = (self.builder.apply(f, arguments[0]) for f in ("sin", "cos"))
+            return self.builder.multiply(sine, self.builder.reciprocal(cosine))
+        if name not in FUNCTIONS:
+            raise GraphError(f"cannot read {_short(part)}: known functions are tan, {', '.join(sorted(FUNCTIONS))}")
+        return self.builder.apply(name, *arguments)
+
+
+_WANTED = "give expressions of SymPy, as in minimise([x*y + x, sympy.sin(x)*y]); strings are not evaluated"
+
+
+def listed(expressions: Any) -> list[Any]:
+    """One expression or several (a list, a matrix) in the order given; an error for what has no order."""
+    if isinstance(expressions, sympy_module().Expr | Real):
+        return [expressions]
+    if isinstance(expressions, str | bytes | dict | set | frozenset):
+        raise _not_an_expression(expressions)
+    try:
+        return list(expressions)
+    except TypeError:
+        raise _not_an_expression(expressions) from None
+
+
+def _not_an_expression(value: Any) -> GraphError:
+    return GraphError(f"cannot read {_short(value)} ({type(value).__name__}): {_WANTED}")
+
+
+def _alternatives(text: str) -> Iterator[str]:
+    """A name, and others like it."""
+    yield text
+    yield from (f"{text}_{number}" for number in count(1))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

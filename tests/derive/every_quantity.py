@@ -1,0 +1,106 @@
+"""Every quantity of the table on small mechanisms: the words, built from the table, so that none can be forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+import kinegraph as kg
+from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.record import Extent, QuantityRecord, Subject
+from kinegraph.derive.quantities.table import TABLE
+from kinegraph.derive.quantities.variables import Variables
+from kinegraph.model.mechanism import Mechanism
+from tests.mechanisms import Floats, random_state
+
+#: Every kind of element on two joints; a free body with a quaternion and a joint; motion prescribed in time.
+TEXTS = {
+    "arm": """parameters k = 3, m = 2; coordinates q1, x; gravity 0, -9.81, 0; inputs u;
+        A | Rz(q1) | Sx(0.5), m(m), Jz(0.1); B~A | Sx(x) | Rz(0.2), m(1), Jz(0.05); output tip = B(1, 0.2, 0);
+        spring S | on(q1) stiffness(k); damper D | on(x) damping(2); friction F | on(q1) coulomb(0.3);
+        force N | value(u) on(x); force P | at(tip) world(1, u, 0); moment M | at(A) body(0, 0, u);
+        potential V | k*x^2*sin(q1); limit L | on(x) upper(0.1) stiffness(50) damping(3);""",
+    "free": """parameters l = 0.7; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); coordinates q;
+        gravity 0, 0, -9.81; A | Q(e0, e1, e2, e3) | m(2), Jx(0.1), Jy(0.2), Jz(0.25), Jxy(0.01);
+        B~A | Sx(l), Ry(q) | Sx(0.2), m(1);
+        output tip = B(0, 0, 1); spring S | between(tip, (0, 0, 1)) stiffness(4) rest(0.1);""",
+    "driven": """parameters c = 0.4; coordinates q; gravity 0, 0, -9.81;
+        A | Rz(c + 0.3*sin(2*t)) | Sx(1), m(1), Jz(0.2);
+        B~A | Sx(1), Ry(q + 0.2*q^2) | Sz(0.5), m(2), Jy(0.3); force E | value(cos(t)) on(q);""",
+}  # fmt: skip
+MECHANISMS = {name: kg.parse(text, name) for name, text in TEXTS.items()}
+
+#: A pendulum in coordinates of the plane, held by a constraint.
+TIED = kg.parse(
+    "coordinates x = 0.6, y = -0.8; gravity 0, -9.81, 0; A | Sx(x), Sy(y) | m(2); constraint rod | x^2 + y^2 = 1;",
+    "tied",
+)
+
+#: Nothing moves: many quantities are empty.
+STILL = kg.parse("parameters l = 1, m = 2; gravity 0, 0, -9.81; A | Sx(l), Rz(0.3) | Sx(l), m(m);", "still")
+
+
+def words(mechanism: Mechanism) -> list[str]:
+    """Every quantity of the table, asked of everything it can be asked of, once in another frame."""
+    return [word for record in TABLE for word in words_of(record, mechanism)]
+
+
+def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
+    """One quantity of the table, asked of everything it can be asked of; of constraints only where there are some."""
+    if Extent.ROWS in record.shape and not mechanism.constraints:
+        return
+    for subject in _subjects(record.subject, mechanism):
+        yield f"{record.name}:{subject}" if subject else record.name
+    if record.any_frame:
+        frames = [body.name for body in mechanism.bodies]
+        yield from (f"{record.name}:{subject}@{frames[-1]}" for subject in _subjects(record.subject, mechanism)[-1:])
+
+
+def _subjects(subject: Subject, mechanism: Mechanism) -> list[str]:
+    bodies = [body.name for body in mechanism.bodies]
+    joints = [velocity.removesuffix("'") for velocity in mechanism.layout.velocities]
+    match subject:
+        case Subject.MECHANISM:
+            return [""]
+        case Subject.BODY:
+            return [*bodies, *(point.name for point in mechanism.points)]
+        case Subject.JOINT:
+            return joints
+        case Subject.JOINT_AND_BODY:
+            return [f"{joints[0]}:{body}" for body in bodies] if joints else []
+        case Subject.ELEMENT:
+            return [element.name for element in mechanism.elements]
+
+
+def derivatives(mechanism: Mechanism) -> list[str]:
+    """Each quantity once, differentiated by all it depends on; where that stays small, twice by the first of these."""
+    found = []
+    for record in TABLE:
+        for word in list(words_of(record, mechanism))[-1:]:
+            quantity = Quantity.parse(word)
+            groups = [*dependencies(quantity, mechanism), Variables.PARAMETERS]
+            found += [f"d({word})/d({group})" for group in groups]
+            if len(mechanism.layout.velocities) <= 2:
+                found.append(f"d(d({word})/d({groups[0]}))/d({groups[-1]})")
+    return found
+
+
+def state(mechanism: Mechanism, seed: int = 1) -> dict[str, Floats | float]:
+    """A value for every argument a kernel may take."""
+    q, v, a, t = random_state(mechanism, seed)
+    layout = mechanism.layout
+    given = {"q": q, "v": v, "a": a, "tau": a[::-1] - 0.2, "u": np.full(len(layout.inputs), 0.7)}
+    return {**given, "t": t}
+
+
+def symbols(mechanism: Mechanism, seed: int = 1) -> dict[str, float]:
+    """The same by the names of the symbols."""
+    given = state(mechanism, seed)
+    found: dict[str, float] = {}
+    for group in Variables:
+        if group is not Variables.PARAMETERS:
+            values = np.atleast_1d(given[group.value]).tolist()
+            found |= dict(zip(group.names(mechanism), values, strict=True))
+    return found

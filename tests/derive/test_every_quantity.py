@@ -1,0 +1,240 @@
+"""Every quantity of the table, and derivatives of every one, through everything that takes quantities.
+
+The words come from the table: a new row is tested here without a change.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.cli.inspect import Stage
+from kinegraph.compiler.compile import arguments_of, compile_sparse, derived_plainly
+from kinegraph.compiler.request import unit_quaternions
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.plan import Plan
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.record import Extent, QuantityRecord
+from kinegraph.derive.quantities.table import TABLE
+from kinegraph.errors import KernelError
+from kinegraph.export import ExportOptions, Language, export
+from kinegraph.export.prepare import prepare
+from kinegraph.graph.law import check
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.notation.mathml import mathml
+from kinegraph.store import add, load, open_store
+from tests.cli.run import data, runner
+from tests.derive.every_quantity import MECHANISMS, STILL, TIED, derivatives, state, symbols, words, words_of
+from tests.export.languages import build
+from tests.mechanisms import Floats
+
+every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
+both = pytest.mark.parametrize("list_of", [words, derivatives], ids=["words", "derivatives"])
+#: Languages of equations; the others describe a mechanism or simulate it.
+LANGUAGES = (Language.C, Language.CPP, Language.PYTHON, Language.MATLAB, Language.JULIA, Language.RUST, Language.LATEX)
+
+
+@cache
+def graph_of(name: str, list_of: type[words]) -> kg.Graph:
+    return kg.derive(MECHANISMS[name], list_of(MECHANISMS[name]), numeric=True)
+
+
+@cache
+def expected(name: str, list_of: type[words]) -> dict[str, Floats]:
+    """The numbers, by the interpreter."""
+    return kg.interpret(graph_of(name, list_of), symbols(MECHANISMS[name]))
+
+
+def assert_close(found: Floats, right: Floats, what: str) -> None:
+    scale = max(1.0, float(np.max(np.abs(right), initial=0.0)))
+    assert found.shape == right.shape, what
+    np.testing.assert_allclose(found / scale, right / scale, rtol=0, atol=1e-10, err_msg=what)
+
+
+def given(mechanism: Mechanism, wanted: list[str]) -> dict[str, Floats | float]:
+    values = state(mechanism)
+    return {argument.name: values[argument.name] for argument in arguments_of(mechanism, wanted)}
+
+
+def test_the_mechanisms_together_ask_for_every_row() -> None:
+    asked = {Quantity.parse(word).name for mechanism in MECHANISMS.values() for word in words(mechanism)}
+    assert asked == {record.name for record in TABLE if Extent.ROWS not in record.shape}
+
+
+@every_mechanism
+@both
+def test_derived_with_the_shape_the_table_says(name: str, list_of: type[words]) -> None:
+    mechanism, graph = MECHANISMS[name], graph_of(name, list_of)
+    check(graph)
+    assert [output.name for output in graph.outputs] == list_of(mechanism)
+    lengths = {
+        Extent.VELOCITIES: len(mechanism.layout.velocities),
+        Extent.BASE_PARAMETERS: None,
+        Extent.COMPONENTS: None,
+    }
+    for output in graph.outputs:
+        row = Quantity.parse(output.name).record.shape
+        for length, extent in zip(output.shape, row, strict=False):
+            assert lengths.get(extent, extent) in (None, length), output.name  # type: ignore[call-overload]
+        assert len(output.shape) >= len(row)
+
+
+@every_mechanism
+@both
+def test_they_depend_on_what_the_table_says(name: str, list_of: type[words]) -> None:
+    mechanism = MECHANISMS[name]
+    for word in list_of(mechanism):
+        derivation = Derivation(mechanism, {}, Plan())
+        found = derivation.builder.graph([derivation.output(Quantity.parse(word))]).symbols()
+        allowed = {symbol for argument in arguments_of(mechanism, word) for symbol in argument.symbols}
+        moving = {symbol for symbol in found if not symbol.kind.static}
+        assert moving <= allowed, word
+
+
+@every_mechanism
+@both
+def test_reduced_and_proved(name: str, list_of: type[words]) -> None:
+    mechanism, graph = MECHANISMS[name], graph_of(name, list_of)
+    reduction = kg.reduce(graph, kg.Effort.QUICK)
+    assert reduction.proved
+    values = {parameter.name: parameter.value for parameter in mechanism.parameters}
+    plain = derived_plainly(mechanism, list_of(mechanism), values)  # type: ignore[arg-type]
+    assert kg.prove(plain, reduction.graph, quaternions=unit_quaternions(mechanism))
+
+
+@every_mechanism
+@both
+def test_compiled_called_and_batched(name: str, list_of: type[words]) -> None:
+    mechanism, wanted = MECHANISMS[name], list_of(MECHANISMS[name])
+    kernel = kg.compile(mechanism, wanted)
+    arguments = given(mechanism, wanted)
+    found, batch = kernel(**arguments), kernel.batch(**{key: np.stack([one] * 3) for key, one in arguments.items()})
+    for word in wanted:
+        assert_close(found[word], expected(name, list_of)[word], word)
+        assert_close(batch[word][2], expected(name, list_of)[word], word)
+
+
+@pytest.mark.parametrize("record", TABLE, ids=lambda record: record.name)
+def test_compiled_alone_dense_and_sparse(record: QuantityRecord) -> None:
+    name = "arm"
+    for word in list(words_of(record, MECHANISMS[name]))[-1:]:
+        arguments = given(MECHANISMS[name], [word])
+        kernel = kg.compile(MECHANISMS[name], word)
+        assert_close(kernel(**arguments), expected(name, words)[word], word)
+        if arguments:
+            rows = kernel.batch(**{key: np.stack([one, one]) for key, one in arguments.items()})
+            assert_close(rows[1], expected(name, words)[word], word)
+        if expected(name, words)[word].ndim == 2:
+            sparse = compile_sparse(MECHANISMS[name], word)(**arguments)
+            assert_close(sparse.toarray(), expected(name, words)[word], word)
+
+
+@pytest.mark.parametrize("record", [record for record in TABLE if record.looped], ids=lambda record: record.name)
+def test_loops_compute_what_the_table_says(record: QuantityRecord) -> None:
+    mechanism = kg.load("double-pendulum")
+    (word,) = words_of(record, mechanism)  # type: ignore[arg-type]
+    arguments = given(mechanism, [word])
+    looped = kg.compile(mechanism, word, loops=True)
+    assert_close(np.asarray(looped(**arguments)), kg.compile(mechanism, word, loops=False)(**arguments), word)
+
+
+@every_mechanism
+def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mechanism, run = MECHANISMS[name], runner(capsys)
+    file = tmp_path / f"{name}.kg"
+    file.write_text(kg.write(mechanism), encoding="utf-8")
+    wanted = words(mechanism)
+    at = ",".join(f"{symbol}={value!r}" for symbol, value in symbols(mechanism).items())
+    found = data(run(f"eval {file} --json -q", ",".join(wanted), "--at", at))
+    for word in wanted:
+        assert_close(np.array(found[word]), expected(name, words)[word], word)
+    assert run(f"eval {file} -q", ",".join(wanted)).code == 0
+    assert data(run(f"ops {file} --json --effort quick -q", ",".join(wanted)))["proved"]
+    assert data(run(f"derive {file} --json -q", ",".join(wanted)))["latex"]
+    for stage in Stage:
+        assert run(f"inspect {file} --stage {stage.value} -q", ",".join(wanted)).code == 0
+    assert run(f"export {file} --to c -o {tmp_path} -q", ",".join(wanted)).code == 0
+    assert run(f"store add {file} --store {tmp_path / 'models.db'} -q", ",".join(wanted)).code == 0
+
+
+def test_ops_of_derivatives(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "model.kg"
+    file.write_text(kg.write(MECHANISMS["arm"]), encoding="utf-8")
+    assert data(runner(capsys)(f"ops {file} --json --effort quick -q", ",".join(derivatives(MECHANISMS["arm"]))))[
+        "proved"
+    ]
+
+
+@every_mechanism
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.value)
+def test_exported_to_every_language(language: Language, name: str, tmp_path: Path) -> None:
+    wanted = words(MECHANISMS[name])
+    report = export(MECHANISMS[name], wanted, language, tmp_path, ExportOptions(self_test=language is Language.C))
+    assert all(path.stat().st_size for path in report.files)
+    if language is not Language.LATEX:
+        assert [one.quantity for one in report.functions] == wanted
+
+
+@every_mechanism
+@pytest.mark.parametrize("language", [Language.C, Language.PYTHON], ids=lambda language: language.value)
+def test_exported_code_gives_the_numbers(language: Language, name: str, tmp_path: Path) -> None:
+    mechanism = MECHANISMS[name]
+    unit = prepare(mechanism, words(mechanism), ExportOptions())
+    code = build(unit, language, tmp_path)
+    assert code.selftest() == 0
+    for word, routine in zip(words(mechanism), unit.routines, strict=True):
+        inputs = [np.atleast_1d(one) for one in given(mechanism, [word]).values()]
+        (found,) = code.call(routine, inputs)
+        assert_close(np.asarray(found), expected(name, words)[word], word)
+
+
+@every_mechanism
+@both
+def test_kept_in_the_store(name: str, list_of: type[words], tmp_path: Path) -> None:
+    mechanism = MECHANISMS[name]
+    store = open_store(tmp_path / "models.db")
+    loaded = load(store, add(store, mechanism, list_of(mechanism)).graphs[0])
+    assert [output.name for output in loaded.outputs] == list_of(mechanism)
+    assert loaded == kg.derive(mechanism, list_of(mechanism))
+
+
+@every_mechanism
+@both
+def test_written_as_text_latex_and_mathml(name: str, list_of: type[words]) -> None:
+    graph = graph_of(name, list_of)
+    assert kg.formula(graph) and kg.latex(graph)
+    displays = mathml(graph)
+    for display in (*displays.abbreviations, *displays.entries):
+        for math in (display.left, *display.terms):
+            ElementTree.fromstring(math)
+
+
+@pytest.mark.parametrize("record", [one for one in TABLE if Extent.ROWS in one.shape], ids=lambda one: one.name)
+def test_quantities_of_constraints(record: QuantityRecord) -> None:
+    (word,) = words_of(record, TIED)
+    graph = kg.derive(TIED, word, numeric=True)
+    kernel, arguments = kg.compile(TIED, word), given(TIED, [word])
+    assert_close(kernel(**arguments), kg.interpret(graph, symbols(TIED))[word], word)
+    assert kg.formula(graph, mechanism=TIED) and kg.latex(graph, mechanism=TIED) and mathml(graph, TIED).entries
+    assert prepare(TIED, word, ExportOptions()).routines[0].title == word
+
+
+def test_a_model_without_coordinates(tmp_path: Path) -> None:
+    """What is empty says so where code cannot be empty; the rest is exported."""
+    for word in words(STILL):
+        kernel = kg.compile(STILL, word)
+        arguments = given(STILL, [word])
+        found = kernel(**arguments)
+        assert found.shape == kg.derive(STILL, word, numeric=True).outputs[0].shape
+        for language in LANGUAGES:
+            if found.size:
+                export(STILL, word, language, tmp_path / re.sub(r"\W", "", word))
+            else:
+                with pytest.raises(KernelError, match="is empty: still has no coordinates"):
+                    export(STILL, word, language, tmp_path)

@@ -1,0 +1,75 @@
+"""Values of parameters from files of every kind."""
+
+from fractions import Fraction
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import ModelError
+from kinegraph.io.parameters import read_parameters
+from kinegraph.model import Name, expression
+from kinegraph.model.evaluate import parameter_values
+
+MODEL = "parameters m1 = 1, l1 = 1, k; coordinates q; A | Ry(q) | Sz(-l1), m(m1), Jy(k);"
+FILES = {
+    "values.json": '{"m1": 2, "l1": 0.1, "k": "2*m1"}',
+    "nested.json": '{"parameters": {"m1": 2, "l1": 0.1, "k": "2*m1"}}',
+    "values.toml": 'm1 = 2\nl1 = 0.1  # metres\nk = "2*m1"\n',
+    "values.csv": "name,value,unit\nm1,2,kg\n\n# a remark\nl1,0.1,m\nk,2*m1\n",
+    "values.txt": "\ufeff# masses\nm1 = 2;\nl1 = 0.1, // metres\n\nk = 2*m1\n",
+    "values": "m1=2\nl1=1e-1\nk=2*m1",
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_kind_of_file(tmp_path, name):
+    file = tmp_path / name
+    file.write_text(FILES[name], encoding="utf-8")
+    found = read_parameters(file)
+    assert found == {"m1": expression(2), "l1": expression(Fraction(1, 10)), "k": 2 * Name("m1")}
+    model = tmp_path / "arm.kg"
+    model.write_text(MODEL)
+    values = parameter_values(kg.load(model, parameters=file))
+    assert values == {"m1": 2, "l1": Fraction(1, 10), "k": 4}
+    assert kg.load(model, parameters=found) == kg.load(model, parameters=str(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.json", '{"m1": 1,', "no JSON"),
+        ("a.json", "[1, 2]", "no names with values"),
+        ("a.json", '{"m1": true}', "no number"),
+        ("a.json", '{"m1": {"x": 1}}', "no number"),
+        ("a.json", '{"m1": 1, "m1": 2}', "twice"),
+        ("a.json", '{"m1": NaN}', "not a finite number"),
+        ("a.json", '{"m1": "import os"}', "no expression"),
+        ("a.json", "[" * 100_000, "no JSON"),
+        ("a.toml", "m1 = ", "no TOML"),
+        ("a.csv", "m1\n", "line 1.*a name and a value"),
+        ("a.csv", 'm1,"2\n', "no CSV"),
+        ("a.txt", "m1 2", "line 1.*name = value"),
+        ("a.txt", "m1 = 1\nm1 = 2", "twice"),
+        ("a.txt", "m1 = 1 +", "no expression"),
+        ("a.txt", "mass = 1", "has no parameter 'mass'"),
+        ("a.txt", "m_1 = 1", "did you mean `m1`"),
+        ("a.txt", "m1 = q", "depends on the coordinate q"),
+        ("a.txt", "m1 = -1", "negative"),
+    ],
+)
+def test_what_cannot_be_read_is_said(tmp_path, name, text, words):
+    file, model = tmp_path / name, tmp_path / "arm.kg"
+    file.write_text(text)
+    model.write_text(MODEL)
+    with pytest.raises(ModelError, match=f"(?s){words}"):
+        kg.load(model, parameters=file)
+
+
+def test_a_missing_file_and_bytes_that_are_no_text(tmp_path):
+    with pytest.raises(ModelError, match="cannot read"):
+        read_parameters(tmp_path / "missing.json")
+    with pytest.raises(ModelError, match="cannot read"):
+        read_parameters(tmp_path)
+    (tmp_path / "latin.txt").write_bytes(b"m1 = \xff")
+    with pytest.raises(ModelError, match="UTF-8"):
+        read_parameters(tmp_path / "latin.txt")

@@ -1,0 +1,196 @@
+"""The tables of what URDF and MJCF can say: complete, true to the readers, and reported from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kinegraph.io.mjcf import parse_mjcf
+from kinegraph.io.mjcf.vocabulary import MJCF
+from kinegraph.io.robot.vocabulary import Bearing, Vocabulary
+from kinegraph.io.robot.xml import Element
+from kinegraph.io.urdf import parse_urdf
+from kinegraph.io.urdf.vocabulary import URDF
+from kinegraph.model.report import FindingKind
+
+SCHEMA = Path(__file__).parents[1] / "data" / "mjcf_schema.txt"
+
+#: Words of the schema that no documentation explains; a file with one is reported as not understood.
+UNEXPLAINED = {("compiler", "passthrough")}
+
+
+def schema() -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """Every element of MuJoCo's schema as the path to it, with its attributes."""
+    path: list[str] = []
+    words: list[str] = []
+    for line in [*SCHEMA.read_text("utf-8").splitlines()[1:], "end (!)"]:
+        if match := re.match(r"( *)(\S+) \([!?*R]\)\s*(.*)", line):
+            if path:
+                yield tuple(path), words
+            path = [*path[: len(match[1]) // 3], "body" if match[2] == "(world)body" else match[2]]
+            words = match[3].split()
+        else:
+            words += line.split()
+
+
+@pytest.mark.parametrize(("path", "attributes"), [pytest.param(*one, id="/".join(one[0])) for one in schema()])
+def test_all_of_mujocos_schema_is_in_the_table(path: tuple[str, ...], attributes: list[str]) -> None:
+    key = "mujoco"
+    for tag in path[1:]:
+        if MJCF[key].bearing is not Bearing.UNDERSTOOD:
+            return  # left out or idle as a whole
+        key = "body" if tag == "body" else MJCF[key].children[tag]
+    if MJCF[key].bearing is Bearing.UNDERSTOOD:
+        unknown = {(path[-1], name) for name in attributes if name not in MJCF[key].attributes}
+        assert unknown <= UNEXPLAINED
+
+
+@pytest.mark.parametrize("vocabulary", [URDF, MJCF])
+def test_every_child_has_an_entry_that_is_used(vocabulary: Vocabulary) -> None:
+    used = {key for entry in vocabulary.values() for key in entry.children.values()}
+    assert used - vocabulary.keys() == set()
+    assert vocabulary.keys() - used <= {"robot", "mujoco"}
+    assert all(entry.once <= entry.children.keys() for entry in vocabulary.values())
+
+
+ROBOT = """
+<robot name="r" version="1.0">
+  <material name="blue"><color rgba="0 0 1 1"/></material>
+  <link name="a">
+    <inertial><origin xyz="0 0 1" rpy="0 0 1"/><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual name="v"><origin xyz="0 0 0"/><geometry><mesh filename="m.stl" scale="1 1 1"/></geometry>
+      <material name="blue"/></visual>
+    <visual><geometry><box size="1 1 1"/></geometry></visual>
+    <collision><geometry><cylinder radius="1" length="1"/></geometry></collision>
+    <collision><geometry><sphere radius="1"/></geometry></collision>
+    <collision><geometry><capsule radius="1" length="1"/></geometry></collision>
+  </link>
+  <link name="b"/> <link name="c"/>
+  <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="2" velocity="3"/><dynamics damping="1" friction="1"/></joint>
+  <joint name="k" type="prismatic"><origin quat_xyzw="0 0 0 1"/><parent link="a"/><child link="c"/>
+    <mimic joint="j" multiplier="2" offset="1"/></joint>
+</robot>
+"""
+MODEL = """
+<mujoco model="m">
+  <compiler angle="radian"/><option gravity="0 0 -1"><flag gravity="enable"/></option>
+  <default><geom size="1"/><default class="d"><joint damping="1"/></default></default>
+  <asset><mesh name="a" file="a.stl"/></asset>
+  <worldbody><frame childclass="d" pos="0 0 1"><body name="b" quat="0 1 0 0">
+    <joint name="j" range="-1 1" ref="1" springref="1" stiffness="1" armature="1" frictionloss="1"/>
+    <joint type="ball" axis="0 1 0"/>
+    <inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0 0 0" axisangle="1 0 0 1"/>
+    <geom type="mesh" mesh="a" rgba="1 1 1 1"/><site name="s" pos="0 0 1" fromto="0 0 0 0 0 1" size="1"/>
+    <body euler="1 0 0"><geom type="capsule" fromto="0 0 0 0 0 1" size="1 1"/><geom size="1" contype="0"/></body>
+    <body xyaxes="1 0 0 0 1 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1" zaxis="0 0 1"/></body>
+  </body></frame>
+  <body name="free"><freejoint name="f"/><geom size="1"/></body></worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "read", "text", "through"),
+    [
+        (URDF, parse_urdf, ROBOT, {"shape": ("visual", "collision"), "shape_material": ("material",)}),
+        (MJCF, parse_mjcf, MODEL, {}),
+    ],
+    ids=["urdf", "mjcf"],
+)
+def test_what_is_understood_is_what_the_reader_asks_for(
+    vocabulary: Vocabulary, read, text: str, through: dict[str, tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[tuple[str, str]] = set()
+    plain = Element.get
+
+    def recorded(element: Element, name: str) -> str | None:
+        asked.add((element.tag, name))
+        return plain(element, name)
+
+    monkeypatch.setattr(Element, "get", recorded)
+    module = f"kinegraph.io.{'urdf' if vocabulary is URDF else 'mjcf'}.load.report_words"
+    monkeypatch.setattr(module, lambda *_, **__: None)  # the table itself asks for names
+    read(text)
+    wrong = [
+        f"{name} of <{key}>"
+        for key, entry in vocabulary.items()
+        for name, attribute in entry.attributes.items()
+        if (attribute.bearing is Bearing.UNDERSTOOD) != any((tag, name) in asked for tag in through.get(key, (key,)))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("inner", "kind", "message"),
+    [
+        ("<gizmo/>", FindingKind.NOT_UNDERSTOOD, "<gizmo> of <robot>"),
+        ("<link name='b' colour='red'/>", FindingKind.NOT_UNDERSTOOD, "colour of <link>"),
+        ("<link name='b'>heavy</link>", FindingKind.NOT_UNDERSTOOD, "text inside <link>"),
+        ("<link name='b'><inertial><mass value='1'/><mass value='2'/></inertial></link>", FindingKind.NOT_UNDERSTOOD,
+         "a second <mass> of <inertial>"),
+        ("<joint name='x'/>", FindingKind.NOT_UNDERSTOOD, "<joint> without a type"),
+        ("<gazebo reference='a'><turnGravityOff>1</turnGravityOff></gazebo>", FindingKind.LEFT_OUT,
+         "<turnGravityOff> of <gazebo>"),
+        ("<drake:linear_spring_damper/>", FindingKind.LEFT_OUT, "<drake:linear_spring_damper> of <robot>"),
+        ("<transmission name='t'><actuator name='m'><drake:rotor_inertia value='1'/></actuator></transmission>",
+         FindingKind.LEFT_OUT, "<drake:rotor_inertia> of <actuator>"),
+        ("<link name='b'><collision><geometry><sphere radius='1'/></geometry></collision></link>",
+         FindingKind.LEFT_OUT, "contacts: nothing stops the 1 shapes that could touch"),
+        ("<transmission name='t'><type>x</type></transmission>", FindingKind.NOT_USED, "<type> of <transmission>"),
+        ("<sensor name='s'/>", FindingKind.NOT_USED, "<sensor> of <robot>: s"),
+    ],
+)  # fmt: skip
+def test_urdf_says_what_it_leaves_out(inner: str, kind: FindingKind, message: str) -> None:
+    joint = "<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>" if "'b'" in inner else ""
+    space = "xmlns:drake='http://drake'"
+    report = parse_urdf(f"<robot name='r' {space}><link name='a'/>{joint}{inner}</robot>").report
+    assert message in [finding.message for finding in report.of(kind)]
+
+
+MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "topic"),
+    [
+        ('<actuator><motor joint="j"/><position joint="j"/></actuator>', "", "actuators (2)"),
+        ('<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>', "", "tendons"),
+        ('<equality><weld body1="b"/></equality>', "", "equality constraints"),
+        ('<equality><weld body1="b" active="false"/></equality>', "", ""),
+        ('<keyframe><key qpos="1"/></keyframe>', "", "keyframes"),
+        ('<contact><pair geom1="a" geom2="b"/></contact>', "", "contacts"),
+        ('<option density="1.2" wind="1 0 0"/>', "", "fluid forces (2)"),
+        ('<option density="0.0" wind="0 0 0" viscosity="0"/>', "", ""),
+        ('<compiler boundmass="0.1"/>', "", "changes of masses"),
+        ('<compiler boundmass="0" balanceinertia="false"/>', "", ""),
+        ("<extension><plugin plugin='p'/></extension>", "", "plugins"),
+        ("<novelty/>", "", "elements not understood"),
+        ("<compiler novelty='1'/>", "", "attributes not understood"),
+        ("", '<geom type="sphere" size="1"/>', "contacts"),
+        ('<option><flag contact="disable"/></option>', '<geom type="sphere" size="1"/>', ""),
+        ("", '<geom type="sphere" size="1" contype="0" conaffinity="0"/>', ""),
+        ("", '<geom type="sphere" size="1" contype="0" conaffinity="0" fluidshape="ellipsoid"/>', "fluid forces"),
+        ("<sensor><jointpos joint='j'/></sensor><visual><map znear='1'/></visual>", "<camera/><light/>", ""),
+        ("words", "", ""),
+    ],
+)  # fmt: skip
+def test_mjcf_says_what_it_leaves_out(outer: str, inner: str, topic: str) -> None:
+    body = f'<body name="b"><joint name="j"/>{MASS}{inner}</body>'
+    report = parse_mjcf(f"<mujoco>{outer}<worldbody>{body}</worldbody></mujoco>").report
+    assert report.summary() == topic
+    assert report.complete == (not topic)
+
+
+def test_bodies_say_what_they_leave_out() -> None:
+    model = f'<mujoco><worldbody><body name="b" gravcomp="1" mocap="true">{MASS}</body></worldbody></mujoco>'
+    assert parse_mjcf(model).report.summary() == "gravity compensation, bodies moved by hand"
+
+
+def test_names_of_a_file_stay_on_one_line() -> None:
+    report = parse_urdf('<robot name="r"><link name="a"/><gadget name="x&#10;; A | ;&#9;"/></robot>').report
+    assert str(report.findings[0]) == "line 1: <gadget> of <robot>: x?; A | ;?"

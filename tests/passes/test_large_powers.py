@@ -1,0 +1,95 @@
+"""High powers, large multiples and deep nesting: written out nowhere, or refused at once with a clear error.
+
+Nothing here has a time limit: what these expressions took before was hours and gigabytes.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import NumberSizeError
+from kinegraph.graph.build import MOST_DIGITS, Builder
+from kinegraph.graph.node import Kind, Output
+from kinegraph.graph.scalar import Scalar
+from kinegraph.passes.expand import Analytic, Expand
+from kinegraph.passes.factoring.repair import Budget
+from kinegraph.passes.fast_extract import FastExtract, Inline
+from kinegraph.passes.identical_expressions import IdenticalExpressions
+from kinegraph.passes.monomials import ExtractMonomials
+from kinegraph.passes.products import FactorProducts
+from kinegraph.passes.rebuild import Rebuild
+from kinegraph.passes.search import Search
+from kinegraph.passes.share_angles import ShareAngles
+from kinegraph.passes.step import Pass
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+
+BRIEF = Budget(work=200)
+PASSES: tuple[Pass, ...] = (
+    Rebuild(), Inline(), FastExtract(), Search(BRIEF), Expand(), Analytic(BRIEF), ExtractMonomials(), FactorProducts(),
+    ShareAngles(), TrigonometricIdentities(), IdenticalExpressions(),
+)  # fmt: skip
+
+
+def expressions() -> list[Scalar]:
+    builder = Builder()
+    q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "qr")
+    m = Scalar(builder, builder.symbol(Kind.PARAMETER, "m"))
+    return [
+        q**1000000,
+        q**1000000 + q**999999 * r,
+        (q + r) ** 1000,
+        ((q**1000 + r) ** 1000 + q) ** 1000,
+        q.sin() ** 1000000,
+        (q**1000000).sin() * q,
+        (100000 * q).sin() * q.cos(),
+        (100000 * q + 99999 * r).cos() + (99999 * q).sin(),
+        m**1000000 * q + (m + 2) ** 1000000 * r,
+        (((q + r) ** 1000 + q) ** 1000).sin(),
+        (q + r + 1) ** 60 + q,
+    ]
+
+
+@pytest.mark.parametrize("step", PASSES, ids=lambda step: step.name)
+def test_pass_takes_high_powers(step: Pass) -> None:
+    for scalar in expressions():
+        graph = scalar.builder.graph([Output("y", (), (scalar.index,))])
+        kg.prove(graph, step.apply(graph)).require()
+
+
+def test_a_high_power_is_computed_by_squaring() -> None:
+    power = expressions()[0]
+    graph = kg.reduce(power.builder.graph([Output("y", (), (power.index,))]), kg.Effort.QUICK).graph
+    assert kg.count(graph).mul <= 26  # 19 squarings, and six products where the exponent is odd
+
+
+@pytest.mark.parametrize(
+    "angle",
+    ["100000*q", "q^1000000", "sin(q)^100000", "m^1000000*q", "((q^1000)^1000)^1000", "1e400*q", "(q + r)^64"],
+)
+def test_models_with_high_powers_are_reduced(angle: str) -> None:
+    model = f"parameters m = 0.5; coordinates q, r; A | Rz(r + {angle}), Sx(q) | Sx(1), m(1), Jz(0.1);"
+    assert kg.reduce(kg.derive(kg.parse(model), "tau"), kg.Effort.QUICK).proved
+
+
+@pytest.mark.parametrize("number", ["3^10000000", "((((3^100)^100)^100)^100)", "2^(2^(2^(2^2)))", "(1/3)^9000"])
+def test_numbers_of_thousands_of_digits_are_refused(number: str) -> None:
+    model = kg.parse(f"coordinates q; A | Rz({number}*q) | Sx(1), m(1);")
+    with pytest.raises(NumberSizeError, match=f"more than {MOST_DIGITS} digits"):
+        kg.derive(model, "tau")
+
+
+def test_two_hundred_functions_one_inside_the_other() -> None:
+    for opening in ("sin(", "sqrt(1 + ", "exp(-"):
+        model = f"coordinates q; A | Rz({opening * 198}q{')' * 198}) | Sx(1), m(1);"
+        graph = kg.derive(kg.parse(model), "gravity,pose:A")
+        assert kg.reduce(graph, kg.Effort.QUICK).proved
+
+
+def test_numbers_that_grow_within_a_pass_leave_the_graph_as_it_is() -> None:
+    """Written out, the outputs have numbers of 4500 digits: that variant is left out, the others are tried."""
+    builder = Builder()
+    q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "qr")
+    total = (q * (10**1500 + 1) + r) ** 3 + r
+    graph = builder.graph([Output("y", (2,), (total.index, (total * q).index))])
+    assert kg.reduce(graph, kg.Effort.QUICK).proved
