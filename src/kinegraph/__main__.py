@@ -1,5 +1,10 @@
 """`python -m kinegraph` is the same as `kinegraph`."""
 
-from kinegraph.cli import main
+import sys
 
-main()
+try:
+    from kinegraph.cli import main
+
+    main()
+except KeyboardInterrupt:  # while everything is still being imported; commands see to it themselves
+    sys.exit(130)

@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.compile import LARGE, reduced_graph
-from kinegraph.compiler.kernel_graph import KernelRequest
-from kinegraph.compiler.request import Quantities, arguments_of, bound_parameters, quantities_of
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import LARGE
+from kinegraph.compiler.records import Reduced
+from kinegraph.compiler.request import Quantities, arguments_of, quantities_of, request_of
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import GraphError, KernelError, ModelError
-from kinegraph.graph import text
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output, Polynomial
 from kinegraph.jit import cache
 from kinegraph.large.kernel import LoopedKernel
 from kinegraph.model.evaluate import parameter_values
+from kinegraph.passes.pipeline import Reduction
 
 
 def test_large_mechanisms_are_looped_and_agree_with_straight_code() -> None:
@@ -82,14 +83,13 @@ def test_unknown_names_are_refused() -> None:
 
 def test_reduced_graphs_are_kept_and_survive_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
-    mechanism = kg.load("double-pendulum")
-    arguments = (mechanism, (kg.Quantity("tau"),), bound_parameters(mechanism, True, None), kg.Effort.QUICK, True)
-    first = reduced_graph(*arguments)
-    (stored,) = cache.directory().glob("graph-*")
-    assert text.dump(first).encode() in stored.read_bytes()
-    assert reduced_graph(*arguments) == first
+    request = request_of(kg.load("double-pendulum"), "tau", numeric=True)
+    first = Chain(request).reduced
+    (stored,) = cache.directory().glob("reduced-*")
+    assert request.key in stored.name
+    assert Chain(request).reduced == first == Reduced.read(first.dump())
     stored.write_bytes(b"rubbish")
-    assert reduced_graph(*arguments) == first
+    assert Chain(request).reduced.graph == first.graph
 
 
 def test_numeric_and_symbolic_parameters_give_the_same_numbers() -> None:
@@ -116,14 +116,12 @@ def test_derivatives_by_parameters_are_taken_before_they_get_their_values(word: 
 
 
 def test_a_reduction_that_makes_the_kernel_slower_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    mechanism = kg.load("double-pendulum")
-    arguments = (mechanism, (Quantity("tau"),), bound_parameters(mechanism, True, None), kg.Effort.QUICK, False)
-    taken = reduced_graph(*arguments)
-    derived = kg.derive(mechanism, "tau", numeric=True)
+    chain = Chain(request_of(kg.load("double-pendulum"), "tau", numeric=True), cache=False)
+    taken, derived = chain.chosen().graph, chain.derived.graph
     assert kg.count(taken).total < kg.count(derived).total
     longer = iter((10, 11))  # cycles before and after
     monkeypatch.setattr("kinegraph.codegen.estimate.choice.estimated_cycles", lambda binding, fused: next(longer))
-    assert reduced_graph(*arguments) == derived
+    assert chain.chosen().graph == derived
 
 
 TWICE = ["H,H", " H ,H,H", ["H", "H"], [Quantity("H"), "H"], "gravity,H,gravity", "d(H)/d(q),d( H )/d( q )"]
@@ -146,7 +144,7 @@ def test_a_quantity_named_twice_is_one_the_first_time_and_later(
 def test_nothing_that_breaks_the_law_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     unlawful = Graph((Polynomial(((1, ()),)), Polynomial(((1, ()),))), (Output("H", (2,), (0, 1)),))
-    monkeypatch.setattr(KernelRequest, "_faster", lambda request, derived: unlawful)
+    monkeypatch.setattr("kinegraph.compiler.chain.reduce", lambda graph, *_, **__: Reduction(unlawful, (), True))
     with pytest.raises(GraphError, match="repeats"):
         kg.compile(kg.load("double-pendulum"), "H")
     assert not list(cache.directory().glob("*"))

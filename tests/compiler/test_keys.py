@@ -16,7 +16,7 @@ import kinegraph as kg
 from kinegraph.codegen.llvm.module import Emission
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, bind
-from kinegraph.compiler.kernel_graph import KernelRequest
+from kinegraph.compiler.request import Request
 from kinegraph.derive.quantities.quantity import parse_list
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.jit import build
@@ -45,11 +45,11 @@ def long_sum(last: int) -> Expression:
     return total
 
 
-def sample() -> KernelRequest:
+def sample() -> Request:
     mechanism = kg.parse(MODEL)
     assert {type(one) for one in mechanism.elements} == set(get_args(Element))
     bound = {"k": 2 * expression("n"), "n": expression(Fraction(1, 3))}
-    return KernelRequest(mechanism, parse_list("tau,pose:tip,d(tau)/d(q)"), bound, kg.Effort.QUICK)
+    return Request(mechanism, parse_list("tau,pose:tip,d(tau)/d(q)"), bound, kg.Effort.SEARCH, 0.0, 3)
 
 
 def changes(value: Any) -> Iterator[Any]:
@@ -99,21 +99,21 @@ def _with(value: Any, names: list[str], name: str, other: Any) -> Any:
 
 def test_every_part_of_a_request_is_part_of_its_key() -> None:
     request = sample()
-    keys = [one.digest for one in changes(request)]
+    keys = [one.key for one in changes(request)]
     assert len(keys) > 400
-    assert request.digest == sample().digest
-    assert len({request.digest, *keys}) == 1 + len(keys)
+    assert request.key == sample().key
+    assert len({request.key, *keys}) == 1 + len(keys)
 
 
 def test_long_expressions_are_part_of_the_key_to_their_last_number() -> None:
-    one, other = (replace(sample(), bound={"k": long_sum(last)}).digest for last in (1, 2))
+    one, other = (replace(sample(), parameters={"k": long_sum(last)}).key for last in (1, 2))
     assert one != other
 
 
 def test_the_version_of_the_program_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = sample().digest
+    before = sample().key
     monkeypatch.setattr("kinegraph.jit.cache.sources_digest", lambda folder: "another version")
-    assert sample().digest != before
+    assert sample().key != before
 
 
 def source() -> Source:

@@ -54,8 +54,8 @@ def test_it_is_on_the_diagonal_and_nowhere_else(arm: Mechanism) -> None:
     """Proved: the difference to the bodies alone is J a in tau, J on the diagonal of H, 1/2 J v^2 in the energy."""
     full, plain = Derivation(arm, {}, Plan()), Derivation(bare(arm), {}, Plan())
     inertia = [plain.names.scalar(item) for item in arm.armature]
-    a = [Scalar(plain.builder, plain.builder.symbol(Kind.ACCELERATION, name)) for name in arm.acceleration_names]
-    v = [Scalar(plain.builder, plain.builder.symbol(Kind.VELOCITY, name)) for name in arm.velocity_names]
+    a = [Scalar(plain.builder, plain.builder.symbol(Kind.ACCELERATION, name)) for name in arm.layout.accelerations]
+    v = [Scalar(plain.builder, plain.builder.symbol(Kind.VELOCITY, name)) for name in arm.layout.velocities]
     size = len(v)
 
     tau = [force + own * gain for force, own, gain in zip(values(plain, "tau"), inertia, a, strict=True)]
@@ -103,5 +103,5 @@ def test_hamiltons_equations_count_it(arm: Mechanism) -> None:
     start = {"p'": 0.4, "q'": -0.3, "s'": 0.2, "wx": 1.0, "wy": 0.5}
     adaptive = kg.simulate(arm, 0.2, initial=start, grid=2)
     symplectic = kg.simulate(arm, 0.2, initial=start, method="symplectic", step=0.005, grid=2)
-    first, second = (np.array([run[name][-1] for name in arm.position_names]) for run in (adaptive, symplectic))
+    first, second = (np.array([run[name][-1] for name in arm.layout.positions]) for run in (adaptive, symplectic))
     assert np.abs(first - second).max() < 1e-6

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kinegraph import library
-from kinegraph.compiler.compile import plan
+from kinegraph.compiler.chain import PLAN_BUDGET
+from kinegraph.compiler.compile import derive
+from kinegraph.compiler.request import bound_parameters, quantities_of
+from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.count import count
 from kinegraph.passes.pipeline import Effort
 
@@ -23,20 +26,20 @@ from kinegraph.passes.pipeline import Effort
     ],
 )
 def test_derivation_alone_stays_below(model: str, quantities: str, numeric: bool, mul: int, add: int) -> None:
-    operations = plan(library.mechanism(model), quantities, numeric=numeric).operations
+    operations = count(derive(library.mechanism(model), quantities, numeric=numeric))
     assert operations.mul <= mul and operations.add <= add, operations
 
 
 @pytest.mark.parametrize("numeric", [False, True])
 def test_both_biped_forms_cost_the_same(numeric: bool) -> None:
     forms = [library.mechanism(f"kidym-biped-{form}") for form in ("old", "new")]
-    first, second = (plan(form, "tau", numeric=numeric, effort=Effort.QUICK).operations for form in forms)
+    first, second = (count(derive(form, "tau", numeric=numeric, effort=Effort.QUICK)) for form in forms)
     assert first == second
 
 
 def test_choosing_frames_never_costs() -> None:
     mechanism = library.mechanism("puma560")
-    quick = plan(mechanism, "tau", numeric=True, effort=Effort.QUICK)
-    normal = plan(mechanism, "tau", numeric=True, effort=Effort.NORMAL)
+    search = PlanSearch(mechanism, quantities_of("tau"), bound_parameters(mechanism, True, None))
+    quick, normal = search.best(PLAN_BUDGET[Effort.QUICK]), search.best(PLAN_BUDGET[Effort.NORMAL])
     assert normal.cost < quick.cost
     assert normal.operations == count(normal.graph)

@@ -15,8 +15,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli.inspect import Stage
-from kinegraph.compiler.compile import arguments_of, compile_sparse, derived_plainly
-from kinegraph.compiler.request import unit_quaternions
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import compile_sparse
+from kinegraph.compiler.request import arguments_of, request_of, unit_quaternions
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
@@ -104,7 +105,7 @@ def test_reduced_and_proved(name: str, list_of: type[words]) -> None:
     reduction = kg.reduce(graph, kg.Effort.QUICK)
     assert reduction.proved
     values = {parameter.name: parameter.value for parameter in mechanism.parameters}
-    plain = derived_plainly(mechanism, list_of(mechanism), values)  # type: ignore[arg-type]
+    plain = Chain(request_of(mechanism, list_of(mechanism), parameters=values)).first
     assert kg.prove(plain, reduction.graph, quaternions=unit_quaternions(mechanism))
 
 

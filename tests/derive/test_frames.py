@@ -12,7 +12,7 @@ from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.tree.origin_shift import Slide
+from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.errors import DerivationError
 from kinegraph.graph.interpret import interpret
 from kinegraph.model.evaluate import number, parameter_values
@@ -60,7 +60,7 @@ def test_a_body_may_be_called_world() -> None:
 
 @pytest.mark.parametrize("model", ["rackovic-6r", "stanford", "puma560"])
 def test_axes_and_arms_give_the_forces_of_gravity(model: str) -> None:
-    """Rackovic: h_i = - sum_j (e_i x r_ji) . m_j g over the bodies j beyond joint i; no arm where it slides."""
+    """Rackovic: h_i = - sum_j (e_i x r_ji) . m_j g over the bodies j beyond joint i; no arm where it origin_shifts."""
     mechanism = kg.load(model)
     chain = [body.name for body in mechanism.bodies]
     words = [f"axis:{q}" for q in mechanism.layout.positions]
@@ -97,8 +97,8 @@ def test_joints_do_not_move_with_the_plan() -> None:
     """Origins may be shifted along axes to save operations; where a joint is, the model says."""
     mechanism = kg.load("puma560")
     words = ["arm:q2:L3", "arm:q3:L6@L2", "axis:q4"]
-    shifts = frozenset((link, Slide.CHILD) for link in range(1, 7))
-    found, shifted = _values(mechanism, words, 1), _values(mechanism, words, 1, Plan(slides=shifts))
+    shifts = frozenset((link, OriginShift.CHILD) for link in range(1, 7))
+    found, shifted = _values(mechanism, words, 1), _values(mechanism, words, 1, Plan(origin_shifts=shifts))
     for word in words:
         np.testing.assert_allclose(shifted[word], found[word], rtol=0, atol=1e-12)
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.parameters.regroup import Gauge
+from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.tree.origin_shift import Slide
+from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof.prove import prove
 from kinegraph.model.mechanism import Mechanism
@@ -29,10 +29,10 @@ PLANS = (
     Plan(forward=ForwardMethod.ARTICULATED),
     Plan(euler=EVERY),
     Plan(euler=frozenset()),
-    Plan(gauges=frozenset((index, Gauge.FIRST) for index in EVERY), euler=EVERY),
-    Plan(gauges=frozenset((index, Gauge.SECOND) for index in EVERY), euler=EVERY),
-    Plan(slides=frozenset((index, Slide.PARENT) for index in EVERY if index < 5)),
-    Plan(slides=frozenset((index, Slide.CHILD) for index in EVERY if index < 5)),
+    Plan(axial_moments=frozenset((index, AxialMoment.FIRST) for index in EVERY), euler=EVERY),
+    Plan(axial_moments=frozenset((index, AxialMoment.SECOND) for index in EVERY), euler=EVERY),
+    Plan(origin_shifts=frozenset((index, OriginShift.PARENT) for index in EVERY if index < 5)),
+    Plan(origin_shifts=frozenset((index, OriginShift.CHILD) for index in EVERY if index < 5)),
 )
 
 
@@ -47,6 +47,6 @@ def test_plans_are_proved_equal(seed: int) -> None:
     links = len(Derivation(mechanism, {}, Plan()).tree.links)
     reference = _graph(mechanism, Plan())
     for plan in PLANS:
-        slides = frozenset(slide for slide in plan.slides if slide[0] < links)
-        candidate = replace(plan, slides=slides)
+        origin_shifts = frozenset(shift for shift in plan.origin_shifts if shift[0] < links)
+        candidate = replace(plan, origin_shifts=origin_shifts)
         prove(reference, _graph(mechanism, candidate)).require()

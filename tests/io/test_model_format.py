@@ -31,7 +31,7 @@ def test_xml_is_recognised_by_its_root(tmp_path: Path, name: str, text: str, bod
 def test_other_text_is_the_model_language(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text(RECORDS)
-    assert kg.load(path).position_names == ("q",)
+    assert kg.load(path).layout.positions == ("q",)
 
 
 def test_utf16_is_read(tmp_path: Path) -> None:
@@ -88,6 +88,6 @@ def test_a_word_is_a_name_of_the_library_unless_it_is_a_file(tmp_path: Path, mon
     (tmp_path / "rackovic-6r").mkdir()
     assert len(kg.load("rackovic-6r").coordinates) == 6
     (tmp_path / "puma560").write_text(RECORDS)
-    assert kg.load("puma560").position_names == ("q",)
+    assert kg.load("puma560").layout.positions == ("q",)
     with pytest.raises(ModelError, match="the library has no model"):
         kg.load("x" * 5000)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.compile import kernel_of, reduced_graph
-from kinegraph.compiler.request import bound_parameters, quantities_of
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import kernel_of
+from kinegraph.compiler.request import request_of
 from kinegraph.jit.kernel import Kernel, KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import Joint, random_state, random_tree
@@ -19,9 +20,8 @@ WORDS = "d(qdd)/d(dq),qdd,d(qdd)/d(v),d(qdd)/d(tau)"
 
 
 def _written_out(mechanism: Mechanism) -> Kernel:
-    wanted = quantities_of(WORDS)
-    bound = bound_parameters(mechanism, True, None)
-    return kernel_of(mechanism, reduced_graph(mechanism, wanted, bound, kg.Effort.QUICK, False), wanted)
+    chain = Chain(request_of(mechanism, WORDS, numeric=True), cache=False)
+    return kernel_of(mechanism, chain.chosen().graph, WORDS)
 
 
 def _solved(mechanism: Mechanism, **options: object) -> Kernel:

@@ -13,9 +13,10 @@ from kinegraph.codegen.program.binding import bind
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import Op
 from kinegraph.codegen.simd import lower_side_by_side
+from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import compile_sparse
-from kinegraph.compiler.kernel_graph import KernelGraph, KernelRequest
-from kinegraph.compiler.request import arguments_of, bound_parameters, quantities_of
+from kinegraph.compiler.records import Chosen, Means
+from kinegraph.compiler.request import arguments_of, quantities_of, request_of
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Kind, Output, Symbol
@@ -99,8 +100,7 @@ def test_fewer_instructions() -> None:
     mechanism = random_limbs(0, 4, 4)
     wanted = quantities_of("tau")
     arguments = arguments_of(mechanism, wanted)
-    request = KernelRequest(mechanism, wanted, bound_parameters(mechanism, True, None), kg.Effort.QUICK)
-    source = request.graph(arguments, cache=False)
+    source = Chain(request_of(mechanism, wanted, numeric=True), cache=False).chosen(Means(True, True))
     binding = bind(source.graph, arguments, source.numbers)
     single = [one for one in lower(binding).instructions if one.op not in (Op.LITERAL, Op.INPUT)]
     program = lower_side_by_side(binding, dict(source.exchange))
@@ -140,10 +140,9 @@ def test_the_second_time_it_comes_from_the_cache(tmp_path: Path, monkeypatch: py
 def test_kernel_graphs_are_written_and_read() -> None:
     mechanism = random_limbs(8, 2, 4)
     wanted = quantities_of("d(qdd)/d(v)")
-    request = KernelRequest(mechanism, wanted, bound_parameters(mechanism, True, None), kg.Effort.QUICK)
-    source = request.graph(arguments_of(mechanism, wanted), cache=False)
+    source = Chain(request_of(mechanism, wanted, numeric=True), cache=False).chosen(Means(True, True))
     assert source.tail is not None and source.numbers and source.exchange
-    assert KernelGraph.read(source.dump()) == source
+    assert Chosen.read(source.dump()) == source
 
 
 LEGS = """

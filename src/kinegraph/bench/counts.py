@@ -18,8 +18,8 @@ from rich.table import Table
 import kinegraph as kg
 from kinegraph.bench.kernels import Driver
 from kinegraph.codegen.estimate.choice import faster_as_kernel
-from kinegraph.compiler.compile import plan
-from kinegraph.compiler.request import arguments_of
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import Request, arguments_of, bound_parameters, quantities_of
 from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.mechanism import Mechanism
@@ -80,13 +80,15 @@ def measure(row: Row, effort: kg.Effort, seconds: float | None) -> Result:
     """Derive, reduce, prove and time one row."""
     mechanism = kg.load(row.model)
     started = time.perf_counter()
-    derived = plan(mechanism, row.quantities, numeric=row.numeric, effort=kg.Effort.NORMAL).graph
-    reduction = kg.reduce(derived, effort=effort, seconds=seconds)
+    wanted, bound = quantities_of(row.quantities), bound_parameters(mechanism, row.numeric, None)
+    request = Request(mechanism, wanted, bound, effort, seconds, frames=kg.Effort.NORMAL)
+    chain = Chain(request, cache=False)
+    graphs = chain.derived.graph, chain.reduced.graph
     spent = time.perf_counter() - started
-    before, after = kernel_times(mechanism, row, (derived, reduction.graph))
-    shown = [f"{kg.count(graph).mul}+{kg.count(graph).add}" for graph in (derived, reduction.graph)]
-    taken = faster_as_kernel(derived, reduction.graph, runtime=False).reduction_taken
-    return Result(row, shown[0], shown[1], reduction.proved, spent, before, after, taken)
+    before, after = kernel_times(mechanism, row, graphs)
+    shown = [f"{kg.count(graph).mul}+{kg.count(graph).add}" for graph in graphs]
+    taken = faster_as_kernel(*graphs, runtime=False).reduction_taken
+    return Result(row, shown[0], shown[1], True, spent, before, after, taken)
 
 
 def main() -> None:

@@ -99,7 +99,7 @@ class Peer:
     def state(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Pinocchio's q, and the matrix T of v_pin = T v."""
         theirs = pin.neutral(self.model)
-        turn = np.zeros((self.model.nv, len(self.robot.mechanism.velocity_names)))
+        turn = np.zeros((self.model.nv, len(self.robot.mechanism.layout.velocities)))
         places = {joint: (at_q, at_v) for at_q, at_v, joint in reversed(self._joints)}
         for number in range(1, self.model.njoints):
             joint, name = self.model.joints[number], self.model.names[number]
@@ -227,7 +227,7 @@ def frames_of(mechanism: Mechanism) -> list[str]:
 def random_states(mechanism: Mechanism, count: int) -> Iterator[tuple[np.ndarray, ...]]:
     """Positions within a turn, unit quaternions, velocities, accelerations and forces of order one."""
     random = np.random.default_rng(1)
-    nv = len(mechanism.velocity_names)
+    nv = len(mechanism.layout.velocities)
     for _ in range(count):
         parts = []
         for coordinate in mechanism.coordinates:
@@ -279,7 +279,7 @@ def compare(path: Path, base: Base, states: int) -> Outcome:
         outcome.problem = str(error).replace(str(path), path.name).replace("\n", ";")
         return outcome
     mechanism = robot.mechanism
-    outcome.size = len(mechanism.velocity_names)
+    outcome.size = len(mechanism.layout.velocities)
     if not outcome.size:
         outcome.problem = "nothing moves"
         return outcome

@@ -18,6 +18,9 @@ from kinegraph.cli.common import (
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.io.robot.right_angles import tolerance_for
+from kinegraph.model.constraints.classify import constraint_kind
+from kinegraph.model.constraints.records import is_constrained, row_names
+from kinegraph.model.constraints.topology import tree_of_records
 from kinegraph.model.evaluate import known_parameter_values, number
 from kinegraph.model.expression import PI, names, text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
@@ -50,7 +53,14 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
         "bodies": [{"name": body.name, "base": body.base} for body in mechanism.bodies],
         "coordinates": list(mechanism.layout.positions),
         "velocities": list(mechanism.layout.velocities),
-        "degrees_of_freedom": len(mechanism.layout.velocities),
+        "dof": None if is_constrained(mechanism) else len(mechanism.layout.velocities),
+        "loops": _loops(mechanism),
+        "constraints": [
+            {"name": one.name, "kind": constraint_kind(mechanism, one).value} for one in mechanism.constraints
+        ],
+        "contacts": [contact.name for contact in mechanism.contacts],
+        "unknowns": [unknown.name for unknown in mechanism.unknowns],
+        "constraint_rows": _rows(mechanism),
         "parameters": {name: float(value) for name, value in values.items()},
         "parameters_without_value": _without_value(mechanism),
         "gravity": [text(part) for part in mechanism.gravity],
@@ -64,6 +74,35 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
         "rounded": [_finding(one) for one in report.of(*ROUNDED)],
         "remarks": [_finding(one) for one in report.findings if one.kind not in MISSING | ROUNDED],
     }
+
+
+def _loops(mechanism: Mechanism) -> list[dict[str, Any]]:
+    """Every loop with its joint, its rows, the bodies around it and the joint at which it is cut; a gear has no cut."""
+    tree = tree_of_records(mechanism)
+    around = {chains.joint: chains.bodies for chains in tree.loops}
+    return [
+        {
+            "name": loop.name,
+            "joint": loop.type.value,
+            "rows": loop.type.rows,
+            "cut": loop.name if loop.name in around else None,
+            "bodies": list(around.get(loop.name, ())),
+        }
+        for loop in mechanism.loops
+    ]
+
+
+def _rows(mechanism: Mechanism) -> int:
+    return sum(len(row_names(tie)) for tie in (*mechanism.loops, *mechanism.constraints))
+
+
+def _freedom(mechanism: Mechanism) -> str:
+    """Degrees of freedom, or what is known of them: rows may repeat each other."""
+    count = plural(len(mechanism.layout.velocities), "degree") + " of freedom"
+    if not is_constrained(mechanism):
+        return count
+    rows = plural(_rows(mechanism), "row")
+    return f"{plural(len(mechanism.layout.velocities), 'velocity')}, {rows} of loops and constraints"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -98,7 +137,7 @@ def _axes(mechanism: Mechanism) -> tuple[Any, ...]:
 
 
 def _lines(mechanism: Mechanism) -> Iterator[str]:
-    freedom = plural(len(mechanism.layout.velocities), "degree") + " of freedom"
+    freedom = _freedom(mechanism)
     missing = full_report(mechanism).summary(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
     state = f"described in part, without {missing}" if missing else "well described"
     yield f"{mechanism.name}: {state}; {plural(len(mechanism.bodies), 'body')}, {freedom}"
@@ -110,6 +149,15 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield f"gravity       {'none' if still else ', '.join(text(part) for part in mechanism.gravity)}"
     mass = total_mass(mechanism)
     yield f"total mass    {'unknown: a parameter has no value' if mass is None else f'{mass:.6g}'}"
+    if mechanism.loops:
+        yield f"loops         {', '.join(f'{one.name} ({one.type.value})' for one in mechanism.loops)}"
+    kinds = (f"{one.name} ({constraint_kind(mechanism, one).value})" for one in mechanism.constraints)
+    if mechanism.constraints:
+        yield f"constraints   {', '.join(kinds)}"
+    if mechanism.contacts:
+        yield f"contacts      {', '.join(one.name for one in mechanism.contacts)}"
+    if mechanism.unknowns:
+        yield f"unknowns      {', '.join(one.name for one in mechanism.unknowns)}"
     if mechanism.points:
         yield f"points        {', '.join(f'{point.name} on {point.body}' for point in mechanism.points)}"
 

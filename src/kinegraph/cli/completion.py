@@ -1,12 +1,11 @@
-"""What the Tab key offers: models, quantities, languages. `kinegraph --install-completion` tells the shell."""
+"""What the Tab key offers: models, quantities, languages. `kinegraph --install-completion` tells the shell.
+
+What is offered is imported when the key is pressed: every command imports this file.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-from kinegraph import library
-from kinegraph.derive.quantities.quantity import WORDS
-from kinegraph.export.options import Language
 
 #: Endings of files that hold models; other files are not offered.
 _ENDINGS = (".kg", ".urdf", ".xml", ".mjcf", ".csv", ".txt")
@@ -14,6 +13,8 @@ _ENDINGS = (".kg", ".urdf", ".xml", ".mjcf", ".csv", ".txt")
 
 def models(incomplete: str) -> list[str]:
     """Names of the library, model files, and folders that may hold some."""
+    from kinegraph import library
+
     names = [name for name in (*library.names(), "pendulum-") if name.startswith(incomplete)]
     return names + _files(incomplete)
 
@@ -26,11 +27,15 @@ def quantities(incomplete: str) -> list[str]:
 
 def languages(incomplete: str) -> list[str]:
     """What equations can be exported to."""
+    from kinegraph.export.options import Language
+
     return [language.value for language in Language if language.value.startswith(incomplete)]
 
 
 def _words() -> list[str]:
     """Quantities as they are typed; of `pose:BODY` only what stands before the name."""
+    from kinegraph.derive.quantities.quantity import WORDS
+
     return [word[: word.index(":") + 1] if ":" in word else word for word in WORDS]
 
 

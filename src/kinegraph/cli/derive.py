@@ -16,6 +16,8 @@ from kinegraph.cli.common import (
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.base_parameters import base_parameters
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import request_of
 from kinegraph.model.expression import Expression
 
 
@@ -55,5 +57,5 @@ def equations(
     mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool
 ) -> kg.Graph:
     """The graph whose equations are shown."""
-    graph = kg.derive(mechanism, quantity, numeric=numeric, parameters=values)
-    return graph if raw else kg.reduce(graph, kg.Effort.QUICK).graph
+    chain = Chain(request_of(mechanism, quantity, numeric=numeric, parameters=values))
+    return chain.derived.graph if raw else chain.reduced.graph

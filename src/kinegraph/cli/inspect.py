@@ -17,7 +17,12 @@ from kinegraph.cli.common import (
     print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.ops import known_values
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import straight_kernel
+from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.model.expression import Expression
+from kinegraph.passes.pipeline import Effort
 
 
 class Stage(StrEnum):
@@ -27,6 +32,8 @@ class Stage(StrEnum):
     TREE = "tree"
     GRAPH = "graph"
     REDUCED = "reduced"
+    CHOSEN = "chosen"
+    PROGRAM = "program"
     IR = "ir"
     ASM = "asm"
 
@@ -36,44 +43,58 @@ def run(
     source: ModelSource,
     stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.GRAPH,
     quantity: QuantityOption = "tau",
-    numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
+    effort: Annotated[Effort, typer.Option(help="How long to try.")] = Effort.QUICK,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print a value between two stages: the model, its tree of joints, the graph, reduced, LLVM code, assembly."""
+    """Print a value between two stages, as `compile` makes it: the model, its tree of joints, the graph as derived and
+    reduced, the graph chosen for the kernel, its program, LLVM code, assembly.
+
+    Parameters become numbers where the model gives values.
+    """
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
-    text = shown(mechanism, stage, quantity, numeric, values)
+    if not symbolic:
+        values = {**known_values(mechanism), **values}
+    text = stage_text(mechanism, stage, quantity, values, effort)
     if json:
         print_json({"name": mechanism.name, "stage": stage.value, "text": text})
     else:
         typer.echo(text, nl=not text.endswith("\n"))
 
 
-def shown(mechanism: kg.Mechanism, stage: Stage, quantity: str, numeric: bool, values: dict[str, Expression]) -> str:
+def stage_text(
+    mechanism: kg.Mechanism, stage: Stage, quantity: str, values: dict[str, Expression], effort: Effort = Effort.QUICK
+) -> str:
     """The text of one stage."""
     if stage is Stage.MODEL:
         return kg.write(mechanism)
     if stage is Stage.TREE:
-        return "\n".join(_tree(mechanism, numeric, values)) + "\n"
-    if stage in (Stage.IR, Stage.ASM):
-        kernel = kg.compile(mechanism, quantity, parameters=values, loops=False)
-        assert isinstance(kernel, kg.Kernel)
-        return kernel.ir if stage is Stage.IR else kernel.assembly()
+        return "\n".join(_tree(mechanism, values)) + "\n"
     from kinegraph.graph.text import dump
 
-    graph = kg.derive(mechanism, quantity, numeric=numeric, parameters=values)
-    return dump(graph if stage is Stage.GRAPH else kg.reduce(graph, kg.Effort.QUICK).graph)
+    chain = Chain(Request(mechanism, quantities_of(quantity), values, effort))
+    if stage is Stage.GRAPH:
+        return dump(chain.derived.graph)
+    if stage is Stage.REDUCED:
+        return dump(chain.reduced.graph)
+    kernel = straight_kernel(chain, [one.name for one in mechanism.parameters if one.name not in values])
+    if stage is Stage.CHOSEN:
+        return dump(kernel.graph)
+    if stage is Stage.PROGRAM:
+        return f"{kernel.program}\n"
+    return kernel.ir if stage is Stage.IR else kernel.assembly()
 
 
-def _tree(mechanism: kg.Mechanism, numeric: bool, values: dict[str, Expression]) -> Iterator[str]:
+def _tree(mechanism: kg.Mechanism, values: dict[str, Expression]) -> Iterator[str]:
     """Elementary links: what each moves about or along, and where its joint sits on the link before."""
     from kinegraph.compiler.request import bound_parameters
     from kinegraph.derive.quantities.derivation import Derivation, Plan
     from kinegraph.graph.node import Output
     from kinegraph.notation.text import expressions
 
-    derivation = Derivation(mechanism, bound_parameters(mechanism, numeric, values), Plan(regroup=False))
+    derivation = Derivation(mechanism, bound_parameters(mechanism, False, values), Plan(regroup=False))
     tree = derivation.tree
     bodies: dict[int, list[str]] = {}
     for name, place in tree.bodies.items():

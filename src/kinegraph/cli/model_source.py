@@ -33,6 +33,8 @@ class ModelSource:
     @property
     def typed(self) -> str:
         """MODEL and its options as they can be typed again."""
+        from kinegraph.compiler.load import ANGLE_TOLERANCE
+
         options, words = self.options, [self.model]
         words += ["--floating"] if options.floating else []
         words += [word for root in options.package_roots for word in ("--package-root", str(root))]

@@ -1,33 +1,23 @@
-"""The contents page: derive -> reduce -> prove -> emit -> load kernel. Each arrow is one function here.
+"""The contents page: load -> derive -> reduce -> choose -> bind -> load code.
 
-`compiler/load.py` comes before: from a file to a mechanism.
+A `Request` says what is asked for; a `Chain` leads from it to the graphs Derived, Reduced and Chosen, each a frozen
+record; `jit` binds and loads the last as a kernel. Where these stages are in the package: docs/architecture.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kinegraph.compiler.kernel_graph import PLAN_BUDGET, KernelRequest
+from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.compiler.request import (
-    Parameters,
-    Quantities,
-    arguments_of,
-    bound_parameters,
-    effort_of,
-    quantities_of,
-    runtime_names,
-)
-from kinegraph.derive.quantities.plan import Plan
-from kinegraph.derive.quantities.plans import Candidate, PlanSearch
-from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.compiler.records import Means
+from kinegraph.compiler.request import Parameters, Quantities, Request, arguments_of, request_of, runtime_names
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, condensed
-from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort
 
@@ -47,27 +37,9 @@ def derive(
     effort: Effort | str = Effort.QUICK,
 ) -> Graph:
     """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `parameters`."""
-    return plan(mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort).graph
-
-
-def plan(
-    mechanism: MechanismSource,
-    quantities: Quantities,
-    *,
-    numeric: bool = False,
-    parameters: Parameters | None = None,
-    effort: Effort | str = Effort.QUICK,
-) -> Candidate:
-    """Like derive, together with the plan (frames, origins, algorithms) that was the cheapest."""
     mechanism = mechanism_of(mechanism)
-    bound = bound_parameters(mechanism, numeric, parameters)
-    return PlanSearch(mechanism, quantities_of(quantities), bound).best(PLAN_BUDGET[effort_of(effort)])
-
-
-def derived_plainly(mechanism: Mechanism, quantities: Quantities, parameters: Parameters) -> Graph:
-    """The equations as the recursions give them: every link in its own frame, no parameters regrouped."""
-    search = PlanSearch(mechanism, quantities_of(quantities), bound_parameters(mechanism, False, parameters))
-    return search.derived(Plan(kept=frozenset(), regroup=False)).graph
+    request = request_of(mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort)
+    return Chain(request).derived.graph
 
 
 def compile(
@@ -85,16 +57,12 @@ def compile(
     Mechanisms of more than LARGE joints are computed by loops over bodies where the quantities allow it; `loops`
     forces one or the other.
     """
-    mechanism, options, effort = mechanism_of(mechanism), options_of(options), effort_of(effort)
-    wanted, runtime = quantities_of(quantities), runtime_names(mechanism, runtime)
-    if _use_loops(mechanism, wanted, runtime, loops):
-        return _looped(mechanism, wanted, parameters)
-    bound = bound_parameters(mechanism, True, parameters)
-    fixed = {name: value for name, value in bound.items() if name not in runtime}
-    arguments = arguments_of(mechanism, wanted, runtime)
-    request = KernelRequest(mechanism, wanted, fixed, effort)
-    source = request.graph(arguments, options.cache, options.side_by_side)
-    return compile_graph(source.graph, arguments, source.numbers, options, source.tail, source.exchange)
+    mechanism, options = mechanism_of(mechanism), options_of(options)
+    runtime = runtime_names(mechanism, runtime)
+    request = request_of(mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort)
+    if _use_loops(request, runtime, loops):
+        return _looped(request)
+    return straight_kernel(Chain(request, options.cache), runtime, options)
 
 
 def compile_sparse(
@@ -108,42 +76,40 @@ def compile_sparse(
 ) -> SparseKernel:
     """Like compile, for matrices of trees with branches (H, derivatives): what is zero whatever the state is neither
     computed nor stored."""
-    mechanism, options, effort = mechanism_of(mechanism), options_of(options), effort_of(effort)
-    wanted, runtime = quantities_of(quantities), runtime_names(mechanism, runtime)
-    fixed = {n: e for n, e in bound_parameters(mechanism, True, parameters).items() if n not in runtime}
-    arguments = arguments_of(mechanism, wanted, runtime)
-    request = KernelRequest(mechanism, wanted, fixed, effort, loops=False)
-    source = request.graph(arguments, options.cache, options.side_by_side)
-    graph, patterns = condensed(source.graph)
-    kernel = compile_graph(graph, arguments, source.numbers, options, exchange=source.exchange)
+    mechanism, options = mechanism_of(mechanism), options_of(options)
+    runtime = runtime_names(mechanism, runtime)
+    request = request_of(mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort)
+    chosen = Chain(request, options.cache).chosen(Means(options.side_by_side), runtime)
+    graph, patterns = condensed(chosen.graph)
+    arguments = arguments_of(mechanism, request.quantities, runtime)
+    kernel = compile_graph(graph, arguments, chosen.numbers, options, exchange=chosen.exchange, proof=chosen.proof)
     return SparseKernel(kernel, patterns)
 
 
-def _use_loops(mechanism: Mechanism, wanted: Sequence[Quantity], runtime: Sequence[str], loops: bool | None) -> bool:
-    possible = not runtime and all(q.record.looped and not q.by for q in wanted)
+def straight_kernel(chain: Chain, runtime: Sequence[str] = (), options: KernelOptions | None = None) -> Kernel:
+    """The chosen graph of a request as code that is written out straight; `runtime` are its parameters p."""
+    options = options_of(options)
+    chosen = chain.chosen(Means(options.side_by_side, solving_loops=True), runtime)
+    arguments = arguments_of(chain.request.mechanism, chain.request.quantities, runtime)
+    return compile_graph(chosen.graph, arguments, chosen.numbers, options, chosen.tail, chosen.exchange, chosen.proof)
+
+
+def _use_loops(request: Request, runtime: Sequence[str], loops: bool | None) -> bool:
+    possible = not runtime and all(quantity.record.looped and not quantity.by for quantity in request.quantities)
     if loops and not possible:
         names = ", ".join(record.name for record in TABLE if record.looped)
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
     if loops is not None:
         return loops
-    return possible and not mechanism.elements and len(mechanism.layout.velocities) > LARGE
+    return possible and not request.mechanism.elements and len(request.mechanism.layout.velocities) > LARGE
 
 
-def _looped(mechanism: Mechanism, wanted: Sequence[Quantity], parameters: Parameters | None) -> LoopedKernel:
+def _looped(request: Request) -> LoopedKernel:
     from kinegraph.large.kernel import LoopedKernel  # brings Numba with it, which takes its time to import
 
-    arguments = [argument.name for argument in arguments_of(mechanism, wanted)]
-    return LoopedKernel(mechanism, [quantity.name for quantity in wanted], arguments, parameters)
-
-
-def reduced_graph(
-    mechanism: Mechanism, wanted: Sequence[Quantity], bound: Mapping[str, Expression], effort: Effort, cache: bool
-) -> Graph:
-    """The cheapest plan's graph, reduced and proved if that makes its kernel faster.
-
-    It is kept on disk, so that a second run need not derive it again.
-    """
-    return KernelRequest(mechanism, tuple(wanted), bound, effort).reduced(cache)
+    arguments = [argument.name for argument in arguments_of(request.mechanism, request.quantities)]
+    names = [quantity.name for quantity in request.quantities]
+    return LoopedKernel(request.mechanism, names, arguments, request.parameters)
 
 
 def kernel_of(

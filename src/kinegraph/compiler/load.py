@@ -18,7 +18,7 @@ from kinegraph.io.parameters import read_parameters
 from kinegraph.io.records.load import load as load_records
 from kinegraph.io.records.write import write as write_records
 from kinegraph.io.robot.report import Base
-from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.urdf.load import read_urdf
 from kinegraph.model.expression import Scalar

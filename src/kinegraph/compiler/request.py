@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import TypeAlias
 
 from kinegraph.codegen.program.binding import Argument
@@ -11,6 +14,8 @@ from kinegraph.derive.quantities.quantity import Quantity, parse_list
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import DerivationError, KernelError, ModelError
 from kinegraph.graph.node import Kind, Symbol
+from kinegraph.jit import cache as disk
+from kinegraph.jit.contents import digest
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
@@ -19,6 +24,46 @@ from kinegraph.passes.pipeline import Effort
 
 Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
 Parameters: TypeAlias = Mapping[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for. All later records follow from it, so its complete contents are the key they are kept under.
+
+    parameters: those with values, as exact expressions; all others stay symbols and are arguments of kernels.
+    effort, seconds, seed: how hard operations are saved. frames: how hard frames are searched for; None as effort.
+    """
+
+    mechanism: Mechanism
+    quantities: tuple[Quantity, ...]
+    parameters: Mapping[str, Expression]
+    effort: Effort = Effort.QUICK
+    seconds: float | None = None
+    seed: int = 0
+    frames: Effort | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """The digest of all of it and of the program's version."""
+        return digest(self, disk.sources_digest(Path(__file__).parents[1]))
+
+    def __str__(self) -> str:
+        return f"{self.mechanism.name}: {', '.join(map(str, self.quantities))}"
+
+
+def request_of(
+    mechanism: Mechanism,
+    quantities: Quantities,
+    *,
+    numeric: bool = False,
+    parameters: Parameters | None = None,
+    runtime: Sequence[str] = (),
+    effort: Effort | str = Effort.QUICK,
+) -> Request:
+    """A request; parameters stay symbols unless `numeric` (the model's values) or given, those of `runtime` always."""
+    bound = bound_parameters(mechanism, numeric, parameters)
+    fixed = {name: value for name, value in bound.items() if name not in runtime}
+    return Request(mechanism, quantities_of(quantities), fixed, effort_of(effort))
 
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:

@@ -10,8 +10,8 @@ from typing import cast
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
 from kinegraph.codegen.program.chunk import cut
 from kinegraph.codegen.program.lower import lower
-from kinegraph.compiler.compile import reduced_graph
-from kinegraph.compiler.request import Quantities, arguments_of, bound_parameters, quantities_of, read_quantities
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import Quantities, arguments_of, read_quantities, request_of
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
@@ -244,8 +244,9 @@ class _OfMechanism(_Maker):
 
     def graph(self, group: tuple[str, ...]) -> Graph:
         numeric = not self.options.symbolic_parameters
-        bound = bound_parameters(self.mechanism, numeric, self.options.parameters if numeric else None)
-        return reduced_graph(self.mechanism, quantities_of(group), bound, self.options.effort, cache=True)
+        given = self.options.parameters if numeric else None
+        request = request_of(self.mechanism, group, numeric=numeric, parameters=given, effort=self.options.effort)
+        return Chain(request).chosen().graph
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return arguments_of(self.mechanism, group, self.parameters)

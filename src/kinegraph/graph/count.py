@@ -69,3 +69,18 @@ def polynomial_cost(node: Polynomial, graph: Graph) -> tuple[int, int]:
         if abs(coefficient) != 1 or any(graph.static[child] for child, _ in factors):
             mul += 1
     return mul, max(terms + static_term - 1, 0)
+
+
+def largest_exponent(graph: Graph) -> int:
+    """The highest power of any quantity that a live, non-static node computes; 1 if there is none."""
+    return max(
+        (
+            exponent
+            for index, node in enumerate(graph.nodes)
+            if isinstance(node, Polynomial) and graph.live[index] and not graph.static[index]
+            for _, factors in node.terms
+            for child, exponent in factors
+            if not graph.static[child]
+        ),
+        default=1,
+    )

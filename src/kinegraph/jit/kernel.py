@@ -14,9 +14,11 @@ import numpy as np
 from kinegraph.codegen.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, Exchange, batch_module, scalar_module
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
+from kinegraph.codegen.program.program import Program
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Output
+from kinegraph.graph.proof.whole import WholeProof
 from kinegraph.jit.arrays import Doubles, batch_rows, result_arrays, vector
 from kinegraph.jit.build import BuildReport, Source
 from kinegraph.jit.engine import LoadedCode, assembly
@@ -82,8 +84,11 @@ def compile_graph(
     options: KernelOptions | None = None,
     tail: BackSubstitution | None = None,
     exchange: Exchange = (),
+    proof: WholeProof | None = None,
 ) -> Kernel:
     """Compile a graph to machine code, with the back-substitution that comes after it, if any.
+
+    `proof` says what the graph was proved equal to; None: nothing is known of where it came from.
 
     `exchange` are pairs of symbols: what goes over into each other when every first is exchanged for its second is
     computed side by side when the kernel is called for one state.
@@ -95,7 +100,7 @@ def compile_graph(
     for one, other in exchange:
         if (one in arriving) != (other in arriving):
             raise KernelError(f"{one.name!r} and {other.name!r} are exchanged, but only one of them is an argument")
-    return Kernel(bind(graph, arguments, parameters or {}), options_of(options), host(), tail, exchange)
+    return Kernel(bind(graph, arguments, parameters or {}), options_of(options), host(), tail, exchange, proof)
 
 
 class Kernel:
@@ -108,6 +113,8 @@ class Kernel:
     end, y receives all outputs; they must not overlap. It may be called from any number of threads: intermediate
     values are on the stack, or, beyond 64 KiB, in memory taken and given back in each call (if there is none, the
     outputs are NaN). The address is valid as long as the kernel exists.
+
+    `proof` is the record of what the graph was proved equal to; None for a graph of unknown origin.
     """
 
     def __init__(
@@ -117,7 +124,9 @@ class Kernel:
         target: Target,
         tail: BackSubstitution | None = None,
         exchange: Exchange = (),
+        proof: WholeProof | None = None,
     ) -> None:
+        self.proof = proof
         self.binding = binding
         self.options = options
         self.graph = binding.graph
@@ -144,7 +153,15 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parameters = dict(self.binding.parameters)
-        return compile_graph, (self.graph, self.arguments, parameters, self.options, self.tail, self.exchange)
+        return compile_graph, (
+            self.graph,
+            self.arguments,
+            parameters,
+            self.options,
+            self.tail,
+            self.exchange,
+            self.proof,
+        )
 
     # calling
 
@@ -232,6 +249,11 @@ class Kernel:
     def lanes(self) -> int:
         """How many states a batch computes side by side."""
         return self._source.emission.lanes
+
+    @property
+    def program(self) -> Program:
+        """The instructions of one call, in the order they are computed."""
+        return self._source.emission.scalar_program(self.binding)
 
     @property
     def ir(self) -> str:

@@ -24,9 +24,13 @@ class LoopedKernel:
         arguments: Sequence[str],
         parameters: Mapping[str, Scalar] | None = None,
     ) -> None:
+        self._recipe = mechanism, tuple(quantities), tuple(arguments), dict(parameters or {})
         self.quantities = tuple(quantities)
         self.arguments = tuple(arguments)
         self.system = LoopedSystem(mechanism, parameters)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LoopedKernel, self._recipe  # not the arrays and compiled loops
 
     def __repr__(self) -> str:
         size = len(self.system.layout.velocities)

@@ -200,7 +200,8 @@ class Mechanism(RichDisplay):
                 positions.extend(coordinate.names)
                 velocities.extend(coordinate.velocities)
         inputs = tuple(given.name for given in self.inputs if given.value is None)
-        return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions))
+        integrals = tuple(one.integral for one in self.quasivelocities)
+        return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions), integrals=integrals)
 
     @property
     def position_names(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ class StateLayout:
 
     positions: q. velocities: v, which is q' for an ordinary coordinate and the angular velocity for a quaternion.
     inputs: u. quaternions: where in q the four components of each begin.
-    multipliers: one for every row of the constraints. balances: where energy went. integrals: quasi-coordinates.
+    multipliers: one for every row of the constraints. integrals: of quasi-velocities. balances: where energy went.
     """
 
     positions: tuple[str, ...]
@@ -38,8 +38,8 @@ class StateLayout:
     inputs: tuple[str, ...] = ()
     quaternions: tuple[int, ...] = ()
     multipliers: tuple[str, ...] = ()
-    balances: tuple[str, ...] = ()
     integrals: tuple[str, ...] = ()
+    balances: tuple[str, ...] = ()
 
     @property
     def accelerations(self) -> tuple[str, ...]:
@@ -58,8 +58,8 @@ class StateLayout:
 
     @property
     def state(self) -> tuple[str, ...]:
-        """y, what a run integrates: positions, velocities, balances of energy, integrals."""
-        return (*self.positions, *self.velocities, *self.balances, *self.integrals)
+        """y, what a run integrates: positions, velocities, integrals, balances of energy."""
+        return (*self.positions, *self.velocities, *self.integrals, *self.balances)
 
     @property
     def position_part(self) -> Segment:
@@ -72,14 +72,14 @@ class StateLayout:
         return self._after(self.position_part, self.velocities)
 
     @property
-    def balance_part(self) -> Segment:
-        """Where the balances of energy stand in y."""
-        return self._after(self.velocity_part, self.balances)
-
-    @property
     def integral_part(self) -> Segment:
         """Where the integrals stand in y."""
-        return self._after(self.balance_part, self.integrals)
+        return self._after(self.velocity_part, self.integrals)
+
+    @property
+    def balance_part(self) -> Segment:
+        """Where the balances of energy stand in y."""
+        return self._after(self.integral_part, self.balances)
 
     @staticmethod
     def _after(part: Segment, names: tuple[str, ...]) -> Segment:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 
 from kinegraph.graph.node import Graph
 from kinegraph.passes.factoring.coefficients import ONE, ZERO
@@ -22,9 +23,10 @@ class ExtractMonomials:
 
     A monomial of degree d that stands in p terms of an expression saves p d - 1 multiplications there; computing it
     costs d - 1. Over all N expressions and Phi terms that hold it this is U = Phi d - N - (d - 1). After each
-    extraction quotients that are equal up to a number become one.
+    extraction quotients that are equal up to a number become one. `degree` is the largest d that is looked at.
     """
 
+    degree: int = 3
     name: str = "monomials"
 
     def apply(self, graph: Graph) -> Graph:
@@ -33,18 +35,18 @@ class ExtractMonomials:
         if sum(map(len, system.expressions.values())) > MOST_TERMS:
             return graph
         tidy(system)
-        while (best := _best(system)) is not None:
+        while (best := _best(system, self.degree)) is not None:
             _extract(system, best)
         return to_graph(translation)
 
 
-def _best(system: System) -> tuple[int, ...] | None:
+def _best(system: System, degree: int) -> tuple[int, ...] | None:
     """The monomial that saves most."""
     savings: Counter[tuple[int, ...]] = Counter()
     for terms in system.expressions.values():
         held: Counter[tuple[int, ...]] = Counter()
         for monomial in terms:
-            held.update(_divisors(system.monomials.literals[monomial]))
+            held.update(_divisors(system.monomials.literals[monomial], degree))
         for divisor, number in held.items():
             savings[divisor] += number * len(divisor) - 1
     worth = {divisor: saving - len(divisor) + 1 for divisor, saving in savings.items()}
@@ -52,15 +54,9 @@ def _best(system: System) -> tuple[int, ...] | None:
     return best if best is not None and worth[best] > 0 else None
 
 
-def _divisors(literals: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """All parts of up to three literals: larger ones are found in steps."""
-    found: set[tuple[int, ...]] = set()
-    for i, x in enumerate(literals):
-        found.add((x,))
-        for j in range(i + 1, len(literals)):
-            found.add((x, literals[j]))
-            found.update((x, literals[j], z) for z in literals[j + 1 :])
-    return found
+def _divisors(literals: tuple[int, ...], degree: int) -> set[tuple[int, ...]]:
+    """All parts of up to so many literals: larger ones are found in steps."""
+    return {part for size in range(1, degree + 1) for part in combinations(literals, size)}
 
 
 def _extract(system: System, divisor: tuple[int, ...]) -> None:

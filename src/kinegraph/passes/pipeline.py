@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from kinegraph.display import RichDisplay
 from kinegraph.errors import NumberSizeError
-from kinegraph.graph.count import Operations, count
+from kinegraph.graph.count import Operations, count, largest_exponent
 from kinegraph.graph.node import Graph, Kind
 from kinegraph.graph.proof.prove import prove as compare
 from kinegraph.interrupt import Interrupt
@@ -35,21 +35,26 @@ class Effort(Enum):
 
 @dataclass(frozen=True)
 class PassReport:
-    """What one pass did to the operation count."""
+    """What one pass did to the operation count, and the largest exponent it left."""
 
     name: str
     before: Operations
     after: Operations
     seconds: float
+    largest_exponent: int = 1
 
 
 @dataclass(frozen=True)
 class Reduction(RichDisplay):
-    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from."""
+    """A reduced graph, how it came about, and whether it was proved equal to the graph it came from.
+
+    `interrupted`: it was ended early, a longer run may find a better one.
+    """
 
     graph: Graph
     reports: tuple[PassReport, ...]
     proved: bool
+    interrupted: bool = False
 
     def __repr__(self) -> str:
         verdict = "proved equal" if self.proved else "not proved"
@@ -87,12 +92,26 @@ class Runner:
         with self.interrupt.catching(), suppress(NumberSizeError):
             candidate = step.apply(graph)
         result = candidate if self._better(count(candidate), before) else graph
-        report = PassReport(step.name, before, count(result), time.perf_counter() - started)
+        self._note(step.name, before, result, started)
+        return result
+
+    def follow(self, steps: Iterable[Pass], graph: Graph) -> None:
+        """Passes in the order given, also through graphs that cost more; the cheapest met is the best."""
+        for step in steps:
+            if self.interrupt.requested:
+                return
+            started, before = time.perf_counter(), count(graph)
+            with self.interrupt.catching(), suppress(NumberSizeError):
+                graph = step.apply(graph)
+            self._note(step.name, before, graph, started)
+
+    def _note(self, name: str, before: Operations, graph: Graph, started: float) -> None:
+        seconds = time.perf_counter() - started
+        report = PassReport(name, before, count(graph), seconds, largest_exponent(graph))
         self.reports.append(report)
-        self.best = _cheapest(self.best, result)
+        self.best = _cheapest(self.best, graph)
         if self.on_pass:
             self.on_pass(report)
-        return result
 
     def budget(self, work: int | None = None, seconds: float | None = None, compiled: bool = False) -> Budget:
         """A budget for a search that sees the interrupt."""
@@ -123,24 +142,33 @@ def reduce(
     prove: bool = True,
     on_pass: OnPass | None = None,
     interrupt: Interrupt | None = None,
+    passes: Sequence[Pass] = (),
 ) -> Reduction:
     """The graph with as few operations as the effort allows, never more than it had; proved by default.
 
     `seconds` boxes the time of `Effort.SEARCH`. An interrupt, requested of the token or by Ctrl-C, returns the best
-    graph so far, proved as well.
+    graph so far, proved as well. `passes` are run in their order in place of those of the effort (`by_name.read_passes`
+    makes them of a text); the cheapest graph on the way is taken.
     """
     runner = Runner(graph, on_pass, interrupt or Interrupt())
     with runner.interrupt.catching():
-        entry = runner.run_all((Rebuild(), DeadCode()), graph)
-        if effort is Effort.SEARCH:
-            _search(runner, entry, 60.0 if seconds is None else seconds, seed)
-        elif effort is Effort.NORMAL:
-            _normal(runner, entry, seed)
+        if passes:
+            runner.follow(passes, graph)
         else:
-            _quick(runner, entry, seed)
+            _by_effort(runner, graph, effort, seconds, seed)
     if prove:
         compare(graph, runner.best).require()
-    return Reduction(runner.best, tuple(runner.reports), prove)
+    return Reduction(runner.best, tuple(runner.reports), prove, runner.interrupt.requested)
+
+
+def _by_effort(runner: Runner, graph: Graph, effort: Effort, seconds: float | None, seed: int) -> None:
+    entry = runner.run_all((Rebuild(), DeadCode()), graph)
+    if effort is Effort.SEARCH:
+        _search(runner, entry, 60.0 if seconds is None else seconds, seed)
+    elif effort is Effort.NORMAL:
+        _normal(runner, entry, seed)
+    else:
+        _quick(runner, entry, seed)
 
 
 def _cheapest(*graphs: Graph) -> Graph:

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedFunction
-from kinegraph.compiler.compile import plan
-from kinegraph.compiler.request import bound_parameters
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import projection
 from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
@@ -103,11 +103,11 @@ class Equations(ABC):
 
     @property
     def velocity_symbols(self) -> tuple[Symbol, ...]:
-        """The symbols of q, v and accounts."""
+        """The symbols of q, v, integrals of quasi-velocities and accounts."""
         positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
         velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
-        accounts = (Symbol(Kind.INPUT, name) for name in self.accounts)
-        return (*positions, *velocities, *accounts)
+        further = (*self.mechanism.layout.integrals, *self.accounts)
+        return (*positions, *velocities, *(Symbol(Kind.INPUT, name) for name in further))
 
     @property
     def moving_symbols(self) -> tuple[Symbol, ...]:
@@ -170,10 +170,10 @@ class VelocityForm(Equations):
     @cached_property
     def rate(self) -> Graph:
         wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
-        motion = plan(self.mechanism, wanted, parameters=self.bound).graph
+        motion = Chain(request_of(self.mechanism, wanted, parameters=self.bound)).chosen().graph
         if self.projection is None:
             return state_rate(self.mechanism, motion, self.bound, self.forces)
-        return state_rate(self.mechanism, reduced(motion), self.bound, self.forces, projection=self.projection)
+        return state_rate(self.mechanism, motion, self.bound, self.forces, projection=self.projection)
 
     @cached_property
     def projection(self) -> Graph | None:
@@ -204,6 +204,9 @@ class MomentumForm(Equations):
     ) -> None:
         if is_constrained(mechanism):
             raise SolveError("symplectic methods do not take loops or constraints yet: choose another, e.g. dop853")
+        if mechanism.quasivelocities:
+            one = mechanism.quasivelocities[0]
+            raise SolveError(f"a symplectic method cannot integrate the quasi-velocity {one.name}: choose e.g. dop853")
         if forces.given or depends_on_time(mechanism):
             raise SolveError(
                 "a symplectic method needs a conservative mechanism: no inputs, nothing that depends on time\n"
@@ -222,7 +225,8 @@ class MomentumForm(Equations):
 
     @cached_property
     def _form(self) -> CanonicalForm:
-        return CanonicalForm(self.mechanism, self.bound, plan(self.mechanism, "H", parameters=self.bound).plan)
+        plan = Chain(request_of(self.mechanism, "H", parameters=self.bound)).derived.plan
+        return CanonicalForm(self.mechanism, self.bound, plan)
 
     @cached_property
     def rate(self) -> Graph:

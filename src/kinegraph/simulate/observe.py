@@ -9,9 +9,13 @@ import numpy as np
 
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.dynamics.state_rate import SIGNS, along_motion
+from kinegraph.derive.tree.convert import Names
+from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph
-from kinegraph.model.expression import TIME
+from kinegraph.graph.node import Graph, Output
+from kinegraph.model.definitions import named_expressions
+from kinegraph.model.expression import PI, TIME
+from kinegraph.model.expression import names as names_in
 from kinegraph.simulate.drift import Drift
 from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats
@@ -55,6 +59,23 @@ def observed(equations: Equations, graph: Graph, rows: Rows) -> dict[str, Floats
         for axis, column in zip("xyz", values[f"pose:{point.name}"][:, :3, 3].T, strict=True):
             columns[f"{point.name}.{axis}"] = column
     return columns
+
+
+def named(equations: Equations, rows: Rows) -> dict[str, Floats]:
+    """Columns: quasi-velocities, and definitions that are functions of q, v and t alone."""
+    mechanism = equations.mechanism
+    known = {*mechanism.layout.positions, *mechanism.layout.velocities, TIME, PI}
+    known |= {parameter.name for parameter in mechanism.parameters}
+    wanted = [one for one in named_expressions(mechanism) if names_in(one.value) <= known]
+    if not wanted:
+        return {}
+    builder = Builder()
+    scope = Names(builder, mechanism, equations.bound)
+    graph = builder.graph([Output(one.name, (), (scope.scalar(one.value).index,)) for one in wanted])
+    parameters = np.tile(rows.parameters, (len(rows.times), 1))
+    states = np.hstack([rows.q, rows.v, rows.times[:, None], parameters])
+    values = row_values(graph, state_symbols(equations), states)
+    return {one.name: np.broadcast_to(values[one.name], rows.times.shape) for one in wanted}
 
 
 def first_integrals(equations: VelocityForm, graph: Graph, parameters: Mapping[str, float]) -> tuple[str, ...]:

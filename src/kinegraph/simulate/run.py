@@ -15,11 +15,12 @@ from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.arguments import check_inputs, check_length, check_rows, initial_values, seconds
 from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.observe import Rows, checks, drift_checks, first_integrals, observed, quantities
+from kinegraph.simulate.observe import Rows, checks, drift_checks, first_integrals, named, observed, quantities
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -44,7 +45,7 @@ def simulate(
     duration: float,
     *,
     method: str | Method | Solver = Method.DOP853,
-    initial: Mapping[str, Scalar] | None = None,
+    initial: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events = (),
@@ -60,7 +61,8 @@ def simulate(
     """Run a mechanism for `duration` seconds.
 
     method: rk4, dopri5, dop853, symplectic, adams or bdf, or an integrator object.
-    initial: coordinates (`q1`), velocities (`q1'`) and quasi-velocities that differ from the model's initial values.
+    initial: coordinates (`q1`), velocities (`q1'`) and quasi-velocities that differ from the model's initial values;
+        or an array of all positions and velocities.
     parameters: values that differ from the model's.
     inputs: forces in joints by coordinate (`q1` or `tau:q1`) and the model's own inputs by name, as expressions of t
         and the state (`"-0.1*q1'"`) or as samples: `Sampled`, or a tuple (times, values).
@@ -73,17 +75,21 @@ def simulate(
     """
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
+    chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
+    beginning = seconds("start", start)
+    span = beginning, beginning + seconds("duration", duration)
+    check_length(span, chosen)
+    save = save_at(grid, span)
+    check_inputs(inputs or {})
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = opened(mechanism, forces)
     values = parameters or {}
     form = MomentumForm if isinstance(solver, Symplectic) else VelocityForm
     equations = form(mechanism, values, forces)
-    q, v = starting_state(mechanism, initial or {}, parameter_values(mechanism, values))
-    chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
+    q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
     happening = _events(events)
     state = equations.pack(q, v, np.zeros(0))
-    span = float(start), float(start) + float(duration)
-    task = Task(equations, solver, chosen, state, span, signal, happening, save_at(grid, span), progress)
+    task = Task(equations, solver, chosen, state, span, signal, happening, save, progress)
     run, decision = task.run(native)
     reached = chosen.rtol if isinstance(chosen, Adaptive) else None
     reset = any(event.reset for event in happening)  # a new state keeps no first integral
@@ -97,6 +103,7 @@ def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
     if isinstance(grid, int):
         if grid < 1:
             raise SolveError(f"grid is {grid}: give at least one interval, a list of times, or None for all steps")
+        check_rows(grid)
         require_span(*span)
         return Grid(np.linspace(*span, grid + 1))
     return Grid(np.asarray(grid, dtype=float))
@@ -163,6 +170,8 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
     columns |= zip(mechanism.layout.positions, q.T, strict=True)
     columns |= zip(mechanism.layout.velocities, v.T, strict=True)
     columns |= accounts
+    columns |= zip(mechanism.layout.integrals, run.states.T[mechanism.layout.integral_part.slice], strict=True)
+    columns |= named(equations, rows)
     graph = quantities(equations)
     columns |= observed(equations, graph, rows)
     velocity_form = VelocityForm(mechanism, outcome.values, outcome.forces)

@@ -43,6 +43,8 @@ def starting_state(
 def normalise(mechanism: Mechanism, q: Floats, start: int) -> None:
     """Give a quaternion (of one state or of many rows) unit length."""
     part = q[..., start : start + 4]
+    largest = np.max(np.abs(part), axis=-1, keepdims=True)
+    part /= np.where(largest > 0, largest, 1.0)  # squares of very large or small numbers would leave the range
     length = np.linalg.norm(part, axis=-1, keepdims=True)
     if not np.all(length > 0):
         names = ", ".join(mechanism.layout.positions[start : start + 4])

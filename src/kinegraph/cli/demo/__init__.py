@@ -18,7 +18,9 @@ from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.cli.demo.walk import DURATION, walk
 from kinegraph.cli.ops import known_values
 from kinegraph.codegen.c import c_source
-from kinegraph.compiler.compile import derived_plainly, kernel_of
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import kernel_of
+from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
 from kinegraph.notation.latex import latex
 from kinegraph.solve.results.solution import Solution
@@ -83,14 +85,12 @@ def run(
 def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
     """From the mechanism to a kernel, and how fast it runs."""
     started = time.perf_counter()
-    values = known_values(mechanism)
-    plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, parameters=values, effort=QUANTITIES[quantity])
-    graph = kg.reduce(chosen, kg.Effort.QUICK, prove=False).graph
-    proved = bool(kg.prove(plain, graph))
-    kernel = kernel_of(mechanism, graph, quantity)
+    request = Request(mechanism, quantities_of(quantity), known_values(mechanism), frames=QUANTITIES[quantity])
+    reduced = Chain(request, cache=False).reduced
+    kernel = kernel_of(mechanism, reduced.graph, quantity)
     seconds = time.perf_counter() - started
-    return Measured(kernel, kg.count(plain), kg.count(graph), proved, seconds, call_time(kernel), batch_rate(kernel))
+    after = kg.count(reduced.graph)
+    return Measured(kernel, reduced.first, after, True, seconds, call_time(kernel), batch_rate(kernel))
 
 
 def states(kernel: kg.Kernel, count: int) -> list[np.ndarray]:

@@ -23,13 +23,14 @@ from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.ops import like_rackovic
 from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
-from kinegraph.compiler.compile import derived_plainly
-from kinegraph.compiler.request import quantities_of, unit_quaternions
-from kinegraph.derive.quantities.plans import PlanSearch
-from kinegraph.graph.count import Operations
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import Request, quantities_of, unit_quaternions
+from kinegraph.graph.count import Operations, largest_exponent
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
+from kinegraph.passes.by_name import read_passes
 from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Pass
 
 _COLUMNS = ("mul", "add", "div", "sqrt", "sin", "cos")
 
@@ -55,6 +56,8 @@ class Account:
     kernel: KernelChoice
     #: Most joints are those of limbs with others like them, which kernels compute side by side where that pays.
     limbs: bool
+    #: The highest power of any quantity in the result.
+    largest_exponent: int
 
     def as_data(self) -> dict[str, Any]:
         """The JSON of the command."""
@@ -65,7 +68,9 @@ class Account:
             "cycles_after": round(self.kernel.after, 1),
             "limbs_of_one_shape": self.limbs,
         }
-        return {**counts(self.result), "passes": passes, "proved": self.proved, "kernel": kernel}
+        return {**counts(self.result), "passes": passes, "proved": self.proved, "kernel": kernel} | {
+            "largest_exponent": self.largest_exponent
+        }
 
 
 def counts(operations: Operations) -> dict[str, int]:
@@ -92,6 +97,10 @@ def run(
     regrouped: Annotated[
         bool, typer.Option("--base-parameters", help="List the regrouped parameters as formulas.")
     ] = False,
+    passes: Annotated[
+        str | None,
+        typer.Option(help="Your own passes in order, as in 'expand(ways=0), products, monomials(degree=4)'."),
+    ] = None,
     settings: SetOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
     json: JsonOption = False,
@@ -109,8 +118,9 @@ def run(
         like_rackovic.show(mechanism, quantity, values, json)
         return
     chosen = effort or (Effort.NORMAL if seconds is None else Effort.SEARCH)
+    steps = read_passes(passes) if passes is not None else ()
     with console(stderr=True).status(f"reducing {mechanism.name} ..."):
-        account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed)
+        account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed, steps)
     if plot is not None:
         draw(account, f"{mechanism.name}: {quantity}", plot)
     formulas = base_parameters(mechanism, parameters=parameter_settings(mechanism, settings)) if regrouped else None
@@ -119,6 +129,7 @@ def run(
         return
     console().print(_table(account, f"{mechanism.name}: {quantity}"))
     console().print(_verdict(account), markup=False)
+    console().print(f"largest exponent: {account.largest_exponent}", markup=False)
     console().print(str(account.kernel), markup=False)
     if account.limbs:
         console().print(
@@ -148,17 +159,31 @@ def reduce_with_account(
     effort: Effort,
     seconds: float | None = None,
     seed: int = 0,
+    passes: tuple[Pass, ...] = (),
 ) -> Account:
-    """Derive plainly, choose frames, reduce; count after each stage."""
-    plain = derived_plainly(mechanism, quantity, values)
-    chosen = kg.derive(mechanism, quantity, parameters=values, effort=effort)
-    reduction = kg.reduce(chosen, effort, seconds, seed)
-    stages = [Stage("derived", kg.count(plain)), Stage("frames chosen", kg.count(chosen))]
+    """Derive, choose frames, reduce; the counts after each stage."""
+    chain = Chain(Request(mechanism, quantities_of(quantity), values, effort, seconds, seed))
+    if passes:
+        return _account_of_passes(chain, passes)
+    reduced = chain.reduced
+    stages = [Stage("derived", reduced.first), Stage("frames chosen", reduced.derived)]
+    stages += [Stage(report.name, report.after) for report in reduced.reports]
+    kernel = chain.chosen().choice
+    exponent = largest_exponent(reduced.graph)
+    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, chain.limbs_prevail, exponent)
+
+
+def _account_of_passes(chain: Chain, passes: tuple[Pass, ...]) -> Account:
+    """The same with passes of the user's own."""
+    first, derived = chain.first, chain.derived.graph
+    reduction = kg.reduce(derived, passes=passes)
+    stages = [Stage("derived", kg.count(first)), Stage("frames chosen", kg.count(derived))]
     stages += [Stage(report.name, report.after) for report in reduction.reports]
-    proved = reduction.proved and bool(kg.prove(plain, chosen, quaternions=unit_quaternions(mechanism)))
-    kernel = faster_as_kernel(chosen, reduction.graph, runtime=False)
-    limbs = PlanSearch(mechanism, quantities_of(quantity), values, alike=True).limbs_prevail
-    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, limbs)
+    quaternions = unit_quaternions(chain.request.mechanism)
+    proved = reduction.proved and bool(kg.prove(first, derived, quaternions=quaternions))
+    kernel = faster_as_kernel(derived, reduction.graph, runtime=False)
+    exponent = largest_exponent(reduction.graph)
+    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, chain.limbs_prevail, exponent)
 
 
 def _table(account: Account, title: str) -> Table:

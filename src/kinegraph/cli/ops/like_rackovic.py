@@ -54,7 +54,7 @@ def _cases_table(cases: tuple[Case, ...], title: str, beside: bool) -> Table:
     for case in cases:
         final = case.result
         figures = [str(getattr(final.operations, kind)) for kind in kinds]
-        figures += [str(getattr(final.published, kind)) for kind in kinds if beside]
+        figures += [str(getattr(final.published, kind)) if final.published else "" for kind in kinds if beside]
         table.add_row(f"{case.number}: {case.title}", *figures)
     return table
 
@@ -62,9 +62,10 @@ def _cases_table(cases: tuple[Case, ...], title: str, beside: bool) -> Table:
 def _steps_table(steps: tuple[Step, ...], title: str, beside: bool) -> Table:
     table = _table(title, "after", ("mul", "add", *(("published mul", "published add") if beside else ())))
     for step in steps:
-        figures = [step.operations.mul, step.operations.add]
-        figures += [step.published.mul, step.published.add] if beside else []
-        table.add_row(step.name if step.changed else f"{step.name}: too large, left as it is", *map(str, figures))
+        figures = [str(step.operations.mul), str(step.operations.add)]
+        if beside:
+            figures += [str(step.published.mul), str(step.published.add)] if step.published else ["", ""]
+        table.add_row(step.name if step.changed else f"{step.name}: too large, left as it is", *figures)
     return table
 
 
@@ -80,7 +81,7 @@ def _data(case: Case, beside: bool) -> dict[str, object]:
     steps = []
     for step in case.steps:
         row: dict[str, object] = {"name": step.name, "mul": step.operations.mul, "add": step.operations.add}
-        if beside:
+        if beside and step.published:
             row["published"] = _published(step.published)
         steps.append(row)
     final = case.result.operations

@@ -30,9 +30,8 @@ BENEFIT_OF_DOUBT = 0.2
 
 @dataclass(frozen=True)
 class KernelChoice:
-    """The graph a kernel is made of, and the estimated cycles of a call before and after the reduction."""
+    """Whether a kernel is made of the reduced graph, and the estimated cycles of a call before and after."""
 
-    graph: Graph
     reduction_taken: bool
     before: float = 0.0
     after: float = 0.0
@@ -48,15 +47,15 @@ class KernelChoice:
 
 
 def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused: bool = True) -> KernelChoice:
-    """The faster of two equal graphs. `runtime`: parameters that are left are arguments of the kernel, not numbers."""
+    """Is the reduced graph the faster one? `runtime`: parameters that are left are arguments, not numbers."""
     if derived == reduced or max(len(derived), len(reduced)) > MOST_NODES:
-        return KernelChoice(reduced, reduction_taken=True)
+        return KernelChoice(reduction_taken=True)
     saved = 1 - _work(reduced) / _work(derived)
     if saved < LEAST_SAVED:
-        return KernelChoice(derived, reduction_taken=False)
+        return KernelChoice(reduction_taken=False)
     before, after = (_cycles(graph, runtime, fused) for graph in (derived, reduced))
     taken = after <= before * (1 + BENEFIT_OF_DOUBT * saved)
-    return KernelChoice(reduced if taken else derived, taken, before, after)
+    return KernelChoice(taken, before, after)
 
 
 def instructions_saved(alike: Binding, exchange: Mapping[Symbol, Symbol], plain: Binding, fused: bool = True) -> float:

@@ -34,6 +34,7 @@ class InterpretedFunction:
         begun = perf_counter()
         binding = bind(graph, arguments, {})
         self.graph = binding.graph
+        self._arguments = tuple(arguments)
         self._names = [symbol.name for argument in arguments for symbol in argument.symbols]
         program = lower(binding, fuse=False)
         self.operations = len(program.instructions)
@@ -41,6 +42,9 @@ class InterpretedFunction:
         self.preparing = perf_counter() - begun
         self.calls = 0
         self.seconds = 0.0
+
+    def __reduce__(self) -> tuple[type[InterpretedFunction], tuple[Graph, tuple[Argument, ...]]]:
+        return InterpretedFunction, (self.graph, self._arguments)  # the recipe, not the function
 
     def __call__(self, x: NDArray[np.float64]) -> Sequence[float]:
         begun = perf_counter()

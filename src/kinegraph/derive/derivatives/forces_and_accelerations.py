@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kinegraph.derive.derivatives.inverse_dynamics import Entries, ForceSlopes
+from kinegraph.derive.derivatives.inverse_dynamics import Entries, JointForceDerivatives
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.quasi_velocities import position_rates
@@ -41,7 +41,7 @@ class ChainRule:
     """From slopes in joint components to the coordinates' displacements and velocities."""
 
     def __init__(
-        self, builder: Builder, motion: Motion, slopes: ForceSlopes, seeds: Sequence[Mapping[int, int]]
+        self, builder: Builder, motion: Motion, slopes: JointForceDerivatives, seeds: Sequence[Mapping[int, int]]
     ) -> None:
         self.builder = builder
         self.motion = motion

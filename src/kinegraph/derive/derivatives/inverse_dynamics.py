@@ -16,19 +16,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kinegraph.derive.derivatives.moving_mass import moving_masses, origin_steps
-from kinegraph.derive.derivatives.propagated_momentum import Carried, Wrench, met, sliding, turning
+from kinegraph.derive.derivatives.propagated_momentum import (
+    PropagatedMomentum,
+    Wrench,
+    at_ancestors,
+    of_prismatic,
+    of_revolute,
+)
 from kinegraph.derive.dynamics.composite_body import Column, composite_moments, inertia_times, own_columns, unit_screws
 from kinegraph.derive.dynamics.newton_euler import link_motions, projected, subtree_wrenches
 from kinegraph.derive.tree.algebra import Vector, cross, dot, minus, plus, times
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import Layout
-from kinegraph.derive.tree.links import slides
+from kinegraph.derive.tree.links import is_prismatic
 from kinegraph.graph.scalar import Scalar
 
 Entries = dict[tuple[Column, Column], Scalar]
 
 
-class ForceSlopes(NamedTuple):
+class JointForceDerivatives(NamedTuple):
     """The joint forces, and their derivatives in joint components with key (force, by)."""
 
     forces: list[tuple[Scalar, ...]]
@@ -49,7 +55,9 @@ class _Rates(NamedTuple):
     blown: Vector
 
 
-def force_slopes(layout: Layout, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]) -> ForceSlopes:
+def joint_force_derivatives(
+    layout: Layout, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]
+) -> JointForceDerivatives:
     """All derivatives of the joint forces by the wanted joint components."""
     work = _Slopes(layout, motion, euler, wanted)
     for index in range(1, len(layout.tree.links)):
@@ -71,15 +79,15 @@ class _Slopes:
         self.composites = composite_moments(layout)
         self.rates = {column: self._rates(column) for column in wanted}
         forces = [projected(layout, i, *self.wrenches[i]) for i in range(1, len(self.states))]
-        self.found = ForceSlopes([(), *forces], {}, {}, {})
+        self.found = JointForceDerivatives([(), *forces], {}, {}, {})
 
-    def slides(self, index: int) -> bool:
-        return slides(self.layout.tree, index)
+    def is_prismatic(self, index: int) -> bool:
+        return is_prismatic(self.layout.tree, index)
 
     def _rates(self, column: Column) -> _Rates:
         layout, index = self.layout, column.link
         screw = unit_screws(layout, index)[column.component]
-        e = screw.linear if self.slides(index) else screw.angular
+        e = screw.linear if self.is_prismatic(index) else screw.angular
         parent = self.states[layout.tree.links[index].parent]
         spin = layout.outward(index, parent.angular_velocity)
         turning = cross(spin, e)
@@ -88,14 +96,14 @@ class _Slopes:
 
     # what a joint component sends to its ancestors
 
-    def _sent(self, column: Column) -> Carried:
+    def _sent(self, column: Column) -> PropagatedMomentum:
         moments, moving = self.composites[column.link], self.double_moving[column.link]
         unit = self.rates[column].unit
-        if self.slides(column.link):
-            return sliding(moments, moving, unit, self._sliding_wrenches(column))
-        return turning(moments, moving, unit, self._turning_wrenches(column))
+        if self.is_prismatic(column.link):
+            return of_prismatic(moments, moving, unit, self._prismatic_wrenches(column))
+        return of_revolute(moments, moving, unit, self._revolute_wrenches(column))
 
-    def _sliding_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
+    def _prismatic_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
         moments, rates = self.composites[column.link], self.rates[column]
         falling = cross(rates.unit, self.wrenches[column.link][0])
         return (
@@ -103,7 +111,7 @@ class _Slopes:
             Wrench(times(moments.mass, rates.bending), plus(cross(moments.first, rates.bending), falling)),
         )
 
-    def _turning_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
+    def _revolute_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
         moments, moving = self.composites[column.link], self.double_moving[column.link]
         e, turning, bending, blown = self.rates[column]
         acceleration = self.states[column.link].acceleration
@@ -112,27 +120,27 @@ class _Slopes:
         falling = plus(cross(e, moment), cross(moments.first, cross(acceleration, e)))
         by_velocity = Wrench(
             plus(cross(blown, moments.first), cross(e, moving.first)),
-            plus(inertia_times(moments, blown), moving.swirl(e)),
+            plus(inertia_times(moments, blown), moving.moment(e)),
         )
         by_position = Wrench(
             plus(plus(cross(bending, moments.first), cross(turning, moving.first)), relative),
-            plus(plus(inertia_times(moments, bending), moving.swirl(turning)), falling),
+            plus(plus(inertia_times(moments, bending), moving.moment(turning)), falling),
         )
         return by_velocity, by_position
 
     def carry_in(self, column: Column) -> None:
         """Meet all ancestors of a joint component, itself included."""
-        for index, carried in met(self.layout, column, self._sent(column), self.double_steps):
+        for index, propagated in at_ancestors(self.layout, column, self._sent(column), self.double_steps):
             for other in own_columns(self.layout, index, self.wanted):
-                self._row(column, other, carried)
+                self._row(column, other, propagated)
                 if index != column.link:
-                    self._column(column, other, carried)
+                    self._column(column, other, propagated)
 
-    def _row(self, force: Column, by: Column, c: Carried) -> None:
+    def _row(self, force: Column, by: Column, c: PropagatedMomentum) -> None:
         """The force of the component by an ancestor's motion."""
         rates = self.rates[by]
         key = force, by
-        if self.slides(by.link):
+        if self.is_prismatic(by.link):
             self.found.by_acceleration[key] = dot(rates.unit, c.momentum)
             self.found.by_velocity[key] = dot(rates.blown, c.momentum)
             self.found.by_position[key] = dot(rates.bending, c.momentum)
@@ -145,9 +153,9 @@ class _Slopes:
             )
         self.found.by_acceleration[by, force] = self.found.by_acceleration[key]
 
-    def _column(self, by: Column, force: Column, c: Carried) -> None:
+    def _column(self, by: Column, force: Column, c: PropagatedMomentum) -> None:
         """The force of an ancestor by the component's motion."""
         unit = self.rates[force].unit
-        by_velocity, by_position = (one.force if self.slides(force.link) else one.moment for one in c.wrenches)
+        by_velocity, by_position = (one.force if self.is_prismatic(force.link) else one.moment for one in c.wrenches)
         self.found.by_velocity[force, by] = dot(unit, by_velocity)
         self.found.by_position[force, by] = dot(unit, by_position)

@@ -33,11 +33,11 @@ class MovingMass(NamedTuple):
     first: Vector
     second: Matrix
 
-    def swirl(self, e: Vector) -> Vector:
+    def moment(self, e: Vector) -> Vector:
         """sum m x x (e x (V - V_O)) = e tr B - B^T e."""
         return minus(times(self._trace, e), apply(transpose(self.second), e))
 
-    def counter_swirl(self, e: Vector) -> Vector:
+    def transposed_moment(self, e: Vector) -> Vector:
         """sum m (V - V_O) x (e x x) = e tr B - B e."""
         return minus(times(self._trace, e), apply(self.second, e))
 

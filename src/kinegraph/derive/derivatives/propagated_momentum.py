@@ -21,7 +21,7 @@ class Wrench(NamedTuple):
     moment: Vector
 
 
-class Carried(NamedTuple):
+class PropagatedMomentum(NamedTuple):
     """P, L and N, and any wrenches."""
 
     momentum: Vector
@@ -30,36 +30,44 @@ class Carried(NamedTuple):
     wrenches: tuple[Wrench, ...]
 
 
-def sliding(moments: MassMoments, moving: MovingMass, axis: Vector, wrenches: tuple[Wrench, ...]) -> Carried:
-    """What a sliding joint sends: its field is the axis everywhere."""
+def of_prismatic(
+    moments: MassMoments, moving: MovingMass, axis: Vector, wrenches: tuple[Wrench, ...]
+) -> PropagatedMomentum:
+    """What a prismatic joint sends: its field is the axis everywhere."""
     momentum = (moments.mass * axis[0], moments.mass * axis[1], moments.mass * axis[2])
-    return Carried(momentum, cross(moments.first, axis), cross(moving.first, axis), wrenches)
+    return PropagatedMomentum(momentum, cross(moments.first, axis), cross(moving.first, axis), wrenches)
 
 
-def turning(moments: MassMoments, moving: MovingMass, axis: Vector, wrenches: tuple[Wrench, ...]) -> Carried:
-    """What a turning joint sends: its field is axis x x."""
-    return Carried(cross(axis, moments.first), inertia_times(moments, axis), moving.counter_swirl(axis), wrenches)
+def of_revolute(
+    moments: MassMoments, moving: MovingMass, axis: Vector, wrenches: tuple[Wrench, ...]
+) -> PropagatedMomentum:
+    """What a revolute joint sends: its field is axis x x."""
+    return PropagatedMomentum(
+        cross(axis, moments.first), inertia_times(moments, axis), moving.transposed_moment(axis), wrenches
+    )
 
 
-def met(layout: Layout, column: Column, carried: Carried, steps: list[Vector]) -> Iterator[tuple[int, Carried]]:
+def at_ancestors(
+    layout: Layout, column: Column, propagated: PropagatedMomentum, steps: list[Vector]
+) -> Iterator[tuple[int, PropagatedMomentum]]:
     """Every ancestor's link, the component's own first, with what has been carried to it.
 
     `steps` are the velocities of the links' origins less those of their parents', in the measure `counter` has.
     """
     index = column.link
     while index > 0:
-        yield index, carried
-        carried = _inward(layout, index, carried, steps[index])
+        yield index, propagated
+        propagated = _inward(layout, index, propagated, steps[index])
         index = layout.tree.links[index].parent
 
 
-def _inward(layout: Layout, index: int, carried: Carried, step: Vector) -> Carried:
+def _inward(layout: Layout, index: int, propagated: PropagatedMomentum, step: Vector) -> PropagatedMomentum:
     offset = layout.offsets[index]
-    momentum, angular, counter = (layout.inward(index, part) for part in carried[:3])
+    momentum, angular, counter = (layout.inward(index, part) for part in propagated[:3])
     wrenches = []
-    for wrench in carried.wrenches:
+    for wrench in propagated.wrenches:
         force, moment = layout.inward(index, wrench.force), layout.inward(index, wrench.moment)
         wrenches.append(Wrench(force, plus(moment, cross(offset, force))))
-    return Carried(
+    return PropagatedMomentum(
         momentum, plus(angular, cross(offset, momentum)), plus(counter, cross(step, momentum)), tuple(wrenches)
     )

@@ -63,7 +63,7 @@ def _turning_wrench(moments: MassMoments, screw: Screw, w: Vector) -> tuple[Vect
     """Force and moment about the origin of sum m (w x u(x)) for the composite body's own unit motion u = v + e x."""
     p = plus(times(moments.mass, screw.linear), cross(screw.angular, moments.first))
     force = cross(w, p)
-    # sum m x x (w x (e x x)) = - e x S w, and mc x (w x v) for a sliding joint
+    # sum m x x (w x (e x x)) = - e x S w, and mc x (w x v) for a prismatic joint
     moment = plus(_minus_cross(screw.angular, moments.second, w), cross(moments.first, cross(w, screw.linear)))
     return force, moment
 

@@ -1,9 +1,9 @@
 """H, C and gravity by the closed formulas of Rackovic's Alg. 1.1 and 1.2: sums over all links, in the fixed frame.
 
-With e_i the joint axes, r_ji from joint i to the mass centre of link j, Q_j the link's axes and J_j its inertia about
-its mass centre, all that depends on the posture is built from Q and e alone. It takes many more operations than the
-recursions of `composite_body` and `christoffel`; the reductions of the dissertation start here, and agreeing with
-the recursions is a check of both.
+With e_i the joint axes, r_ji from joint i to the centre of mass of link j, Q_j the link's axes and J_j its inertia
+about its centre of mass, all that depends on the posture is built from Q and e alone. It takes many more operations
+than the recursions of `composite_body` and `christoffel`; the reductions of the dissertation start here, and agreeing
+with the recursions is a check of both.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Place:
 
 
 class ClosedForm:
-    """The formulas over one tree of turning and sliding joints."""
+    """The formulas over one tree of turning and prismatic joints."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -84,7 +84,7 @@ class ClosedForm:
         return kind is not None and kind.kind is JointKind.REVOLUTE
 
     def velocity(self, joint: int, centre: Vector) -> Vector:
-        """Of a point when one joint moves alone at unit rate: e x r, or e for a sliding joint."""
+        """Of a point when one joint moves alone at unit rate: e x r, or e for a prismatic joint."""
         place = self.places[joint]
         return cross(place.direction, minus(centre, place.origin)) if self.turns(joint) else place.direction
 
@@ -103,7 +103,7 @@ class ClosedForm:
         return sum(entries, self.like.number(0))
 
     def _central_inertia(self, link: int) -> Symmetric:
-        """J = tr(S) 1 - S with the second moment S about the mass centre."""
+        """J = tr(S) 1 - S with the second moment S about the centre of mass."""
         mass, first, second = self.tree.links[link].moments
         if not mass.is_zero:
             second = second.plus(scaled(-mass.reciprocal(), outer_square(first)))
@@ -170,10 +170,10 @@ class ClosedForm:
 
 
 def _turning(joint: Joint) -> Matrix:
-    """The rotation matrix of a turning joint."""
+    """The rotation matrix of a revolute joint."""
     if joint.kind is not JointKind.REVOLUTE:
         raise DerivationError(
-            "the closed formulas are for turning and sliding joints; use another plan for ball joints"
+            "the closed formulas are for turning and prismatic joints; use another plan for ball joints"
         )
     sine, cosine = joint.displacement.sin(), joint.displacement.cos()
     columns = [turn_vector(joint.axis, sine, cosine, unit_vector(sine, axis)) for axis in range(3)]

@@ -7,13 +7,19 @@ du_k/dt = e' x x + e x (V - V_k): P, L and N of a component, carried in, give it
 from __future__ import annotations
 
 from kinegraph.derive.derivatives.moving_mass import moving_masses, origin_steps
-from kinegraph.derive.derivatives.propagated_momentum import Carried, Wrench, met, sliding, turning
+from kinegraph.derive.derivatives.propagated_momentum import (
+    PropagatedMomentum,
+    Wrench,
+    at_ancestors,
+    of_prismatic,
+    of_revolute,
+)
 from kinegraph.derive.dynamics.composite_body import Column, composite_moments, inertia_times, own_columns, unit_screws
 from kinegraph.derive.dynamics.energy import link_velocities
 from kinegraph.derive.tree.algebra import Vector, cross, dot, plus, times
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import Layout
-from kinegraph.derive.tree.links import slides
+from kinegraph.derive.tree.links import is_prismatic
 from kinegraph.graph.scalar import Scalar
 
 Entries = dict[tuple[Column, Column], Scalar]
@@ -36,38 +42,38 @@ class _Coriolis:
     def entries(self) -> Entries:
         found: Entries = {}
         for column in sorted(self.wanted):
-            for index, carried in met(self.layout, column, self._sent(column), self.steps):
+            for index, propagated in at_ancestors(self.layout, column, self._sent(column), self.steps):
                 for other in own_columns(self.layout, index, self.wanted):
-                    found[column, other] = self._row(other, carried)
+                    found[column, other] = self._row(other, propagated)
                     if index != column.link:
-                        found[other, column] = self._column(other, carried)
+                        found[other, column] = self._column(other, propagated)
         return found
 
     def _axis(self, column: Column) -> tuple[Vector, Vector]:
         """The axis and its rate."""
         screw = unit_screws(self.layout, column.link)[column.component]
-        axis = screw.linear if slides(self.layout.tree, column.link) else screw.angular
+        axis = screw.linear if is_prismatic(self.layout.tree, column.link) else screw.angular
         return axis, cross(self.spins[column.link], axis)
 
-    def _sent(self, column: Column) -> Carried:
+    def _sent(self, column: Column) -> PropagatedMomentum:
         moments, moving = self.composites[column.link], self.moving[column.link]
         axis, rate = self._axis(column)
-        if slides(self.layout.tree, column.link):
+        if is_prismatic(self.layout.tree, column.link):
             wrench = Wrench(times(moments.mass, rate), cross(moments.first, rate))
-            return sliding(moments, moving, axis, (wrench,))
+            return of_prismatic(moments, moving, axis, (wrench,))
         wrench = Wrench(
             plus(cross(rate, moments.first), cross(axis, moving.first)),
-            plus(inertia_times(moments, rate), moving.swirl(axis)),
+            plus(inertia_times(moments, rate), moving.moment(axis)),
         )
-        return turning(moments, moving, axis, (wrench,))
+        return of_revolute(moments, moving, axis, (wrench,))
 
-    def _row(self, column: Column, carried: Carried) -> Scalar:
+    def _row(self, column: Column, propagated: PropagatedMomentum) -> Scalar:
         axis, rate = self._axis(column)
-        if slides(self.layout.tree, column.link):
-            return dot(rate, carried.momentum)
-        return dot(rate, carried.angular) + dot(axis, carried.counter)
+        if is_prismatic(self.layout.tree, column.link):
+            return dot(rate, propagated.momentum)
+        return dot(rate, propagated.angular) + dot(axis, propagated.counter)
 
-    def _column(self, row: Column, carried: Carried) -> Scalar:
+    def _column(self, row: Column, propagated: PropagatedMomentum) -> Scalar:
         axis, _ = self._axis(row)
-        (wrench,) = carried.wrenches
-        return dot(axis, wrench.force if slides(self.layout.tree, row.link) else wrench.moment)
+        (wrench,) = propagated.wrenches
+        return dot(axis, wrench.force if is_prismatic(self.layout.tree, row.link) else wrench.moment)

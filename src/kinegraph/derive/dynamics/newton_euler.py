@@ -86,7 +86,7 @@ def _next(layout: Layout, index: int, parent: LinkMotion, gradient: Matrix, rate
     dw = layout.outward(index, parent.angular_acceleration)
     acceleration = plus(parent.acceleration, apply(gradient, layout.offsets[index]))
     if joint.kind is JointKind.PRISMATIC:
-        assert axis is not None  # sliding joints stay in the parent's frame
+        assert axis is not None  # prismatic joints stay in the parent's frame
         sliding = plus(times(rates.acceleration[0], axis), cross(w, times(2 * rates.velocity[0], axis)))
         return LinkMotion(w, dw, plus(acceleration, sliding))
     acceleration = layout.outward(index, acceleration)

@@ -6,7 +6,7 @@ The accounts say where energy went: the work of forces in joints, what elements 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kinegraph.derive.elements.forces import is_steered
 from kinegraph.derive.tree.convert import Names
@@ -87,8 +87,8 @@ def _stores(element: Element, mechanism: Mechanism) -> bool:
 
 
 def state_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
-    """The entries of y: positions, velocities, accounts."""
-    return (*mechanism.layout.positions, *mechanism.layout.velocities, *account_names(mechanism, forces))
+    """The entries of y: positions, velocities, integrals of quasi-velocities, accounts."""
+    return replace(mechanism.layout, balances=account_names(mechanism, forces)).state
 
 
 def state_rate(
@@ -101,7 +101,8 @@ def state_rate(
 ) -> Graph:
     """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
 
-    accounts: which of them end the state; None takes all that can be other than zero. projection: takes states back
+    accounts: which of them end the state; None takes all that can be other than zero, and before them the integrals of
+    quasi-velocities. projection: takes states back
     onto the constraints (its output `projected` is q and v); the rate is that of the projected state, so that it has
     no trace of drift, which near singular positions would be all there is to see.
     """
@@ -115,7 +116,9 @@ def state_rate(
     qdd = moved([motion.output("qdd")], place)[0].nodes
     v = [names[name] for name in mechanism.layout.velocities]
     rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
-    accounts = account_names(mechanism, forces) if accounts is None else accounts
+    if accounts is None:
+        accounts = account_names(mechanism, forces)
+        rates.extend(names.scalar(one.value).index for one in mechanism.quasivelocities)
     if WORK in accounts:
         rates.append(_power(mechanism, names, given).index)
     if DISSIPATED in accounts:

@@ -1,7 +1,7 @@
 """Base parameters: mass that moves the same whether it sits on a link or on its parent is moved to the parent.
 
-On a turning joint, mass spread along the joint's axis stays where it is while the joint turns: m, the first moment
-along the axis and the second moment along the axis go to the parent. On a sliding joint the whole second moment
+On a revolute joint, mass spread along the joint's axis stays where it is while the joint turns: m, the first moment
+along the axis and the second moment along the axis go to the parent. On a prismatic joint the whole second moment
 about the link's origin is constant in the parent. About a ball joint's centre only the mass is.
 In the words of Khalil and Gautier these are the regrouping relations; here they hold for any tree of elementary
 joints, and energy and momentum are kept as well, because no mass changes its motion.
@@ -29,8 +29,8 @@ from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import JointKind, Link, Placement, Tree
 
 
-class Gauge(Enum):
-    """How much second moment along a turning joint's axis stays on the link: as much as about a cross axis.
+class AxialMoment(Enum):
+    """How much second moment along a revolute joint's axis stays on the link: as much as about a cross axis.
 
     None at all is the rule; a link whose moments about two axes are equal has a shorter Euler equation.
     """
@@ -39,10 +39,10 @@ class Gauge(Enum):
     SECOND = 2
 
 
-def regrouped(tree: Tree, gauges: frozenset[tuple[int, Gauge]] = frozenset()) -> Tree:
+def regrouped(tree: Tree, axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()) -> Tree:
     """The same tree with the fewest inertial parameters on its links."""
     links = list(tree.links)
-    choice = dict(gauges)
+    choice = dict(axial_moments)
     for index in range(len(links) - 1, 0, -1):
         kept, moved = _split(links[index], choice.get(index))
         parent = links[links[index].parent]
@@ -51,11 +51,11 @@ def regrouped(tree: Tree, gauges: frozenset[tuple[int, Gauge]] = frozenset()) ->
     return replace(tree, links=tuple(links))
 
 
-def _split(link: Link, gauge: Gauge | None) -> tuple[MassMoments, MassMoments]:
+def _split(link: Link, axial_moment: AxialMoment | None) -> tuple[MassMoments, MassMoments]:
     """What stays on the link, and what goes to the parent (in the parent's frame)."""
     assert link.joint is not None and link.origin is not None
     if link.joint.kind is JointKind.REVOLUTE:
-        return _along_axis(link.moments, link.joint.axis, link.origin, gauge)
+        return _along_axis(link.moments, link.joint.axis, link.origin, axial_moment)
     zero = link.moments.mass.number(0)
     if link.joint.kind is JointKind.PRISMATIC:
         kept = MassMoments(link.moments.mass, link.moments.first, zero_symmetric(zero))
@@ -67,12 +67,12 @@ def _split(link: Link, gauge: Gauge | None) -> tuple[MassMoments, MassMoments]:
 
 
 def _along_axis(
-    moments: MassMoments, axis: int, origin: Placement, gauge: Gauge | None
+    moments: MassMoments, axis: int, origin: Placement, axial_moment: AxialMoment | None
 ) -> tuple[MassMoments, MassMoments]:
     zero = moments.mass.number(0)
     first = list(moments.first)
     second = list(moments.second)
-    remaining = second[FOLLOWING[axis][gauge.value - 1]] if gauge else zero
+    remaining = second[FOLLOWING[axis][axial_moment.value - 1]] if axial_moment else zero
     along_first, along_second = first[axis], second[axis] - remaining
     first[axis], second[axis] = zero, remaining
     kept = MassMoments(zero, (first[0], first[1], first[2]), Symmetric(*second))

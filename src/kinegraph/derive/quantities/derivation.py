@@ -31,7 +31,7 @@ from kinegraph.derive.tree.frame_assignment import Layout, arrange, parallel_run
 from kinegraph.derive.tree.kinematics import fixed_frame
 from kinegraph.derive.tree.limbs import AlikeLimbs, alike_limbs
 from kinegraph.derive.tree.links import Placement, Tree, build_tree, position_in
-from kinegraph.derive.tree.origin_shift import slid
+from kinegraph.derive.tree.origin_shift import with_shifted_origins
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
@@ -97,8 +97,8 @@ class Derivation:
 
     @cached_property
     def _plain_tree(self) -> Tree:
-        tree = slid(self.described_tree, self.plan.slides)
-        return regrouped(tree, self.plan.gauges) if self.plan.regroup else tree
+        tree = with_shifted_origins(self.described_tree, self.plan.origin_shifts)
+        return regrouped(tree, self.plan.axial_moments) if self.plan.regroup else tree
 
     @cached_property
     def described_tree(self) -> Tree:
@@ -248,7 +248,7 @@ class Derivation:
     @cached_property
     def base_parameters(self) -> BaseRegressor:
         """The minimal inertial parameters with the regressor they multiply."""
-        plain = regrouped(slid(self.described_tree, self.plan.slides))
+        plain = regrouped(with_shifted_origins(self.described_tree, self.plan.origin_shifts))
         tree, parameters = parametrised(plain, self._link_names())
         own = armature_parameters(tree.armature, self.mechanism.velocity_groups)
         layout = arrange(tree, self.layout.kept)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from kinegraph.derive.parameters.regroup import Gauge
-from kinegraph.derive.tree.origin_shift import Slide
+from kinegraph.derive.parameters.regroup import AxialMoment
+from kinegraph.derive.tree.origin_shift import OriginShift
 
 
 class InertiaMethod(Enum):
@@ -32,10 +32,10 @@ class Plan:
     """One choice for each link and for the whole mechanism. `kept` None: the runs of parallel axes."""
 
     kept: frozenset[int] | None = None
-    slides: frozenset[tuple[int, Slide]] = frozenset()
+    origin_shifts: frozenset[tuple[int, OriginShift]] = frozenset()
     #: Links whose moment is formed by Euler's equation instead of U; None: those without products of inertia.
     euler: frozenset[int] | None = None
     regroup: bool = True
-    gauges: frozenset[tuple[int, Gauge]] = frozenset()
+    axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
     forward: ForwardMethod = ForwardMethod.FACTORISE

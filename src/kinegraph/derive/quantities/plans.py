@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from kinegraph.derive.dynamics.forward import LinearSystem
-from kinegraph.derive.parameters.regroup import Gauge
+from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
@@ -17,7 +17,7 @@ from kinegraph.derive.quantities.variables import DISPLACEMENTS
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import AlikeLimbs
 from kinegraph.derive.tree.links import JointKind
-from kinegraph.derive.tree.origin_shift import Slide
+from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
@@ -123,7 +123,11 @@ class PlanSearch:
 
     def best_unsolved(self, budget: int = 0) -> tuple[Candidate, LinearSystem]:
         """By the cheapest plan, the graph up to the linear system that derivatives of accelerations end in."""
-        derivation = self._derivation(self._best_judged(budget).plan, self.quantities)
+        return self.unsolved(self._best_judged(budget).plan)
+
+    def unsolved(self, plan: Plan) -> tuple[Candidate, LinearSystem]:
+        """By one plan, the graph up to the linear system that derivatives of accelerations end in."""
+        derivation = self._derivation(plan, self.quantities)
         outputs, system = unsolved(derivation, self.quantities)
         return self._candidate(derivation, outputs, self.quantities), system
 
@@ -157,7 +161,7 @@ class PlanSearch:
         improved = True
         while improved:
             improved = False
-            for index in self._turning_links():
+            for index in self._revolute_links():
                 for change in _CHANGES:
                     if self._left < 0:
                         return best
@@ -166,7 +170,7 @@ class PlanSearch:
                         best, improved = changed, True
         return best
 
-    def _turning_links(self) -> list[int]:
+    def _revolute_links(self) -> list[int]:
         links = Derivation(self.mechanism, self.bound, Plan()).tree.links
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
 
@@ -193,31 +197,37 @@ def _flip_moment(plan: Plan, index: int) -> Plan:
     return replace(plan, euler=(plan.euler or frozenset()) ^ {index})
 
 
-def _flip_slide_to_parent(plan: Plan, index: int) -> Plan:
-    return replace(plan, slides=(plan.slides - {(index, Slide.CHILD)}) ^ {(index, Slide.PARENT)})
+def _flip_shift_to_parent(plan: Plan, index: int) -> Plan:
+    return replace(
+        plan, origin_shifts=(plan.origin_shifts - {(index, OriginShift.CHILD)}) ^ {(index, OriginShift.PARENT)}
+    )
 
 
-def _flip_slide_to_child(plan: Plan, index: int) -> Plan:
-    return replace(plan, slides=(plan.slides - {(index, Slide.PARENT)}) ^ {(index, Slide.CHILD)})
+def _flip_shift_to_child(plan: Plan, index: int) -> Plan:
+    return replace(
+        plan, origin_shifts=(plan.origin_shifts - {(index, OriginShift.PARENT)}) ^ {(index, OriginShift.CHILD)}
+    )
 
 
-def _euler_with(gauge: Gauge) -> Callable[[Plan, int], Plan]:
+def _euler_with(axial_moment: AxialMoment) -> Callable[[Plan, int], Plan]:
     """Euler's equation with two equal moments; the same change again takes it back."""
 
     def change(plan: Plan, index: int) -> Plan:
-        others = frozenset(item for item in plan.gauges if item[0] != index)
-        if (index, gauge) in plan.gauges:
-            return replace(plan, gauges=others)
-        return replace(plan, gauges=others | {(index, gauge)}, euler=(plan.euler or frozenset()) | {index})
+        others = frozenset(item for item in plan.axial_moments if item[0] != index)
+        if (index, axial_moment) in plan.axial_moments:
+            return replace(plan, axial_moments=others)
+        return replace(
+            plan, axial_moments=others | {(index, axial_moment)}, euler=(plan.euler or frozenset()) | {index}
+        )
 
     return change
 
 
 _CHANGES: tuple[Callable[[Plan, int], Plan], ...] = (
     _flip_frame,
-    _flip_slide_to_parent,
-    _flip_slide_to_child,
+    _flip_shift_to_parent,
+    _flip_shift_to_child,
     _flip_moment,
-    _euler_with(Gauge.FIRST),
-    _euler_with(Gauge.SECOND),
+    _euler_with(AxialMoment.FIRST),
+    _euler_with(AxialMoment.SECOND),
 )

@@ -107,6 +107,8 @@ class QuantityRecord:
     looped: bool = False
     #: It is derived from the tree of links alone, so that limbs of one shape can be written in one form.
     of_links: bool = False
+    #: Its values depend on where along their axes the links' origins are.
+    of_origins: bool = False
     choices: frozenset[Choice] = frozenset()
     #: A way of its own to first derivatives, by one group of variables; None where the graph is to be differentiated.
     derivative: Callable[[Derivation, str], Values | None] | None = None

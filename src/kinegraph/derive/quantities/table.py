@@ -303,6 +303,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         frame=Frame.COORDINATES,
         unit="tau by parameter",
         letter=Letter("Y"),
+        of_origins=True,
         synonyms=("Y",),
     ),
     QuantityRecord(
@@ -314,6 +315,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         frame=Frame.NONE,
         unit=_INERTIA,
         letter=Letter("chi"),
+        of_origins=True,
         synonyms=("inertial_parameters",),
     ),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from kinegraph.model.mechanism import Mechanism
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates of one joint: one entry for a turning or sliding joint, three (turned axes) for a ball joint."""
+    """Rates of one joint: one entry for a revolute or prismatic joint, three (turned axes) for a ball joint."""
 
     velocity: tuple[Scalar, ...]
     acceleration: tuple[Scalar, ...]

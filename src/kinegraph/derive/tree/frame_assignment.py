@@ -189,7 +189,7 @@ def _opening_turns(parent: Seat, matrix: Matrix) -> tuple[Turn, ...]:
 
 
 def parallel_runs(tree: Tree) -> frozenset[int]:
-    """The turning links followed by a parallel turning joint: the ones worth keeping in their parent's frame."""
+    """The links followed by a joint parallel to their own: the ones worth keeping in their parent's frame."""
     kept = set()
     for index in range(1, len(tree.links)):
         joint = tree.links[index].joint

@@ -55,7 +55,7 @@ def no_mass(like: Scalar) -> MassMoments:
 
 
 def central_moments(mass: Scalar, moments: Vector, products: Vector) -> MassMoments:
-    """From mass, (Jx, Jy, Jz) and the products (Jyz, Jxz, Jxy), all about the mass centre."""
+    """From mass, (Jx, Jy, Jz) and the products (Jyz, Jxz, Jxy), all about the centre of mass."""
     half = Fraction(1, 2)
     jx, jy, jz = moments
     second = Symmetric(half * (jy + jz - jx), half * (jz + jx - jy), half * (jx + jy - jz), *products)

@@ -108,7 +108,7 @@ def second_frame(loop: Loop) -> str:
     return f"{loop.name}.second"
 
 
-def slides(tree: Tree, index: int) -> bool:
+def is_prismatic(tree: Tree, index: int) -> bool:
     """Does a link slide on its parent?"""
     joint = tree.links[index].joint
     return joint is not None and joint.kind is JointKind.PRISMATIC
@@ -151,7 +151,7 @@ class _TreeBuilder:
         self.bodies[name] = place
 
     def _armature(self) -> dict[str, Scalar]:
-        stated = zip(self.mechanism.velocity_names, self.mechanism.armature, strict=True)
+        stated = zip(self.mechanism.layout.velocities, self.mechanism.armature, strict=True)
         return {name: self.names.scalar(item) for name, item in stated if item != ZERO}
 
     def _add(self, body: Body) -> None:
@@ -175,7 +175,7 @@ class _TreeBuilder:
         for transform in inertia.central:
             centre = self._moved(centre, transform, name)
         if centre.link != place.link:
-            raise DerivationError(f"body {name!r}: the way from the link frame to the mass centre must not move")
+            raise DerivationError(f"body {name!r}: the way from the link frame to the centre of mass must not move")
         link = self.links[place.link]
         total = link.moments.plus(moments.turned(centre.rotation).shifted(centre.position))
         self.links[place.link] = replace(link, moments=total)

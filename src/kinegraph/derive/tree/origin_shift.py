@@ -1,4 +1,4 @@
-"""A turning joint's origin may lie anywhere on its axis: sliding it there moves lengths from one link to the next."""
+"""A revolute joint's origin may lie anywhere on its axis: sliding it there moves lengths from one link to the next."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from kinegraph.derive.tree.links import JointKind, Tree
 from kinegraph.graph.scalar import Scalar
 
 
-class Slide(Enum):
+class OriginShift(Enum):
     """Where to: the foot of the parent's origin on the axis, or the foot of the first child's origin."""
 
     PARENT = "parent"
     CHILD = "child"
 
 
-def slid(tree: Tree, slides: frozenset[tuple[int, Slide]]) -> Tree:
+def with_shifted_origins(tree: Tree, origin_shifts: frozenset[tuple[int, OriginShift]]) -> Tree:
     """The same tree with some origins moved along their joint's axis."""
-    for index, slide in sorted(slides, key=lambda item: (item[0], item[1].value)):
+    for index, shift in sorted(origin_shifts, key=lambda item: (item[0], item[1].value)):
         link = tree.links[index]
         if link.joint is not None and link.joint.kind is JointKind.REVOLUTE:
-            tree = _moved(tree, index, _distance(tree, index, slide))
+            tree = _moved(tree, index, _distance(tree, index, shift))
     return tree
 
 
-def _distance(tree: Tree, index: int, slide: Slide) -> Scalar:
+def _distance(tree: Tree, index: int, shift: OriginShift) -> Scalar:
     link = tree.links[index]
     assert link.joint is not None and link.origin is not None
-    if slide is Slide.PARENT:
+    if shift is OriginShift.PARENT:
         return -dot(link.origin.position, transpose(link.origin.rotation)[link.joint.axis])
     for child in tree.children[index]:
         origin = tree.links[child].origin

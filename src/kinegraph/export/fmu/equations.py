@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kinegraph.compiler.compile import reduced_graph
-from kinegraph.compiler.request import bound_parameters, quantities_of
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
@@ -66,7 +66,7 @@ def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression
 
 
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
-    accelerations = reduced_graph(mechanism, quantities_of("qdd"), bound, options.effort, cache=True)
+    accelerations = Chain(request_of(mechanism, "qdd", parameters=bound, effort=options.effort)).chosen().graph
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
     rate = state_rate(mechanism, accelerations, bound, forces, accounts=())
     nodes = rate.output("rate").nodes
@@ -76,7 +76,7 @@ def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: Export
 def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     """Energies and the places of output points, called as `simulate` calls its columns."""
     wanted = ["energy", *(f"pose:{point.name}" for point in mechanism.points)]
-    graph = reduced_graph(mechanism, quantities_of(wanted), bound, options.effort, cache=True)
+    graph = Chain(request_of(mechanism, wanted, parameters=bound, effort=options.effort)).chosen().graph
     builder = Builder()
     energy, *poses = moved(graph.outputs, transfer(graph, builder))
     kinetic, potential = energy.nodes

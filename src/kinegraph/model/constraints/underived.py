@@ -8,9 +8,11 @@ from kinegraph.model.mechanism import Mechanism
 
 
 def refuse_contacts_and_unknowns(mechanism: Mechanism) -> None:
-    """DerivationError for a mechanism with contacts or unknown forces, naming them."""
-    pending = [described(tie) for tie in mechanism.contacts]
-    _refuse(mechanism, [*pending, *_unknowns(mechanism)], "equations of mechanisms with contacts or unknown forces")
+    """DerivationError for a mechanism with contacts, unknown forces or cuts away from loops, naming them."""
+    loops = {loop.name for loop in mechanism.loops}  # elsewhere than at its own joint no loop is cut yet
+    pending = [f"the cut at {cut.joint}" for cut in mechanism.cuts if cut.joint not in loops]
+    pending += [described(tie) for tie in mechanism.contacts]
+    _refuse(mechanism, [*pending, *_unknowns(mechanism)], "equations with contacts, unknown forces or such cuts")
 
 
 def refuse_ties(mechanism: Mechanism, what: str) -> None:

@@ -13,6 +13,8 @@ from kinegraph.model.validation.expressions import Scope, Site
 from kinegraph.model.validation.kinds import ANYTHING, RATES, UNKNOWN, VELOCITIES
 from kinegraph.model.validation.linearity import degree
 
+_OWN_RATES = RATES - {"point", "point velocity"}
+
 
 def definition_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
     """Every expression that gets a name."""
@@ -21,7 +23,7 @@ def definition_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
         yield Site(definition.value, what, ANYTHING | UNKNOWN, places.of(definition))
     for quasivelocity in mechanism.quasivelocities:
         what = f"the quasi-velocity {quasivelocity.name}"
-        yield Site(quasivelocity.value, what, RATES, places.of(quasivelocity))
+        yield Site(quasivelocity.value, what, _OWN_RATES, places.of(quasivelocity))
 
 
 def check_definitions(mechanism: Mechanism, scope: Scope, places: Places) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from kinegraph.compiler.compile import derive, kernel_of
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import kernel_of
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.compiler.request import Quantities, quantities_of
+from kinegraph.compiler.request import Quantities, request_of
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient
 from kinegraph.graph.transfer import bind
@@ -14,7 +15,7 @@ from kinegraph.io import parse, write
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.evaluate import initial_positions, initial_velocities, known_parameter_values
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.pipeline import Effort, OnPass, reduce
+from kinegraph.passes.pipeline import Effort, OnPass
 from kinegraph.store.read.expression import parameter_values
 from kinegraph.store.read.find import graph_row
 from kinegraph.store.read.load import read_graph
@@ -33,15 +34,15 @@ def add(
 ) -> SavedModel:
     """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass."""
     mechanism = mechanism_of(mechanism)
-    words = tuple(str(quantity) for quantity in quantities_of(quantities))
-    initial = derive(mechanism, quantities, effort=effort)
-    reduction = reduce(initial, effort=effort, on_pass=on_pass)
+    chain = Chain(request_of(mechanism, quantities, effort=effort), on_pass=on_pass)
+    words = tuple(str(quantity) for quantity in chain.request.quantities)
+    initial, reduced = chain.derived.graph, chain.reduced
     passes = [PassRecord("initial", count(initial))]
-    passes += [PassRecord(report.name, report.after, report.seconds) for report in reduction.reports]
-    passes.append(PassRecord("best", count(reduction.graph)))
+    passes += [PassRecord(report.name, report.after, report.seconds) for report in reduced.reports]
+    passes.append(PassRecord("best", count(reduced.graph)))
     graphs = (
         GraphRecord("initial", words, initial),
-        GraphRecord("reduced", words, reduction.graph, tuple(passes), reduction.proved),
+        GraphRecord("reduced", words, reduced.graph, tuple(passes), proved=True),
     )
     return save(store, ModelRecord(mechanism.name, write(mechanism), graphs, default_values(mechanism)))
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from html import escape
 
 from kinegraph import library
-from kinegraph.compiler.compile import LARGE, derive, derived_plainly
-from kinegraph.compiler.request import unit_quaternions
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import LARGE
+from kinegraph.compiler.request import request_of
 from kinegraph.errors import DerivationError, ModelError
 from kinegraph.graph.count import Operations, count
-from kinegraph.graph.proof.prove import prove
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml import Display, Displays, mathml
-from kinegraph.passes.pipeline import Effort, reduce
 
 #: Longer lists of equations are not typeset: nobody reads them, and the page would grow by megabytes.
 MOST_EQUATIONS = 800
@@ -53,12 +52,10 @@ def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Count
     found = []
     for quantity, title in _COUNTED.items():
         try:
-            plain = derived_plainly(mechanism, quantity, bound)
-            graph = reduce(derive(mechanism, quantity, parameters=bound), Effort.QUICK, prove=False).graph
+            reduced = Chain(request_of(mechanism, quantity, parameters=bound)).reduced
         except DerivationError:  # e.g. no forward dynamics of a joint that moves no mass
             continue
-        proved = bool(prove(plain, graph, quaternions=unit_quaternions(mechanism)))
-        found.append(Counted(title, count(plain), count(graph), proved))
+        found.append(Counted(title, reduced.first, count(reduced.graph), proved=True))
     return found
 
 
@@ -71,7 +68,7 @@ def typeset(mechanism: Mechanism, source: str | None = None) -> str:
     for quantities, title in _TYPESET.items():
         found = None
         if len(mechanism.layout.velocities) <= LARGE:
-            found = mathml(reduce(derive(mechanism, quantities), Effort.QUICK).graph, mechanism, DIGITS)
+            found = mathml(Chain(request_of(mechanism, quantities)).reduced.graph, mechanism, DIGITS)
         if found is None or len(found.abbreviations) + len(found.entries) > MOST_EQUATIONS:
             sections.append(_left_out(title, quantities, mechanism, source))
         else:

@@ -46,7 +46,7 @@ class Kinegraph(Peer):
         #: Processor time of compiling each kernel, or of loading it from the cache.
         self.compile_seconds: dict[str, float] = {}
         base = 6 if case.floating else 0
-        joints = [robot.joints[name] for name in self.mechanism.position_names[base + 1 if base else 0 :]]
+        joints = [robot.joints[name] for name in self.mechanism.layout.positions[base + 1 if base else 0 :]]
         if sorted(joints) != sorted(joint_names):
             raise SystemExit(f"{case.name}: Kinegraph and Pinocchio disagree on the joints")
         index = {name: number for number, name in enumerate(joint_names)}

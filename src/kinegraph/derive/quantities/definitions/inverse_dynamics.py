@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinegraph.derive.derivatives.forces_and_accelerations import ChainRule, displacement_seeds
-from kinegraph.derive.derivatives.inverse_dynamics import force_slopes
+from kinegraph.derive.derivatives.inverse_dynamics import joint_force_derivatives
 from kinegraph.derive.dynamics import armature, newton_euler
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
 from kinegraph.derive.tree.coordinates import Square
@@ -51,7 +51,7 @@ def force_derivative(derivation: Derivation, by: str, motion: Motion) -> Square:
     """The derivative of the generalized forces along a motion."""
     if by == Variables.ACCELERATIONS:
         return derivation.inertia
-    slopes = force_slopes(derivation.layout, motion, derivation.euler, derivation.driven)
+    slopes = joint_force_derivatives(derivation.layout, motion, derivation.euler, derivation.driven)
     seeds = displacement_seeds(derivation.mechanism, derivation.builder)
     chain = ChainRule(derivation.builder, motion, slopes, seeds)
     needed = chain.by_displacement() if by == DISPLACEMENTS else chain.by_velocity()

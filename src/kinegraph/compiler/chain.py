@@ -1,0 +1,242 @@
+"""One request, one chain of records: derived, reduced, chosen. All commands read it, nobody rebuilds it.
+
+Reduced and chosen graphs are kept on disk under the request's key, so that a second run need not derive them again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel, instructions_saved
+from kinegraph.codegen.program.back_substitution import BackSubstitution
+from kinegraph.codegen.program.binding import Argument, bind
+from kinegraph.codegen.simd.orbits import share_side_by_side
+from kinegraph.compiler.records import Chosen, Derived, Means, Reduced
+from kinegraph.compiler.request import Request, arguments_of
+from kinegraph.compiler.whole_proof import proved, with_dense_factors, with_exact_numbers
+from kinegraph.derive.dynamics.forward import LinearSystem
+from kinegraph.derive.quantities.definitions.accelerations import solves
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.plan import Plan
+from kinegraph.derive.quantities.plans import Candidate, PlanSearch
+from kinegraph.errors import KinegraphError
+from kinegraph.graph import law
+from kinegraph.graph.count import count
+from kinegraph.graph.flatten import flattened
+from kinegraph.graph.node import Graph
+from kinegraph.graph.proof.whole import WholeProof
+from kinegraph.jit import cache as disk
+from kinegraph.jit.contents import digest
+from kinegraph.jit.target import host
+from kinegraph.passes.pipeline import Effort, OnPass, reduce
+
+_log = logging.getLogger("kinegraph")
+
+#: From this many velocities on, derivatives of accelerations are solved for in loops over their columns.
+SOLVED_IN_LOOPS = 6
+
+#: How many nodes may be derived while choosing frames, by effort.
+PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 60_000, Effort.SEARCH: 1_000_000}
+
+#: Limbs are computed side by side where this part of the operations can be.
+_LEAST_SHARE = 0.5
+
+#: And where a longer search has reduced the graph, only if single calls save this part of the instructions: batches,
+#: whose lanes are states, gain nothing and would lose what the search has found.
+_LEAST_SAVED = 0.2
+
+
+class _Dumped(Protocol):
+    def dump(self) -> str: ...
+
+
+Record = TypeVar("Record", bound=_Dumped)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The records of one request. `cache`: keep them on disk; `on_pass` hears of every pass that is run."""
+
+    request: Request
+    cache: bool = True
+    on_pass: OnPass | None = field(default=None, compare=False)
+
+    @cached_property
+    def derived(self) -> Derived:
+        """The equations by the cheapest plan."""
+        candidate = self._search.best(self._budget)
+        law.check(candidate.graph)
+        return Derived(self.request.key, candidate.plan, candidate.graph)
+
+    @property
+    def first(self) -> Graph:
+        """The equations as the recursions first give them: every link in its own frame, no parameters regrouped."""
+        return self._first(self.derived.plan)[0]
+
+    @cached_property
+    def reduced(self) -> Reduced:
+        """The equations reduced, proved equal to the equations as first derived."""
+        return self._kept(f"reduced-{self.request.key}", Reduced.read, self._reduce)
+
+    def chosen(self, means: Means | None = None, runtime: Sequence[str] = ()) -> Chosen:
+        """The graph that is estimated to run fastest with these means, when the parameters of `runtime` arrive late."""
+        means = means or Means()
+        key = digest(self.request.key, means, host().fused)
+        return self._kept(f"chosen-{key}", Chosen.read, lambda: self._choose(means, runtime))
+
+    @property
+    def limbs_prevail(self) -> bool:
+        """Are most joints those of limbs with others like them, which kernels compute side by side where that pays?"""
+        return self._limb_search.limbs_prevail
+
+    # deriving
+
+    @cached_property
+    def _search(self) -> PlanSearch:
+        return PlanSearch(self.request.mechanism, self.request.quantities, self.request.parameters)
+
+    @cached_property
+    def _limb_search(self) -> PlanSearch:
+        return PlanSearch(self.request.mechanism, self.request.quantities, self.request.parameters, alike=True)
+
+    @property
+    def _budget(self) -> int:
+        return PLAN_BUDGET[self.request.frames or self.request.effort]
+
+    def _first_plan(self, plan: Plan) -> Plan:
+        """Every link in its own frame, nothing regrouped; by the same algorithms."""
+        of_origins = any(quantity.record.of_origins for quantity in self.request.quantities)
+        shifts = plan.origin_shifts if of_origins else frozenset()
+        return Plan(kept=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia, forward=plan.forward)
+
+    def _first(self, plan: Plan) -> tuple[Graph, float]:
+        """The equations as the recursions first give them, and the seconds that took."""
+        started = time.perf_counter()
+        return self._search.derived(self._first_plan(plan)).graph, time.perf_counter() - started
+
+    def _proved(self, graph: Graph, plan: Plan, tail: BackSubstitution | None) -> WholeProof:
+        """That a graph, up to the linear system that loops solve after it, equals the equations as first derived."""
+        if tail is None:
+            first, deriving = self._first(plan)
+            return proved(first, graph, self.request.mechanism, deriving)
+        started = time.perf_counter()
+        candidate, system = self._search.unsolved(self._first_plan(plan))
+        first = with_dense_factors(candidate.graph, system.lower, tail.size)
+        deriving = time.perf_counter() - started
+        return proved(first, with_dense_factors(graph, tail.lower, tail.size), self.request.mechanism, deriving)
+
+    # reducing
+
+    def _reduce(self) -> tuple[Reduced, bool]:
+        request, derived = self.request, self.derived
+        reduction = reduce(
+            derived.graph, request.effort, request.seconds, request.seed, prove=False, on_pass=self.on_pass
+        )
+        law.check(reduction.graph)
+        first, deriving = self._first(derived.plan)
+        proof = proved(first, reduction.graph, request.mechanism, deriving)
+        record = Reduced(request.key, reduction.graph, count(first), count(derived.graph), reduction.reports, proof)
+        return record, not reduction.interrupted
+
+    # choosing
+
+    def _choose(self, means: Means, runtime: Sequence[str]) -> tuple[Chosen, bool]:
+        solved = self._solved if means.solving_loops else ()
+        found = self._limbs_side_by_side(solved) if means.side_by_side else None
+        # At quick effort deriving twice would take longer than what it might save.
+        if found is None or self.request.effort is not Effort.QUICK:
+            straight = self._straight(solved)
+            if found is None or self._saved(found, straight, runtime) < _LEAST_SAVED:
+                found = straight
+        law.check(found.graph)
+        return found, True
+
+    def _straight(self, solved: tuple[bool, ...]) -> Chosen:
+        request = self.request
+        if not any(solved):
+            return self._faster(self.derived.graph, self.derived.plan, self.reduced.graph)
+        candidate, system = self._search.best_unsolved(self._budget)
+        reduced = reduce(candidate.graph, request.effort, request.seconds, request.seed, prove=False).graph
+        return self._faster(candidate.graph, candidate.plan, reduced, self._tail(system, solved))
+
+    def _faster(self, derived: Graph, plan: Plan, reduced: Graph, tail: BackSubstitution | None = None) -> Chosen:
+        request = self.request
+        choice = faster_as_kernel(derived, reduced, fused=host().fused)
+        graph = reduced if choice.reduction_taken else derived
+        _log.info("%s: %s", request, choice)
+        proof = self.reduced.proof if tail is None and graph is self.reduced.graph else self._proved(graph, plan, tail)
+        return Chosen(request.key, graph, proof, choice, tail)
+
+    @cached_property
+    def _solved(self) -> tuple[bool, ...]:
+        """Which quantities are derivatives of accelerations, solved for in loops; none where that gains nothing."""
+        request = self.request
+        few = len(request.mechanism.layout.velocities) < SOLVED_IN_LOOPS
+        if few or not any(quantity.name == "qdd" and quantity.by for quantity in request.quantities):
+            return (False,) * len(request.quantities)
+        derivation = Derivation(request.mechanism, request.parameters, Plan())
+        return tuple(solves(derivation, quantity) for quantity in request.quantities)
+
+    def _tail(self, system: LinearSystem, solved: tuple[bool, ...]) -> BackSubstitution:
+        size = len(self.request.mechanism.layout.velocities)
+        return BackSubstitution(size, tuple(system.order), tuple(system.lower), solved)
+
+    def _limbs_side_by_side(self, solved: tuple[bool, ...]) -> Chosen | None:
+        """The graph with limbs side by side, if there are such limbs and enough is saved."""
+        search = self._limb_search
+        if not search.limbs_prevail:
+            return None
+        candidate, tail = self._limb_candidate(search, solved)
+        limbs = candidate.limbs
+        assert limbs is not None
+        # What is reduced by more than a quick search would no longer be of one shape.
+        graph = flattened(reduce(candidate.graph, effort=Effort.QUICK, prove=False).graph)
+        numbers = limbs.values()
+        share = share_side_by_side(graph, limbs.exchange)
+        _log.info("%s: %.0f %% of the operations are done side by side", self.request, 100 * share)
+        if numbers is None or share < _LEAST_SHARE:
+            return None
+        proof = self._proved(with_exact_numbers(graph, limbs.numbers), candidate.plan, tail)
+        choice = KernelChoice(True)
+        return Chosen(self.request.key, graph, proof, choice, tail, numbers, tuple(limbs.exchange.items()))
+
+    def _limb_candidate(
+        self, search: PlanSearch, solved: tuple[bool, ...]
+    ) -> tuple[Candidate, BackSubstitution | None]:
+        if not any(solved):
+            return search.best(), None
+        candidate, system = search.best_unsolved()
+        return candidate, self._tail(system, solved)
+
+    def _saved(self, first: Chosen, second: Chosen, runtime: Sequence[str]) -> float:
+        """Which part of the second's instructions the first saves."""
+        arguments: tuple[Argument, ...] = arguments_of(self.request.mechanism, self.request.quantities, runtime)
+        bindings = [bind(one.graph, arguments, one.numbers) for one in (first, second)]
+        return instructions_saved(bindings[0], dict(first.exchange), bindings[1], host().fused)
+
+    # keeping
+
+    def _kept(self, name: str, read: Callable[[str], Record], make: Callable[[], tuple[Record, bool]]) -> Record:
+        """A record from disk, if one is there that can be read and obeys the law; else a new one, kept if whole."""
+        stored = _stored(name, read) if self.cache else None
+        if stored is not None:
+            return stored
+        record, whole = make()
+        if self.cache and whole:
+            disk.save(name, record.dump().encode())
+        return record
+
+
+def _stored(name: str, read: Callable[[str], Record]) -> Record | None:
+    data = disk.load(name)
+    if data is None:
+        return None
+    try:
+        return read(data.decode())
+    except (KinegraphError, ValueError, TypeError, KeyError, AttributeError):
+        return None

@@ -1,0 +1,143 @@
+"""The records between the stages: Derived, Reduced, Chosen. Frozen, printable, with the key of their request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from kinegraph.codegen.estimate.choice import KernelChoice
+from kinegraph.codegen.program.back_substitution import BackSubstitution
+from kinegraph.derive.quantities.plan import Plan
+from kinegraph.graph import text
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.graph.proof.whole import WholeProof
+from kinegraph.passes.pipeline import PassReport
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The equations by the cheapest plan (frames, origins, algorithms), before any pass."""
+
+    key: str
+    plan: Plan
+    graph: Graph
+
+    def __str__(self) -> str:
+        return f"derived: {len(self.graph)} nodes, {count(self.graph)}"
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The equations with as few operations as the effort allows, proved equal to those first derived.
+
+    `first` counts the equations as the recursions give them, `derived` those of the cheapest plan.
+    """
+
+    key: str
+    graph: Graph
+    first: Operations
+    derived: Operations
+    reports: tuple[PassReport, ...]
+    proof: WholeProof
+
+    def __str__(self) -> str:
+        return f"reduced: {len(self.graph)} nodes, {count(self.graph)}; {self.proof}"
+
+    def dump(self) -> str:
+        """The record as text that `read` reads back."""
+        reports = [asdict(report) for report in self.reports]
+        counts = {"first": asdict(self.first), "derived": asdict(self.derived)}
+        return json.dumps(
+            {"key": self.key, **counts, "graph": text.dump(self.graph), "reports": reports, "proof": asdict(self.proof)}
+        )
+
+    @classmethod
+    def read(cls, dumped: str) -> Reduced:
+        """What dump wrote; the graph must obey the law."""
+        found = json.loads(dumped)
+        reports = tuple(
+            PassReport(**{**one, "before": Operations(**one["before"]), "after": Operations(**one["after"])})
+            for one in found["reports"]
+        )
+        first, derived = Operations(**found["first"]), Operations(**found["derived"])
+        proof = WholeProof(**found["proof"])
+        return cls(found["key"], text.read(found["graph"]), first, derived, reports, proof)
+
+
+@dataclass(frozen=True)
+class Means:
+    """What code can do beside computing a list of operations: limbs in the lanes of vectors, loops that solve."""
+
+    side_by_side: bool = False
+    solving_loops: bool = False
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The graph that is estimated to run fastest, with what comes after it.
+
+    Where limbs are computed side by side, `numbers` are the values of the symbols in which they differ and `exchange`
+    leads from the symbols of each limb to those of the next (see `derive.tree.limbs`).
+    """
+
+    key: str
+    graph: Graph
+    proof: WholeProof
+    choice: KernelChoice
+    tail: BackSubstitution | None = None
+    numbers: Mapping[str, Fraction] = field(default_factory=dict)
+    exchange: tuple[tuple[Symbol, Symbol], ...] = ()
+
+    def __str__(self) -> str:
+        limbs = "; limbs side by side" if self.exchange else ""
+        return f"chosen: {len(self.graph)} nodes, {count(self.graph)}; {self.choice}{limbs}; {self.proof}"
+
+    def dump(self) -> str:
+        """The record as text that `read` reads back."""
+        tail = self.tail
+        return json.dumps(
+            {
+                "key": self.key,
+                "graph": text.dump(self.graph),
+                "proof": asdict(self.proof),
+                "choice": asdict(self.choice),
+                "tail": tail and [tail.size, tail.order, tail.lower, tail.solved],
+                "numbers": {name: _hexadecimal(value) for name, value in self.numbers.items()},
+                "exchange": [[(one.kind.value, one.name) for one in pair] for pair in self.exchange],
+            }
+        )
+
+    @classmethod
+    def read(cls, dumped: str) -> Chosen:
+        """What dump wrote; the graph must obey the law."""
+        found = json.loads(dumped)
+        return cls(
+            found["key"],
+            text.read(found["graph"]),
+            WholeProof(**found["proof"]),
+            KernelChoice(**found["choice"]),
+            _tail(found["tail"]),
+            {name: Fraction(*(int(part, 16) for part in value)) for name, value in found["numbers"].items()},
+            tuple((_symbol(one), _symbol(other)) for one, other in found["exchange"]),
+        )
+
+
+def _hexadecimal(value: Fraction) -> tuple[str, str]:
+    """Python refuses to read the longest numbers in base ten."""
+    return f"{value.numerator:x}", f"{value.denominator:x}"
+
+
+def _symbol(pair: list[str]) -> Symbol:
+    kind, name = pair
+    return Symbol(Kind(kind), name)
+
+
+def _tail(found: list[Any] | None) -> BackSubstitution | None:
+    if not found:
+        return None
+    size, order, lower, solved = found
+    return BackSubstitution(size, tuple(order), tuple((i, j) for i, j in lower), tuple(solved))

@@ -1,0 +1,77 @@
+"""What users give to `simulate` and `sweep`, checked before anything starts; each error says what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinegraph.errors import SolveError
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.solve.methods.step_control import Control, FixedStep
+
+_LONGEST_RUN = 1e12  # seconds, more than thirty thousand years
+_MOST_STEPS = 1e10
+_MOST_ROWS = 10_000_000
+
+
+def seconds(name: str, value: object) -> float:
+    """A time a user gives."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise SolveError(f"{name} is {value!r}: give a number of seconds, e.g. simulate(model, 10)") from None
+    if not isfinite(number):
+        raise SolveError(f"{name} is {value!r}: give a finite number of seconds")
+    return number
+
+
+def check_length(span: tuple[float, float], control: Control) -> None:
+    """SolveError for a run that would never end."""
+    length = span[1] - span[0]
+    if length > _LONGEST_RUN:
+        raise SolveError(f"a run of {length:.3g} s would never end; at most {_LONGEST_RUN:.0e} s can be asked for")
+    if isinstance(control, FixedStep) and length / control.step > _MOST_STEPS:
+        message = f"steps of {control.step:.3g} s over {length:.3g} s are {length / control.step:.1e} steps"
+        raise SolveError(f"{message}; at most {_MOST_STEPS:.0e} can be asked for: give a longer step")
+
+
+def check_rows(intervals: int) -> None:
+    """SolveError for more saved states than memory holds."""
+    if intervals > _MOST_ROWS:
+        message = f"grid={intervals} would save {float(intervals):.0e} states"
+        raise SolveError(f"{message}; at most {_MOST_ROWS} can be asked for: save fewer, or at grid=[times]")
+
+
+def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike | None) -> Mapping[str, Scalar]:
+    """Initial values by name; an array holds all positions, then all velocities."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return given
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise SolveError(f"initial is {given!r}: give values by name, e.g. initial={{{names[0]!r}: 1}}") from None
+    if values.shape != (len(names),):
+        message = f"initial has shape {values.shape}, {mechanism.name} takes {len(names)} numbers"
+        raise SolveError(f"{message}: {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}")
+    return dict(zip(names, values.tolist(), strict=True))
+
+
+def check_inputs(given: object) -> None:
+    """SolveError unless inputs are given by name, none as a Python function."""
+    remedy = "give formulas or samples by name, e.g. inputs={'q1': \"-0.1*q1'\"} or {'q1': (times, values)}"
+    if not isinstance(given, Mapping):
+        raise SolveError(f"inputs is {_kind(given)}: {remedy}")
+    for name, value in given.items():
+        if callable(value):
+            raise SolveError(f"the input {name!r} is {_kind(value)}: {remedy}")
+
+
+def _kind(value: object) -> str:
+    return "a Python function" if callable(value) else repr(value)

@@ -1,0 +1,30 @@
+"""`kinegraph check` says what ties the bodies of a mechanism."""
+
+import json
+
+from tests.cli.run import runner
+
+MODEL = """
+    parameters l = 1; coordinates q1 = 1, q2, q3;
+    Crank | Rz(q1) | m(1), Jz(1); Coupler~Crank | Sx(l), Rz(q2) | m(1), Jz(1);
+    Rocker~Coupler | Sx(2*l), Rz(q3) | m(1), Jz(1); output tip = Rocker (l, 0, 0); unknown S;
+    loop pin | revolute | Rocker: Sx(l) | Sx(2*l); loop teeth | gear(2) | q1 | q3;
+    constraint roll | q1' + q2' = 0; contact floor | tip.y >= -9; force P | value(S), on(q1);
+"""
+
+
+def test_loops_constraints_contacts_unknowns(tmp_path, capsys):
+    file = tmp_path / "bar.kg"
+    file.write_text(MODEL)
+    run = runner(capsys)
+    facts = json.loads(run("check", file, "--json").out)
+    assert facts["dof"] is None and facts["constraint_rows"] == 7
+    pin, teeth = facts["loops"]
+    assert pin == {
+        "name": "pin", "joint": "revolute", "rows": 5, "cut": "pin", "bodies": [None, "Crank", "Coupler", "Rocker"],
+    }  # fmt: skip
+    assert teeth["joint"] == "gear" and teeth["cut"] is None
+    assert facts["constraints"] == [{"name": "roll", "kind": "nonholonomic"}]
+    assert facts["contacts"] == ["floor"] and facts["unknowns"] == ["S"]
+    text = run("check", file).out
+    assert "3 velocities, 7 rows of loops and constraints" in text and "pin (revolute)" in text

@@ -1,0 +1,121 @@
+"""One request makes one chain of records: all commands read the same one, and what they show is what is compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import straight_kernel
+from kinegraph.compiler.request import request_of
+from kinegraph.errors import ProofError
+from kinegraph.graph import text
+from kinegraph.graph.node import Graph
+from kinegraph.store import add
+from tests.cli.run import runner
+
+MODEL = "pendulum-3"  # no parameters: numbers and symbols are the same
+COMMANDS = {
+    "ops": "ops {} -q qdd --effort quick",
+    "inspect": "inspect {} --stage reduced -q qdd",
+    "derive": "derive {} -q qdd",
+    "eval": "eval {} -q qdd",
+    "export": "export {} -q qdd --to c -o {{}}",
+    "simulate": "simulate {} --for 0.001",
+    "view": "view {} -o {{}}/page.html",
+    "store": "",
+}
+
+
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, str]]:
+    """Keys and quantities of the chains whose reduced or chosen graphs are read."""
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
+    found: list[tuple[str, str]] = []
+    kept = Chain._kept
+
+    def watched(chain: Chain, name: str, *arguments: Any) -> Any:
+        found.append((chain.request.key, ",".join(map(str, chain.request.quantities))))
+        return kept(chain, name, *arguments)
+
+    monkeypatch.setattr(Chain, "_kept", watched)
+    return found
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_reads_the_record_of_its_request(
+    command: str, used: list[tuple[str, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mechanism = kg.load(MODEL)
+    expected = request_of(mechanism, "qdd", numeric=True).key
+    if command == "store":
+        add(kg.open_store(tmp_path / "store.sqlite"), mechanism, "qdd")
+    else:
+        line = COMMANDS[command].format(MODEL).format(tmp_path)
+        assert runner(capsys)(line).code == 0
+    assert {key for key, quantities in used if quantities == "qdd"} == {expected}
+
+
+def test_inspect_prints_what_is_compiled(used: object, capsys: pytest.CaptureFixture[str]) -> None:
+    run = runner(capsys)
+    mechanism = kg.load("double-pendulum")
+    kernel = kg.compile(mechanism, "tau")
+    assert isinstance(kernel, kg.Kernel)
+    shown = {
+        stage: run(f"inspect double-pendulum --stage {stage}").out for stage in ("reduced", "chosen", "ir", "program")
+    }
+    assert shown["chosen"] == text.dump(kernel.graph) and shown["ir"] == kernel.ir
+    assert shown["program"] == f"{kernel.program}\n"
+    assert shown["reduced"] == text.dump(Chain(request_of(mechanism, "tau", numeric=True)).reduced.graph)
+
+
+def test_records_can_be_printed(used: object) -> None:
+    chain = Chain(request_of(kg.load("puma560"), "tau", numeric=True))
+    assert str(chain.request) == "puma560: tau"
+    for record in (chain.derived, chain.reduced, chain.chosen()):
+        assert "nodes" in str(record) and len(str(record)) < 400
+    assert "proved equal to the equations as first derived" in str(chain.reduced)
+
+
+@pytest.mark.parametrize(
+    ("model", "quantities"),
+    [
+        ("puma560", "tau"), ("puma560", "H,gravity"), ("puma560", "d(qdd)/d(q),d(qdd)/d(v)"), ("free-body", "qdd"),
+        ("kidym-biped-new", "qdd"), ("puma560", "regressor,base_parameters"), ("heavy-top", "energy,momentum"),
+    ],
+)  # fmt: skip
+def test_kernels_are_proved_the_whole_way(model: str, quantities: str, used: object) -> None:
+    """Also where limbs are computed side by side, and where the last linear system is solved in loops."""
+    first, again = (kg.compile(model, quantities) for _ in range(2))
+    for kernel in (first, again):
+        assert isinstance(kernel, kg.Kernel) and kernel.proof is not None and kernel.proof.first > 0
+        assert "as first derived" in str(kernel.proof)
+
+
+def test_what_is_not_equal_to_the_first_equations_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong plan would pass a proof of the reduction alone."""
+    chain = Chain(request_of(kg.load("double-pendulum"), "H", numeric=True), cache=False)
+    other = kg.derive("double-pendulum", "H", numeric=True, parameters={"m1": 7})
+    monkeypatch.setattr(Chain, "_first", lambda *_: (other, 0.0))
+    with pytest.raises(ProofError, match="differ in output 'H'"):
+        straight_kernel(chain)
+
+
+def test_an_interrupted_reduction_is_not_kept(monkeypatch: pytest.MonkeyPatch, used: object, tmp_path: Path) -> None:
+    from kinegraph.compiler import chain as module
+
+    reduce = module.reduce
+
+    def interrupted(graph: Graph, *arguments: Any, **options: Any) -> Any:
+        from dataclasses import replace
+
+        return replace(reduce(graph, *arguments, **options), interrupted=True)
+
+    monkeypatch.setattr(module, "reduce", interrupted)
+    reduced = Chain(request_of(kg.load("double-pendulum"), "H")).reduced
+    assert np.all([one.nodes for one in reduced.graph.outputs])
+    assert not list((tmp_path / "cache").glob("reduced-*"))

@@ -1,0 +1,63 @@
+"""Passes named in a text, read and written."""
+
+from __future__ import annotations
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import GraphError
+from kinegraph.graph.count import largest_exponent
+from kinegraph.graph.text import read
+from kinegraph.passes.by_name import NAMED, passes_text, read_passes
+from kinegraph.passes.expand import Expand
+from kinegraph.passes.monomials import ExtractMonomials
+from kinegraph.passes.rebuild import Rebuild
+
+SQUARE = """\
+%0 = input "a"
+%1 = input "b"
+%2 = %0^2 + 2 %0 %1 + %1^2
+output "y" () = %2
+"""
+
+
+def test_names_and_options_make_passes() -> None:
+    assert read_passes("rebuild, expand(ways=0), monomials(degree=4)") == (
+        Rebuild(),
+        Expand(ways=0),
+        ExtractMonomials(degree=4),
+    )
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_pass_can_be_named_written_and_run(name: str) -> None:
+    (step,) = read_passes(name)
+    assert passes_text((step,)) == name
+    assert kg.reduce(read(SQUARE), passes=(step,)).proved
+
+
+def test_a_pipeline_is_printed_as_it_is_read() -> None:
+    text = (
+        "rebuild, expand(ways=0), trigonometric_identities(double_sines=false), search(work=500), monomials(degree=4)"
+    )
+    assert passes_text(read_passes(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "  ", "expnd", "expand(", "expand(way=0)", "expand(ways=many)", "expand ways"])
+def test_what_is_no_pass_is_refused(text: str) -> None:
+    with pytest.raises(GraphError):
+        read_passes(text)
+
+
+def test_own_passes_report_costlier_steps_and_return_the_cheapest() -> None:
+    graph = kg.reduce(read(SQUARE), kg.Effort.QUICK).graph
+    reduction = kg.reduce(graph, passes=read_passes("expand(ways=0), rebuild"))
+    assert [report.name for report in reduction.reports] == ["expand", "rebuild"]
+    assert reduction.reports[0].after.total > kg.count(graph).total
+    assert reduction.reports[0].largest_exponent == 2
+    assert kg.count(reduction.graph).total == kg.count(graph).total
+
+
+def test_the_largest_exponent() -> None:
+    assert largest_exponent(read(SQUARE)) == 2
+    assert largest_exponent(read('%0 = input "a"\noutput "y" () = %0\n')) == 1
