@@ -74,7 +74,7 @@ def test_formulas_of_a_run_use_the_names():
     same = {"flat": "q1 + q2"}
     other = kg.simulate(parse(WRITTEN_OUT), 1, events=same, inputs={"q1": "-k*(q1 + q2 - 0.1)"}, native=False)
     assert [one.time for one in run.happenings] == [one.time for one in other.happenings] != []
-    assert run.final == other.final
+    assert other.final.items() <= run.final.items()
 
 
 def test_a_builder_defines_names():

@@ -21,6 +21,7 @@ from kinegraph.files import read_input_text
 from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
+    from kinegraph.simulate.accuracy import ErrorEstimate
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.results.solution import Solution
 
@@ -64,6 +65,9 @@ def run(
         bool | None,
         typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
     ] = None,
+    estimate_error: Annotated[
+        bool, typer.Option("--estimate-error", help="Run again with a hundredth of the tolerance; say what agrees.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -71,7 +75,8 @@ def run(
 
     Exit code 1 says that the run did not reach its end.
     """
-    from kinegraph.simulate import simulate
+    from kinegraph.simulate import Adaptive, FixedStep, simulate
+    from kinegraph.simulate.accuracy import error_estimates, tighter
 
     if page:
         from kinegraph.view.page import page_path
@@ -79,12 +84,18 @@ def run(
         page_path(page)
     mechanism = source.mechanism()
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
-    solution = simulate(
-        mechanism, duration, method=method, initial=initial, parameters=_formulas(parameters),
-        inputs=_inputs(assignments(inputs or (), "--input")), events=_events(events, stop), grid=points or None,
-        rtol=rtol, atol=atol, step=step, native="auto" if native is None else native,
-        progress=False if quiet or json else None,
-    )  # fmt: skip
+    control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
+    options: dict[str, Any] = {
+        "method": method, "initial": initial, "parameters": _formulas(parameters),
+        "inputs": _inputs(assignments(inputs or (), "--input")), "events": _events(events, stop),
+        "grid": points or None,
+        "native": "auto" if native is None else native,
+        "progress": False if quiet or json else None,
+    }  # fmt: skip
+    solution = simulate(mechanism, duration, control=control, **options)
+    estimates: tuple[ErrorEstimate, ...] = ()
+    if estimate_error:
+        estimates = error_estimates(solution, simulate(mechanism, duration, control=tighter(control), **options))
     if output:
         solution.save(output)
     if plot:
@@ -96,7 +107,7 @@ def run(
 
         with console(stderr=True).status(f"writing {page} ..."):
             write_page(solution, page, source.typed)
-    _report(solution, json)
+    _report(solution, estimates, json)
     if page and not json:
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
     if not solution.status.good:
@@ -150,14 +161,19 @@ def _events(recorded: list[str] | None, stopping: list[str] | None) -> list[Even
     ]
 
 
-def _report(solution: Solution, as_json: bool) -> None:
+def _report(solution: Solution, estimates: tuple[ErrorEstimate, ...], as_json: bool) -> None:
     if as_json:
         print_json({
             "model": solution.model, "method": solution.method, "status": solution.status.name,
             "message": str(solution.ending), "t": solution.ending.time, "final": solution.final,
             "checks": [{"name": c.name, "error": c.error, "passed": c.passed} for c in solution.checks],
+            "error_estimate": [{"name": e.name, "error": e.error, "digits": e.digits} for e in estimates],
             "events": [{"name": h.name, "t": h.time} for h in solution.happenings],
             "statistics": vars(solution.statistics), "native": solution.decision.facts(),
         })  # fmt: skip
         return
     console().print(str(solution), markup=False, soft_wrap=True)
+    if solution.checks and not estimates:
+        console().print("  what is conserved does not say how exact the motion is: --estimate-error", markup=False)
+    for estimate in estimates:
+        console().print(f"  {estimate}", markup=False)
