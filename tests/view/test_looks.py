@@ -145,6 +145,7 @@ def test_names_of_one_list_have_one_font(fall):
     assert len(fall.page.evaluate(fonts, ".legend button > *:last-child > *:first-child")) == 1
 
 
+@on_stage
 def test_axes_have_units_and_hidden_curves_are_counted(fall):
     assert fall.run("kinegraph.axes()") == [
         ["t / s", "rad, m"], ["t / s", "rad/s, m/s"], ["t / s", "J"], ["rad, m", "rad/s, m/s"],
