@@ -17,6 +17,7 @@ ALLOWED: dict[str, set[str]] = {
     "version": set(),
     "files": {"errors"},  # reading the files of strangers
     "interrupt": {"errors"},
+    "extras": {"errors"},  # packages that only some users have
     "display": set(),  # asks `view.notebook` by name, when a notebook wants to show something
     "graph": {"errors", "display"},
     "passes": {"errors", "interrupt", "graph", "display"},
@@ -61,8 +62,8 @@ ALLOWED |= {
     "__main__": {"cli"},
 }
 
-for _part in ALLOWED.keys() - {"errors", "version", "files", "interrupt", "__main__"}:
-    ALLOWED[_part] = ALLOWED[_part] | {"files"}
+for _part in ALLOWED.keys() - {"errors", "version", "files", "extras", "interrupt", "__main__"}:
+    ALLOWED[_part] = ALLOWED[_part] | {"files", "extras"}
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -2,16 +2,17 @@
 // built from; tests/view/test_bundle.py computes the same digest without Node.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = join(here, "..", "src", "kinegraph", "view", "page");
+const target = join(here, "..", "src", "kinegraph", "view", "page", "assets");
 
 function digest() {
   const files = ["build.mjs", "package.json", "package-lock.json"];
-  files.push(...readdirSync(join(here, "src")).map((name) => `src/${name}`));
+  const sources = readdirSync(join(here, "src"), { recursive: true, withFileTypes: true });
+  files.push(...sources.filter((entry) => entry.isFile()).map((entry) => relative(here, join(entry.parentPath, entry.name))));
   const hash = createHash("sha256");
   for (const name of files.sort()) hash.update(`${name}\n`).update(readFileSync(join(here, name)));
   return hash.digest("hex");

@@ -102,3 +102,7 @@ class TaskError(KinegraphError):
 
 class AssemblyError(KinegraphError):
     """The loops and constraints of a mechanism cannot be made to fit."""
+
+
+class MissingPackageError(KinegraphError):
+    """Something needs a package that is not installed; the message says which, and how to install it."""

@@ -135,6 +135,9 @@ def test_files(tmp_path: Path) -> None:
     assert lines[0].startswith('"t","e0"')
     with np.load(run.save(tmp_path / "run.npz")) as archive:
         assert np.array_equal(archive["wy"], run["wy"])
+    again = Solution.load(tmp_path / "run.npz")
+    assert list(again) == list(run) and again.ending == run.ending and again.checks == run.checks
+    assert [float(cell) for cell in lines[-1].split(",")] == list(run.final.values())
     with pytest.raises(SolveError, match="ending"):
         run.save(tmp_path / "run.xyz")
     assert "<table>" in run._repr_html_()

@@ -165,10 +165,10 @@ def test_a_mechanism_is_moved_by_hand(browser, tmp_path):
     file = model_page(mechanism, tmp_path / "moved.html")
     seen = opened(browser, file)
     kernel = kg.compile(mechanism, "pose:Tip")
-    assert seen.page.locator(".sliders input").count() == 2
+    assert seen.page.locator(".sliders input[type=range]").count() == 2
     for q, s in ((0.2, 0.1), (1.1, 0.1), (1.1, -0.4)):
         for name, value in (("q", q), ("s", s)):
-            seen.page.locator(f".sliders input[aria-label={name}]").evaluate(
+            seen.page.locator(f".sliders input[type=range][aria-label={name}]").evaluate(
                 "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", value
             )
         found = np.reshape(seen.run("kinegraph.pose('Tip').matrix"), (4, 4))

@@ -20,7 +20,7 @@ def digest() -> str:
         "build.mjs",
         "package.json",
         "package-lock.json",
-        *(f"src/{path.name}" for path in (WEB / "src").iterdir()),
+        *(path.relative_to(WEB).as_posix() for path in (WEB / "src").rglob("*") if path.is_file()),
     ]
     found = hashlib.sha256()
     for name in sorted(names):

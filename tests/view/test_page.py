@@ -19,11 +19,12 @@ from kinegraph.compiler.request import bound_parameters
 from kinegraph.errors import SolveError
 from kinegraph.io.urdf import load_urdf
 from kinegraph.solve.results.solution import Solution
-from kinegraph.view.page.drawing import Drawer, ellipsoid
+from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
 from kinegraph.view.page.frames import Frames
 from kinegraph.view.page.meshes import Mesh, coarser, read_mesh
-from kinegraph.view.page.scene import json_for_html
-from kinegraph.view.page.write import MOST_FRAMES, page, page_text, shown_rows
+from kinegraph.view.page.packing import json_for_html
+from kinegraph.view.page.states import States
+from kinegraph.view.page.write import MOST_FRAMES, drawn_rows, page, page_text
 
 MODELS = ["double-pendulum", "kidym-biped-new", "stanford", "free-body", "heavy-top", "five-link-tree"]
 
@@ -40,6 +41,14 @@ def frames_and_motion(mechanism: kg.Mechanism, q: np.ndarray):
     frames = Frames(mechanism, bound)
     values = dict(zip(mechanism.layout.positions, q.T, strict=True)) | {"t": np.zeros(len(q))}
     return frames, frames.motion(values), bound
+
+
+def drawing_of(mechanism: kg.Mechanism, q: np.ndarray) -> Drawing:
+    frames, motion, bound = frames_and_motion(mechanism, q)
+    columns = dict(zip(mechanism.layout.positions, q.T, strict=True))
+    columns |= {name: np.zeros(len(q)) for name in ("t", *mechanism.layout.velocities)}
+    columns["t"] = np.arange(float(len(q)))
+    return Drawer(mechanism, frames, motion, bound, States(columns)).draw()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -107,9 +116,9 @@ def test_json_cannot_leave_its_element() -> None:
 
 def test_long_runs_are_thinned(pendulum: Solution) -> None:
     many = {name: np.linspace(0, 1, 10 * MOST_FRAMES) for name in pendulum.columns}
-    rows = shown_rows(replace(pendulum, columns=many), 2)
+    rows = drawn_rows(replace(pendulum, columns=many), 2)
     assert len(rows) <= MOST_FRAMES and rows[0] == 0
-    assert len(shown_rows(replace(pendulum, columns=many), 2000)) <= 110
+    assert len(drawn_rows(replace(pendulum, columns=many), 2000)) <= 110
 
 
 def test_a_run_that_diverged_is_shown_up_to_there() -> None:
@@ -136,7 +145,8 @@ def test_the_command_writes_the_page_of_a_model(tmp_path: Path, capsys: pytest.C
         main(["view", str(tmp_path / "r.urdf"), "-o", str(file)])
     assert not ended.value.code and "arm.html" in capsys.readouterr().out
     (slider,) = embedded(file.read_text("utf-8"))["coordinates"]
-    assert slider == {"name": "j", "value": 0, "lower": -1, "upper": 1}
+    expected = {"name": "j", "value": 0, "lower": -1, "upper": 1, "unit": "rad", "limited": True}
+    assert slider == expected
 
 
 def test_the_ellipsoid_has_the_inertia_of_the_body() -> None:
@@ -157,8 +167,7 @@ def test_links_are_bars_between_joints_and_springs_join_their_points() -> None:
         output tip = B (0, 0, -0.8);
         spring s | between(tip, (1, 0, 0)), stiffness(10);
     """)
-    frames, motion, bound = frames_and_motion(mechanism, np.zeros((2, 2)))
-    parts = Drawer(mechanism, frames, motion, bound).draw().parts
+    parts = drawing_of(mechanism, np.zeros((2, 2))).parts
     bars = {(part["link"], tuple(part["to"])) for part in parts if part["kind"] == "bar"}
     assert (1, (0.0, 0.0, -1.0)) in bars and (2, (0.0, 0.0, -0.8)) in bars
     assert [part["kind"] for part in parts if part["kind"] != "bar"] == ["revolute", "revolute", "spring"]
@@ -181,8 +190,7 @@ def test_shapes_of_a_robot_are_drawn_and_missing_meshes_replaced(visual: str, ki
     (tmp_path / "tetra.dae").write_text("<COLLADA/>")
     (tmp_path / "r.urdf").write_text(URDF.format(visual=visual))
     mechanism = load_urdf(tmp_path / "r.urdf").mechanism
-    frames, motion, bound = frames_and_motion(mechanism, np.zeros((1, 1)))
-    drawing = Drawer(mechanism, frames, motion, bound).draw()
+    drawing = drawing_of(mechanism, np.zeros((1, 1)))
     assert [part["kind"] for part in drawing.parts if "sizes" in part] == kinds
     assert len(drawing.meshes) == (kinds == ["mesh"])
 

@@ -1,7 +1,10 @@
 // Buttons, slider, keys and menus.
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
-const LAYERS = { ellipsoids: "Ellipsoids", centres: "Mass centres", joints: "Joints", axes: "Axes" };
+const LAYERS = {
+  ellipsoids: "Ellipsoids", centres: "Centres of mass", joints: "Joints", supports: "Supports", elements: "Springs, dampers",
+  forces: "Forces", axes: "Axes",
+};
 
 const byId = (id) => document.getElementById(id);
 
@@ -49,8 +52,9 @@ export function bindOptions(stage, data, chosen) {
   const toggles = byId("toggles");
   for (const [name, words] of Object.entries(LAYERS)) {
     if (!stage.assembly.layers[name].length) continue;
-    toggles.append(checkbox(words, stage.assembly.shown[name], (checked) => stage.setLayer(name, checked)));
+    toggles.append(checkbox(words, stage.assembly.visible[name], (checked) => stage.setLayer(name, checked)));
   }
+  if (stage.ground) toggles.append(checkbox("Ground", true, (checked) => stage.setLayer("ground", checked)));
   toggles.append(checkbox("Names", false, (checked) => stage.setLayer("labels", checked)));
   const menu = byId("chosen");
   data.bodies.forEach((body, index) => menu.add(new Option(body.name, index, index === chosen, index === chosen)));
@@ -79,6 +83,16 @@ function checkbox(words, on, changed) {
   box.addEventListener("change", () => changed(box.checked));
   label.append(box, words);
   return label;
+}
+
+// Numbers of equations are rounded; all their digits on demand.
+export function bindDigits() {
+  byId("exact")?.addEventListener("change", (event) => {
+    for (const number of document.querySelectorAll("mn[data-exact]")) {
+      number.dataset.rounded ??= number.textContent;
+      number.textContent = event.target.checked ? number.dataset.exact : number.dataset.rounded;
+    }
+  });
 }
 
 // Light or dark: as the system says, until the button is pressed.

@@ -15,7 +15,8 @@ export function readData() {
   const data = JSON.parse(document.getElementById("data").textContent);
   data.times = float64(data.times);
   data.motion = float32(data.motion);
-  for (const list of [data.positions, data.velocities, data.energies]) {
+  for (const part of data.parts) if (part.vectors) part.vectors = float32(part.vectors);
+  for (const list of [data.positions, data.velocities, data.energies?.curves]) {
     for (const column of list ?? []) column.values = float32(column.values);
   }
   return data;

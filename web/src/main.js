@@ -1,14 +1,15 @@
 // The page of a motion, or of a mechanism to be moved by hand: reads the data and puts the pieces together.
 import { Matrix4, Quaternion, Vector3 } from "three";
-import { Assembly } from "./assembly.js";
 import { Chain } from "./chain.js";
 import { Clock } from "./clock.js";
-import { bindOptions, bindTheme, bindTransport } from "./controls.js";
+import { bindDigits, bindOptions, bindTheme, bindTransport } from "./controls.js";
 import { readData } from "./data.js";
 import { Motion, matrixOf } from "./motion.js";
 import { makePlots } from "./plots.js";
+import { Assembly } from "./scene/assembly.js";
+import { Stage } from "./scene/stage.js";
+import { upward } from "./scene/view.js";
 import { makeSliders } from "./sliders.js";
-import { Stage } from "./stage.js";
 import "./style.css";
 
 const data = readData();
@@ -25,6 +26,7 @@ bindTheme((name) => {
   stage?.setTheme(name);
   for (const plot of plots) plot.draw();
 });
+bindDigits();
 if (stage) bindOptions(stage, data, mostTravelled());
 if (!data.chain) bindTransport(clock, motion);
 clock.onChange(() => {
@@ -43,7 +45,7 @@ requestAnimationFrame(function frame(now) {
 
 function makeStage() {
   try {
-    return new Stage(document.getElementById("stage"), data, motion, new Assembly(data, motion));
+    return new Stage(document.getElementById("stage"), data, motion, new Assembly(data, motion, upward(data.gravity)));
   } catch (error) {
     // Everything but the picture works without WebGL; say what is missing.
     document.getElementById("no-webgl").hidden = false;
@@ -54,7 +56,7 @@ function makeStage() {
   }
 }
 
-// The body whose mass centre goes the longest way; -1 if none moves.
+// The body whose centre of mass goes the longest way; -1 if none moves.
 function mostTravelled() {
   let best = [1e-9, -1];
   const step = Math.max(1, Math.floor(motion.times.length / 200));
@@ -71,7 +73,7 @@ function mostTravelled() {
   return best[1];
 }
 
-// For tests and for the curious: the pose of a body at the present time, and the clock.
+// For tests and for the curious: the pose of a body at the present time, the clock, what is drawn.
 function pose(name) {
   const body = data.bodies.find((one) => one.name === name);
   const position = new Vector3();
@@ -84,4 +86,7 @@ function pose(name) {
 window.kinegraph = {
   clock, pose, times: data.times, webgl: stage !== null, cursors: () => plots.map((plot) => plot.cursorX ?? null),
   drawn: (link) => stage?.assembly.links[link].position.toArray() ?? null,
+  axes: () => plots.map(({ xLabel, yLabel }) => [xLabel, yLabel]),
+  colours: () => stage?.assembly.colours.map((colour) => colour.getHexString()),
+  layers: () => Object.fromEntries(Object.entries(stage?.assembly.layers ?? {}).map(([name, objects]) => [name, objects.map((one) => one.visible)])),
 };

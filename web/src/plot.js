@@ -1,14 +1,15 @@
 // A small plot: curves on one canvas, the time cursor on another above it.
-import { CURVES } from "./colours.js";
+import { CURVES } from "./scene/colours.js";
 
-const MARGIN = { left: 52, right: 10, top: 8, bottom: 24 };
+const MARGIN = { left: 52, right: 10, top: 20, bottom: 24 };
 const DASHES = [[], [5, 3], [1.5, 2.5]];
 
 export class Plot {
-  // curves: { label: Node, x, y } arrays of one length, in the order of the times; `timed` says that x is the time.
-  constructor(title, curves, { clock, motion, timed, xLabel = "", note = "", events = [] }) {
-    Object.assign(this, { curves, clock, motion, timed, xLabel, events });
-    this.hidden = new Set();
+  // curves: { label: Node, x, y } arrays of one length, in the order of the times; `timed` says that x is the time,
+  // `most` how many curves are drawn at first.
+  constructor(title, curves, { clock, motion, timed, most, xLabel = "", yLabel = "", note = "", events = [] }) {
+    Object.assign(this, { curves, clock, motion, timed, xLabel, yLabel, note, events });
+    this.hidden = new Set([...curves.keys()].filter((index) => index >= most));
     this.element = document.createElement("figure");
     this.element.className = "plot card";
     this.lines = document.createElement("canvas");
@@ -16,7 +17,7 @@ export class Plot {
     this.area = document.createElement("div");
     this.area.className = "area";
     this.area.append(this.lines, this.cursor);
-    this.element.append(this.#caption(title, note), this.area);
+    this.element.append(this.#caption(title), this.area);
     this.#listen();
     new ResizeObserver(() => this.draw()).observe(this.area);
   }
@@ -56,30 +57,41 @@ export class Plot {
     });
   }
 
-  #caption(title, note) {
+  #caption(title) {
     const caption = document.createElement("figcaption");
     const heading = document.createElement("h2");
     heading.textContent = title;
+    this.count = document.createElement("small");
+    heading.append(this.count);
     const legend = document.createElement("div");
     legend.className = "legend";
     this.keys = this.curves.map((curve, index) => {
       const key = document.createElement("button");
       key.type = "button";
-      key.setAttribute("aria-pressed", "true");
+      key.setAttribute("aria-pressed", String(!this.hidden.has(index)));
+      key.title = `Show or hide ${curve.name}`;
       const swatch = document.createElement("i");
       key.append(swatch, curve.label);
       key.addEventListener("click", () => this.#toggle(index));
       legend.append(key);
       return { key, swatch };
     });
-    if (note) legend.append(note);
     caption.append(heading, legend);
+    this.#say();
     return caption;
+  }
+
+  // How many of all curves are drawn, if some are not.
+  #say() {
+    const count = this.curves.length - this.hidden.size;
+    const words = this.hidden.size ? `${count} of ${this.curves.length} drawn: click names` : this.note;
+    this.count.textContent = words && ` ${words}`;
   }
 
   #toggle(index) {
     if (!this.hidden.delete(index)) this.hidden.add(index);
     this.keys[index].key.setAttribute("aria-pressed", String(!this.hidden.has(index)));
+    this.#say();
     this.draw();
   }
 
@@ -134,6 +146,7 @@ export class Plot {
     context.strokeStyle = this.#colour("--rule");
     context.fillStyle = this.#colour("--quiet");
     const bottom = height - MARGIN.bottom;
+    const labelled = context.measureText(this.xLabel).width || -14;
     const across = ticks(...this.range.x, Math.max(2, Math.floor(this.width / 70)));
     const upward = ticks(...this.range.y, Math.max(2, Math.floor(this.height / 24)));
     context.textAlign = "right";
@@ -146,15 +159,18 @@ export class Plot {
     context.textBaseline = "top";
     for (const value of across.values) {
       line(context, [this.x(value), MARGIN.top], [this.x(value), bottom]);
-      const near = this.x(value) > width - MARGIN.right - 34;
-      if (!(near && this.xLabel)) context.fillText(across.text(value), this.x(value), bottom + 6);
+      const near = this.x(value) > width - MARGIN.right - labelled - 14;
+      if (!near) context.fillText(across.text(value), this.x(value), bottom + 6);
     }
     context.setLineDash([2, 3]);
     context.strokeStyle = this.#colour("--quiet");
     for (const time of this.events) line(context, [this.x(time), MARGIN.top], [this.x(time), bottom]);
     context.setLineDash([]);
+    context.fillStyle = this.#colour("--ink");
     context.textAlign = "right";
     context.fillText(this.xLabel, width - MARGIN.right, bottom + 6);
+    context.textAlign = "left";
+    context.fillText(this.yLabel, 2, 1);
   }
 
   #curves() {

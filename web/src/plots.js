@@ -1,39 +1,58 @@
 // The four plots of a run: coordinates, velocities, energies, phase plane.
 import { Plot } from "./plot.js";
 
-const MOST = 12;
+const MOST = 12; // curves drawn at first; all others can be switched on
 const MOST_PLANES = 4;
 
 export function makePlots(data, motion, clock) {
   const names = [...document.getElementById("names").children];
-  const label = (place) => names[place].firstChild.cloneNode(true);
-  const first = data.positions.length;
-  const over = (columns, offset) =>
-    columns.slice(0, MOST).map((column, k) => ({ label: label(offset + k), x: motion.times, y: column.values }));
-  const left = (columns) => (columns.length > MOST ? `first ${MOST} of ${columns.length}` : "");
+  const label = (place, unit) => {
+    const found = document.createElement("span");
+    found.append(names[place].firstChild.cloneNode(true));
+    if (unit) found.append(unitOf(unit));
+    return found;
+  };
   const timed = { clock, motion, timed: true, xLabel: "t / s", events: data.events };
-  const energies = data.energies.map((column) => ({ label: words(column.name), x: motion.times, y: column.values }));
+  const over = (title, columns, offset) => {
+    const mixed = new Set(columns.map(({ unit }) => unit)).size > 1;
+    const curves = columns.map((column, k) => ({
+      label: label(offset + k, mixed ? column.unit : ""), name: column.name, x: motion.times, y: column.values,
+    }));
+    return new Plot(title, curves, { ...timed, yLabel: joined(columns.map(({ unit }) => unit)), most: MOST });
+  };
   return [
-    new Plot("Coordinates", over(data.positions, 0), { ...timed, note: left(data.positions) }),
-    new Plot("Velocities", over(data.velocities, first), { ...timed, note: left(data.velocities) }),
-    new Plot("Energy / J", energies, timed),
-    new Plot(planeTitle(data), planes(data, label), { clock, motion, timed: false }),
+    over("Coordinates", data.positions, 0),
+    over("Velocities", data.velocities, data.positions.length),
+    energies(data.energies, timed),
+    plane(data, label, { clock, motion, timed: false, most: MOST_PLANES }),
   ];
 }
 
-// Velocity over position where a coordinate has both; otherwise the first two velocities against each other.
-function planes(data, label) {
-  const first = data.positions.length;
-  const found = pairs(data).map(([position, velocity]) => ({
-    label: label(position), x: data.positions[position].values, y: data.velocities[velocity].values,
+function energies({ curves, level }, timed) {
+  const found = curves.map((curve) => ({
+    label: document.createTextNode(curve.name), name: curve.name, x: timed.motion.times, y: curve.values,
   }));
-  if (found.length || data.velocities.length < 2) return found.slice(0, MOST_PLANES);
-  return [{ label: label(first + 1), x: data.velocities[0].values, y: data.velocities[1].values }];
+  const note = level ? `potential from ${Number(level.toPrecision(4))} J` : "";
+  return new Plot("Energy", found, { ...timed, yLabel: "J", most: found.length, note });
 }
 
-function planeTitle(data) {
-  if (pairs(data).length || data.velocities.length < 2) return "Phase plane";
-  return `Phase plane: ${data.velocities[1].name} over ${data.velocities[0].name}`;
+// Velocity over position where a coordinate has both; otherwise the first two velocities against each other.
+function plane(data, label, options) {
+  const first = data.positions.length;
+  const found = pairs(data);
+  if (!found.length && data.velocities.length >= 2) {
+    const [x, y] = data.velocities;
+    const curve = { label: label(first + 1), name: y.name, x: x.values, y: y.values };
+    const axes = { xLabel: `${x.name} / ${x.unit}`, yLabel: `${y.name} / ${y.unit}` };
+    return new Plot("Phase plane", [curve], { ...options, ...axes });
+  }
+  const curves = found.map(([position, velocity]) => ({
+    label: label(position), name: data.positions[position].name,
+    x: data.positions[position].values, y: data.velocities[velocity].values,
+  }));
+  const xLabel = joined(found.map(([position]) => data.positions[position].unit));
+  const yLabel = joined(found.map(([, velocity]) => data.velocities[velocity].unit));
+  return new Plot("Phase plane", curves, { ...options, xLabel, yLabel });
 }
 
 function pairs(data) {
@@ -43,6 +62,12 @@ function pairs(data) {
     .filter(([, velocity]) => velocity !== undefined);
 }
 
-function words(text) {
-  return document.createTextNode(text);
+function joined(units) {
+  return [...new Set(units.filter(Boolean))].join(", ");
+}
+
+function unitOf(text) {
+  const found = document.createElement("small");
+  found.textContent = ` / ${text}`;
+  return found;
 }

@@ -1,39 +1,127 @@
-// A slider for every coordinate of a mechanism that is moved by hand.
+// A row for every coordinate of a mechanism that is moved by hand: a slider, a number to type, the unit, the limits.
+
+const DEGREE = 180 / Math.PI;
 
 export function makeSliders(data, chain, moved) {
-  const card = document.createElement("div");
-  card.className = "card sliders";
-  const heading = document.createElement("h2");
-  heading.textContent = "Coordinates";
+  const card = element("div", "card sliders");
   const names = [...document.getElementById("names").children];
   const rows = data.coordinates.map((coordinate) => {
     const label = names[data.names.indexOf(coordinate.name)].firstChild.cloneNode(true);
-    return slider(coordinate, label, (value) => {
+    return new Row(coordinate, label, (value) => {
       chain.set(coordinate.name, value);
       moved();
     });
   });
-  const reset = document.createElement("button");
+  const head = element("div", "head");
+  head.append(element("h2", "", "Coordinates"));
+  if (data.coordinates.some(({ unit }) => unit === "rad")) head.append(degrees(rows));
+  const grid = element("div", "grid");
+  grid.append(...rows.flatMap((row) => row.elements));
+  const reset = element("button", "", "Back to the start");
   reset.type = "button";
-  reset.textContent = "Back to the start";
   reset.addEventListener("click", () => rows.forEach((row) => row.reset()));
-  card.append(heading, ...rows.map((row) => row.element), reset);
+  card.append(head, grid, ...(rows.length ? [reset] : [element("p", "note", "Nothing can be moved by a slider.")]));
   return card;
 }
 
-function slider({ name, value, lower, upper }, label, changed) {
-  const element = document.createElement("label");
-  const range = document.createElement("input");
-  const shown = document.createElement("output");
-  Object.assign(range, { type: "range", min: lower, max: upper, step: "any", value });
-  range.setAttribute("aria-label", name);
-  const show = () => (shown.textContent = Number(range.value).toFixed(3).replace("-", "−"));
-  const apply = () => {
-    show();
-    changed(Number(range.value));
-  };
-  range.addEventListener("input", apply);
-  element.append(label, range, shown);
-  show();
-  return { element, reset: () => ((range.value = value), apply()) };
+// Angles in radians, or in degrees if someone would rather read those.
+function degrees(rows) {
+  const label = element("label", "degrees");
+  const box = element("input");
+  box.type = "checkbox";
+  box.addEventListener("change", () => rows.forEach((row) => row.inDegrees(box.checked)));
+  label.append(box, "degrees");
+  return label;
+}
+
+class Row {
+  constructor(coordinate, label, changed) {
+    Object.assign(this, { coordinate, changed, factor: 1, value: coordinate.value });
+    this.name = element("span", "coordinate");
+    this.name.append(label);
+    this.range = element("input");
+    Object.assign(this.range, { type: "range", min: coordinate.lower, max: coordinate.upper, step: "any" });
+    this.typed = element("input", "typed");
+    Object.assign(this.typed, { type: "number", step: "any" });
+    for (const input of [this.range, this.typed]) input.setAttribute("aria-label", coordinate.name);
+    this.unit = element("span", "unit", coordinate.unit);
+    this.limits = element("p", "limits");
+    this.limits.append(element("span"), element("span"));
+    this.limits.hidden = !coordinate.limited;
+    this.warning = element("p", "warning");
+    this.range.addEventListener("input", () => this.set(Number(this.range.value)));
+    this.typed.addEventListener("input", () => this.#read());
+    this.typed.addEventListener("blur", () => this.#show());
+    this.#show();
+  }
+
+  get elements() {
+    return [this.name, this.range, this.typed, this.unit, this.limits, this.warning];
+  }
+
+  set(value) {
+    this.value = value;
+    this.changed(value);
+    this.#show();
+  }
+
+  reset() {
+    this.set(this.coordinate.value);
+  }
+
+  inDegrees(wanted) {
+    const angle = this.coordinate.unit === "rad";
+    this.factor = wanted && angle ? DEGREE : 1;
+    this.unit.textContent = wanted && angle ? "°" : this.coordinate.unit;
+    this.#show();
+  }
+
+  // What is typed is taken while it is a number, beyond the limits too: the row says so.
+  #read() {
+    const value = this.typed.value.trim() === "" ? NaN : Number(this.typed.value) / this.factor;
+    if (!Number.isFinite(value)) return;
+    this.value = value;
+    this.changed(value);
+    this.range.value = value;
+    this.#remark();
+  }
+
+  #show() {
+    const { lower, upper, limited } = this.coordinate;
+    if (!limited) {
+      this.range.min = Math.min(lower, this.value);
+      this.range.max = Math.max(upper, this.value);
+    }
+    this.range.value = this.value;
+    this.typed.value = this.#text(this.value);
+    this.#remark();
+  }
+
+  #remark() {
+    const { lower, upper, limited, stated, value } = this.coordinate;
+    const [left, right] = this.limits.children;
+    left.textContent = signed(this.#text(lower));
+    right.textContent = signed(this.#text(upper));
+    const outside = limited && (this.value < lower - 1e-9 || this.value > upper + 1e-9);
+    const moved = stated !== undefined && this.value === value;
+    this.warning.textContent = outside
+      ? "beyond the limit"
+      : moved ? `starts at ${signed(this.#text(stated))} in the model, outside its limits` : "";
+    this.warning.hidden = !outside && !moved;
+  }
+
+  #text(value) {
+    return String(Number((value * this.factor).toFixed(this.factor === 1 ? 4 : 2)));
+  }
+}
+
+function signed(text) {
+  return text.replace("-", "−");
+}
+
+function element(kind, className = "", text = "") {
+  const found = document.createElement(kind);
+  if (className) found.className = className;
+  if (text) found.textContent = text;
+  return found;
 }

@@ -21,7 +21,6 @@ app = typer.Typer(
     help="Symbolic rigid-body mechanics: exact equations, fewest operations, proven, compiled.",
     epilog="MODEL is a file (model language, URDF, MJCF) or a name of the library. Start with: kinegraph demo",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

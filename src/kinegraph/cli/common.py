@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 import kinegraph as kg
+from kinegraph.cli import completion
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression
@@ -25,6 +26,7 @@ QuantityOption = Annotated[
         "-q",
         metavar="LIST",
         help=f"{', '.join(WORDS)}.",
+        autocompletion=completion.quantities,
     ),
 ]
 SetOption = Annotated[

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
+from kinegraph.cli import completion
 from kinegraph.cli.common import (
     JsonOption,
     QuantityOption,
@@ -27,7 +28,16 @@ _LANGUAGES = ", ".join(language.value for language in Language)
 @reads_model
 def run(
     source: ModelSource,
-    to: Annotated[str, typer.Option("--to", metavar="LANGUAGE", help=f"One of {_LANGUAGES}.", show_default=False)],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="LANGUAGE",
+            help=f"One of {_LANGUAGES}.",
+            show_default=False,
+            autocompletion=completion.languages,
+        ),
+    ],
     directory: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="PATH", help="Where the files go; a single file can be named itself."),

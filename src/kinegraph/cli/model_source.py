@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -14,6 +15,7 @@ import typer
 from rich.text import Text
 
 import kinegraph as kg
+from kinegraph.cli import completion
 from kinegraph.cli.common import assignments, console, parse_value
 
 if TYPE_CHECKING:
@@ -27,6 +29,20 @@ class ModelSource:
     model: str
     options: ReadOptions
     locks: tuple[str, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """MODEL and its options as they can be typed again."""
+        from kinegraph.compiler.load import ANGLE_TOLERANCE
+
+        options, words = self.options, [self.model]
+        words += ["--floating"] if options.floating else []
+        words += [word for root in options.package_roots for word in ("--package-root", str(root))]
+        words += [] if options.elements is None else ["--elements" if options.elements else "--bare"]
+        if options.angle_tolerance != ANGLE_TOLERANCE:
+            words += ["--angle-tolerance", repr(options.angle_tolerance)]
+        words += [] if options.parameters is None else ["--parameters", str(options.parameters)]
+        return shlex.join([*words, *(word for lock in self.locks for word in ("--lock", lock))])
 
     def read(self) -> kg.Mechanism:
         """The mechanism, without a word about what the file says beyond it."""
@@ -59,7 +75,13 @@ def locked(mechanism: kg.Mechanism, texts: tuple[str, ...]) -> kg.Mechanism:
 _PARAMETERS = {
     "model": (
         Annotated[
-            str, typer.Argument(metavar="MODEL", help="A model file, or a name of the library.", show_default=False)
+            str,
+            typer.Argument(
+                metavar="MODEL",
+                help="A model file, or a name of the library.",
+                show_default=False,
+                autocompletion=completion.models,
+            ),
         ],
         inspect.Parameter.empty,
     ),

@@ -106,7 +106,7 @@ def run(
         from kinegraph.view import page as write_page
 
         with console(stderr=True).status(f"writing {page} ..."):
-            write_page(solution, page)
+            write_page(solution, page, source.typed)
     _report(solution, estimates, json)
     if page and not json:
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)

@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from kinegraph.cli.common import (
+    JsonOption,
     SetOption,
     console,
     parameter_settings,
+    print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 
@@ -22,6 +24,7 @@ def run(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="The .html file.  [default: MODEL.html]")
     ] = None,
     settings: SetOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Write a page that shows a mechanism where it starts, with a slider for each coordinate."""
     from kinegraph.view import model_page
@@ -29,5 +32,10 @@ def run(
     mechanism = source.mechanism()
     file = output or Path(f"{mechanism.name}.html")
     with console(stderr=True).status(f"writing {file} ..."):
-        model_page(mechanism, file, parameter_settings(mechanism, settings))
-    console().print(f"{file}: {file.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
+        model_page(mechanism, file, parameter_settings(mechanism, settings), source.typed)
+    size = file.stat().st_size
+    if json:
+        names = list(mechanism.layout.positions)
+        print_json({"model": mechanism.name, "file": str(file), "bytes": size, "coordinates": names})
+    else:
+        console().print(f"{file}: {size / 1e6:.1f} MB, to be opened in a browser", markup=False)

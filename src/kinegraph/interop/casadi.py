@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 from kinegraph.compiler.request import Quantities
-from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Bound, prepare_graphs
+from kinegraph.extras import extra
 from kinegraph.graph.angle import PI
 from kinegraph.graph.interpret import Evaluation
 from kinegraph.graph.node import Coefficient, Graph, Symbol
+from kinegraph.interop.expressions import Expressions
 from kinegraph.model.mechanism import Mechanism
 
 
@@ -25,10 +24,7 @@ def to_casadi(
     Arguments are columns q, v, a, ...; CasADi knows matrices only, so of a result with three indices the last two are
     one, row after row.
     """
-    try:
-        casadi: Any = import_module("casadi")
-    except ImportError:
-        raise KernelError("CasADi is not installed: pip install casadi") from None
+    casadi = extra("casadi", "a CasADi function")
     options = options or ExportOptions()
     if options.symbolic_parameters is None:
         options = replace(options, symbolic_parameters=False)
@@ -50,35 +46,19 @@ def _function(casadi: Any, bound: Bound) -> Any:
     return casadi.Function(bound.name, inputs, results, *names)
 
 
-class _Doubles:
+class _Doubles(Expressions):
     """The arithmetic of CasADi's scalar expressions."""
 
     def __init__(self, casadi: Any, by_symbol: dict[Symbol, Any], parameters: dict[str, Any]) -> None:
-        self.casadi = casadi
+        special = {"abs": casadi.fabs, "select": lambda c, a, b: casadi.if_else(c >= 0, a, b)}
+        super().__init__(casadi, special)
         self.by_symbol = by_symbol
         self.parameters = parameters
-        self._special: dict[str, Callable[..., Any]] = {
-            "reciprocal": lambda x: 1 / x,
-            "abs": casadi.fabs,
-            "select": lambda c, a, b: casadi.if_else(c >= 0, a, b),
-        }
 
     def symbol(self, symbol: Symbol) -> Any:
         if symbol == PI:
-            return self.casadi.SX(self.casadi.pi)
+            return self.library.SX(self.library.pi)
         return self.by_symbol[symbol] if symbol in self.by_symbol else self.number(self.parameters[symbol.name])
 
     def number(self, value: Coefficient) -> Any:
-        return self.casadi.SX(float(value))
-
-    def add(self, left: Any, right: Any) -> Any:
-        return left + right
-
-    def multiply(self, left: Any, right: Any) -> Any:
-        return left * right
-
-    def power(self, base: Any, exponent: int) -> Any:
-        return base**exponent
-
-    def function(self, name: str, arguments: Sequence[Any], angle: Callable[[], Any]) -> Any:
-        return (self._special.get(name) or getattr(self.casadi, name))(*arguments)
+        return self.library.SX(float(value))

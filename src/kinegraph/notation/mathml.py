@@ -27,8 +27,11 @@ class MathMl:
 
     bar = True
 
-    def __init__(self, symbols: Iterable[Symbol], mechanism: Mechanism | None = None) -> None:
+    def __init__(
+        self, symbols: Iterable[Symbol], mechanism: Mechanism | None = None, digits: int | None = None
+    ) -> None:
         self.mechanism = mechanism
+        self._digits = digits
         self._names: dict[Symbol, str] = {}
         for symbol in symbols:
             name = symbol_mathml(symbol)
@@ -56,9 +59,19 @@ class MathMl:
         return f"<mfrac><mrow>{order}{text}</mrow><mrow>{below}</mrow></mfrac>"
 
     def number(self, size: Fraction) -> str:
+        """A number; one of more digits than wanted is rounded, and the attribute data-exact keeps them all."""
         mantissa, _, exponent = plain_number(size).partition("e")
-        text = f"<mn>{mantissa}</mn>"
+        rounded = self._rounded(mantissa)
+        text = f'<mn data-exact="{mantissa}">{rounded}</mn>' if rounded else f"<mn>{mantissa}</mn>"
         return f"<mrow>{text}<mo>⋅</mo><msup><mn>10</mn><mn>{exponent}</mn></msup></mrow>" if exponent else text
+
+    def _rounded(self, mantissa: str) -> str | None:
+        """Fewer digits; None if all may stay."""
+        places = mantissa.replace(".", "").lstrip("0")
+        if self._digits is None or len(places) <= self._digits or "." not in mantissa:
+            return None
+        rounded = f"{float(mantissa):.{self._digits}g}"
+        return None if "e" in rounded else rounded
 
     def product(self, factors: Sequence[str]) -> str:
         return f"<mrow>{_THIN.join(factors)}</mrow>" if len(factors) > 1 else factors[0]
@@ -117,9 +130,12 @@ class Displays:
     entries: tuple[Display, ...]
 
 
-def mathml(graph: Graph, mechanism: Mechanism | None = None) -> Displays:
-    """The graph's equations in MathML; with the mechanism it was derived from, entries bear its own names."""
-    writer = Writer(Naming(graph), MathMl(graph.symbols(), mechanism))
+def mathml(graph: Graph, mechanism: Mechanism | None = None, digits: int | None = None) -> Displays:
+    """The graph's equations in MathML; with the mechanism it was derived from, entries bear its own names.
+
+    digits: rounds numbers for reading, with their exact value beside them.
+    """
+    writer = Writer(Naming(graph), MathMl(graph.symbols(), mechanism, digits))
     entries = (display for section in writer.naming.sections for display in _displays(writer.entries(section.entries)))
     return Displays(tuple(_displays(writer.abbreviations())), tuple(entries))
 

@@ -188,6 +188,6 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
         happenings=run.happenings,
         checks=(*checks(equations, integrals, columns, rows, rtol), *drift_checks(drift)),
         statistics=run.statistics,
-        subject=Subject(mechanism, equations.bound, rtol),
+        subject=Subject(mechanism, equations.bound, rtol, outcome.forces.formulas),
         decision=outcome.decision,
     )

@@ -28,6 +28,7 @@ from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.execution import Decision, Execution, Native
 from kinegraph.solve.problem.problem import Floats, require_span
+from kinegraph.solve.results.files import arrow_table, save_columns
 from kinegraph.solve.results.recording import Grid
 from kinegraph.solve.results.status import Status
 
@@ -71,27 +72,11 @@ class Sweep(RichDisplay):
 
     def table(self) -> pyarrow.Table:
         """The columns as an Arrow table."""
-        import pyarrow
-
-        return pyarrow.table(self.columns)
+        return arrow_table(self.columns)
 
     def save(self, path: str | Path) -> Path:
         """Write the table to a .parquet, .csv or .npz file."""
-        path = Path(path)
-        match path.suffix.lower():
-            case ".parquet":
-                from pyarrow import parquet
-
-                parquet.write_table(self.table(), path)
-            case ".csv":
-                from pyarrow import csv
-
-                csv.write_csv(self.table(), path)
-            case ".npz":
-                np.savez_compressed(path, **self.columns)  # type: ignore[arg-type]
-            case other:
-                raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
-        return path
+        return save_columns(path, self.columns)
 
     def __repr__(self) -> str:
         return f"<Sweep of {self}\n  {len(self)} runs over {', '.join(self.over)}, {len(self.times)} times each>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,9 @@ import numpy as np
 
 from kinegraph.errors import SolveError
 from kinegraph.solve.results.solution import Solution
+from kinegraph.view.energies import energies
+from kinegraph.view.page.frames import Frames
+from kinegraph.view.page.units import joined, units
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,9 +28,7 @@ _STYLE: dict[str, Any] = {
     "xtick.color": "#444444", "ytick.color": "#444444", "axes.labelcolor": "#444444",
 }  # fmt: skip
 _MOST_CURVES = 12
-_ENERGIES = ("kinetic", "potential", "energy")
-_ACCOUNTS = ("work", "dissipated", "supplied")
-_FAR = 3.0  # times the change of energies
+_MOST_PLANES = 4
 
 
 def plot(solution: Solution, path: str | Path, columns: Sequence[str] = ()) -> Path:
@@ -57,21 +58,23 @@ def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
         page = Figure(figsize=(9.6, 6.4), layout="constrained")
         panels = page.subplots(2, 2)
         page.suptitle(_written(solution.model), x=0.01, ha="left", fontsize=13, fontweight="bold")
-        _curves(panels[0, 0], solution, columns or solution.positions, "Chosen columns" if columns else "Coordinates")
-        _curves(panels[0, 1], solution, solution.velocities, "Velocities")
+        known = _units(solution)
+        title = "Chosen columns" if columns else "Coordinates"
+        _curves(panels[0, 0], solution, columns or solution.positions, title, known)
+        _curves(panels[0, 1], solution, solution.velocities, "Velocities", known)
         _energies(panels[1, 0], solution)
-        _phase_plane(panels[1, 1], solution)
+        _phase_plane(panels[1, 1], solution, known)
         footer = f"{solution.method}; {solution.ending.status.value} at t = {solution.ending.time:.6g}"
         page.supxlabel(footer, x=0.01, ha="left", fontsize=7.5)
         return page
 
 
-def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str) -> None:
+def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str, known: Mapping[str, str]) -> None:
     for name in names[:_MOST_CURVES]:
         panel.plot(solution.t, solution[name], label=_written(name))
-    left_out = len(names) - _MOST_CURVES
-    panel.set_title(f"{title} (first {_MOST_CURVES} of {len(names)})" if left_out > 0 else title)
+    panel.set_title(_titled(title, _MOST_CURVES, len(names)))
     panel.set_xlabel("t / s")
+    panel.set_ylabel(joined(list(names[:_MOST_CURVES]), known))
     panel.margins(x=0)
     _mark_events(panel, solution)
     if names:
@@ -80,26 +83,14 @@ def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str) ->
 
 def _energies(panel: Any, solution: Solution) -> None:
     """Energies; from the start of the potential where its level would make all curves flat."""
-    shown = [name for name in (*_ENERGIES, *_ACCOUNTS) if name in solution]
-    level = _far_level(solution)
+    found = energies(solution)
     panel.set_title("Energies")
-    for name in shown:
-        moved = level if name in ("potential", "energy") else 0.0
-        panel.plot(solution.t, solution[name] - moved, label="total" if name == "energy" else name)
+    for name, column in found.curves.items():
+        panel.plot(solution.t, column, label=name)
     panel.set_xlabel("t / s")
-    panel.set_ylabel("J" if level == 0 else f"J, potential from {level:.4g} J")
+    panel.set_ylabel("J" if found.level == 0 else f"J, potential from {found.level:.4g} J")
     panel.margins(x=0)
     _legend(panel, len(panel.lines))
-
-
-def _far_level(solution: Solution) -> float:
-    """The potential at the start if it is far from zero compared with how much energies change; else zero."""
-    curves = [solution[name] for name in _ENERGIES if name in solution and len(solution[name])]
-    if len(curves) < len(_ENERGIES):
-        return 0.0
-    change = max(float(np.ptp(curve)) for curve in curves)
-    start = float(solution["potential"][0])
-    return start if abs(start) > _FAR * max(change, float(np.max(solution["kinetic"]))) else 0.0
 
 
 def _legend(panel: Any, count: int) -> None:
@@ -110,21 +101,34 @@ def _legend(panel: Any, count: int) -> None:
     )  # fmt: skip
 
 
-def _phase_plane(panel: Any, solution: Solution) -> None:
+def _titled(title: str, most: int, count: int) -> str:
+    """A title that says how many of all curves there are."""
+    return f"{title} (first {most} of {count})" if count > most else title
+
+
+def _units(solution: Solution) -> dict[str, str]:
+    """Units of coordinates and velocities; none for a solution that was read from a file."""
+    if solution.subject is None:
+        return {}
+    mechanism = solution.subject.mechanism
+    return units(mechanism, Frames(mechanism, solution.subject.parameters))
+
+
+def _phase_plane(panel: Any, solution: Solution, known: Mapping[str, str]) -> None:
     """Velocity over position of the coordinates that have both; for a single body its angular velocity."""
     pairs = [(name, f"{name}'") for name in solution.positions if f"{name}'" in solution.velocities]
     if not pairs and len(solution.velocities) >= 2:
         pairs = [(solution.velocities[0], solution.velocities[1])]
-    panel.set_title("Phase plane")
-    for position, velocity in pairs[:4]:
+    panel.set_title(_titled("Phase plane", _MOST_PLANES, len(pairs)))
+    for position, velocity in pairs[:_MOST_PLANES]:
         panel.plot(solution[position], solution[velocity], linewidth=0.9, label=_written(position))
-    if len(pairs) == 1:
-        panel.set_xlabel(_written(pairs[0][0]))
-        panel.set_ylabel(_written(pairs[0][1]))
-    elif pairs:
-        panel.set_xlabel("position")
-        panel.set_ylabel("velocity")
-        _legend(panel, 4)
+    drawn = pairs[:_MOST_PLANES]
+    words = [_written(name) for name in pairs[0]] if len(pairs) == 1 else ["position", "velocity"]
+    for place, write in enumerate((panel.set_xlabel, panel.set_ylabel)):
+        unit = joined([pair[place] for pair in drawn], known)
+        write(f"{words[place]} / {unit}" if unit and "," not in unit else words[place] + f" ({unit})" * bool(unit))
+    if len(drawn) > 1:
+        _legend(panel, len(drawn))
 
 
 def _mark_events(panel: Any, solution: Solution) -> None:

@@ -21,7 +21,7 @@ from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5
 QUATERNION_SLACK = 1e-3
 
 # No model gives its name to these files: names that end in an underscore are ours, see `identifiers`.
-_HEADERS = ("fmu_instance_.h", "fmu_integrate_.h")
+_HEADERS = ("fmu_instance_.h", "fmu_integrate_.h", "fmu_common_.h")
 _MODEL = "fmu_model_.h"
 _INTERFACES = {Fmi.TWO: "fmu_fmi2_.c", Fmi.THREE: "fmu_fmi3_.c"}
 

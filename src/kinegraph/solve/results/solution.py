@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.execution import Decision, Execution
 from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.results.files import arrow_table, load_columns, save_columns
 from kinegraph.solve.results.recording import Happening, Statistics
 from kinegraph.solve.results.status import Ending, Status
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 TIME = "t"
-_METADATA = b"kinegraph"
 _WORTH_SAYING = 0.1  # seconds
 
 
@@ -46,11 +45,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Subject:
-    """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one."""
+    """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one.
+
+    inputs: forces in joints (`tau:q1`) and inputs of the model that were given as formulas.
+    """
 
     mechanism: Mechanism
     parameters: Mapping[str, Expression]
     rtol: float | None = None
+    inputs: Mapping[str, Expression] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -117,44 +120,21 @@ class Solution(RichDisplay, Mapping[str, Floats]):
 
     def table(self) -> pyarrow.Table:
         """An Arrow table; what is not a column stands in its metadata."""
-        import pyarrow
-
-        table = pyarrow.table(dict(self.columns))
-        return table.replace_schema_metadata({_METADATA: json.dumps(self._facts()).encode()})
+        return arrow_table(self.columns, self._facts())
 
     def save(self, path: str | Path) -> Path:
-        """Write to a file: .parquet (with metadata), .csv, or .npz for NumPy."""
-        path = Path(path)
-        match path.suffix.lower():
-            case ".parquet":
-                from pyarrow import parquet
-
-                parquet.write_table(self.table(), path)
-            case ".csv":
-                from pyarrow import csv
-
-                csv.write_csv(self.table(), path)
-            case ".npz":
-                np.savez_compressed(path, allow_pickle=False, **_for_numpy(self.columns))
-            case other:
-                raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
-        return path
+        """Write to a file: .npz or .parquet, which can be loaded again, or .csv for other programs."""
+        return save_columns(path, self.columns, self._facts())
 
     @classmethod
     def load(cls, path: str | Path) -> Solution:
-        """Read a solution written to a Parquet file."""
-        from pyarrow import parquet
-
-        table = parquet.read_table(path)
-        written = (table.schema.metadata or {}).get(_METADATA)
-        if written is None:
-            raise SolveError(f"{path} holds no solution: it has no metadata of Kinegraph")
-        facts = json.loads(written)
+        """Read a solution that was written to a .npz or .parquet file."""
+        columns, facts = load_columns(path)
         ending = facts["ending"]
         return cls(
             model=facts["model"],
             method=facts["method"],
-            columns={name: table.column(name).to_numpy() for name in table.column_names},
+            columns=columns,
             positions=tuple(facts["positions"]),
             velocities=tuple(facts["velocities"]),
             ending=Ending(Status[ending["status"]], ending["time"], ending["component"], ending["detail"]),
@@ -203,8 +183,3 @@ class Solution(RichDisplay, Mapping[str, Floats]):
 def _listed(names: list[str], most: int = 12) -> str:
     """The first names of a list, and how many there are more."""
     return ", ".join(names[:most]) + (f", ... ({len(names) - most} more)" if len(names) > most else "")
-
-
-def _for_numpy(columns: Mapping[str, Floats]) -> dict[str, Any]:
-    """Names as they are: an archive of arrays takes any name but these two."""
-    return {name if name not in ("file", "allow_pickle") else f"{name}_": column for name, column in columns.items()}

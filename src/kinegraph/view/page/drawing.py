@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from kinegraph.derive.tree.links import JointKind
-from kinegraph.model.elements import Anchor, Damper, Span, Spring
 from kinegraph.model.evaluate import Value, number, parameter_values
-from kinegraph.model.expression import TIME, Expression, names
+from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
 from kinegraph.solve.problem.problem import Floats
+from kinegraph.view.page.elements import ElementDrawer
 from kinegraph.view.page.frames import Frames, Motion, Place
 from kinegraph.view.page.meshes import MOST_TRIANGLES as MESH_TRIANGLES
 from kinegraph.view.page.meshes import Mesh, read_mesh
-
-Part: TypeAlias = dict[str, Any]
+from kinegraph.view.page.packing import Part
+from kinegraph.view.page.skeleton import Skeleton
+from kinegraph.view.page.states import States
 
 #: All meshes of a page together have no more triangles than this; each has its equal share.
 MOST_TRIANGLES = 150_000
-#: A path of shifts this much longer than its straight line is drawn with its corners.
-_BENT = 1.15
 
 
 @dataclass
@@ -40,10 +38,13 @@ class Drawing:
 class Drawer:
     """Draws a mechanism with numbers for its parameters."""
 
-    def __init__(self, mechanism: Mechanism, frames: Frames, motion: Motion, bound: Mapping[str, Expression]) -> None:
+    def __init__(
+        self, mechanism: Mechanism, frames: Frames, motion: Motion, bound: Mapping[str, Expression], states: States
+    ) -> None:
         self.mechanism = mechanism
         self.frames = frames
         self.motion = motion
+        self.states = states
         self.values: dict[str, Value] = parameter_values(mechanism, bound)
         self.order = {body.name: place for place, body in enumerate(mechanism.bodies)}
         self.drawing = Drawing()
@@ -58,7 +59,9 @@ class Drawer:
         links = {self.frames.body(name).link for name in shaped}
         self.drawing.parts += [bar for bar in skeleton.bars if bar["link"] not in links]
         self.drawing.parts += self._joints(shaped)
-        self.drawing.parts += self._connections()
+        self.drawing.parts += self._planes()
+        elements = ElementDrawer(self.mechanism, self.frames, self.motion, self.values, self.states)
+        self.drawing.parts += elements.parts()
         return self.drawing
 
     # shapes of the model
@@ -131,7 +134,7 @@ class Drawer:
         place = self.frames.joint_place(link)
         part: Part = {
             "kind": joint.kind.value, "link": place.link, "place": place.numbers, "axis": joint.axis,
-            "body": self.order[body.name],
+            "body": self.order[body.name], "grounded": place.link == 0 and body.base is None, "moves": link,
         }  # fmt: skip
         if joint.kind is JointKind.PRISMATIC:
             part["reach"] = self._reach(link, place, joint.axis)
@@ -143,97 +146,17 @@ class Drawer:
         along = np.einsum("ni,ni->n", rotations[:, :, axis], self.motion.positions[:, link] - positions)
         return [min(0.0, float(along.min())), max(0.0, float(along.max()))]
 
-    def _connections(self) -> Iterator[Part]:
-        for element in self.mechanism.elements:
-            if isinstance(element, Spring | Damper) and isinstance(element.on, Span):
-                ends = [end for anchor in (element.on.first, element.on.second) if (end := self._anchor(anchor))]
-                if len(ends) == 2:
-                    yield {"kind": type(element).__name__.lower(), "name": element.name, "ends": ends}
+    # floors
 
-    def _anchor(self, anchor: Anchor) -> Part | None:
-        """The place of a point an element acts on; None if it is led along a path in its body."""
-        if any(TIME in names(item) for item in anchor.position):
-            return None
-        points = {point.name: self.frames.point(place) for place, point in enumerate(self.mechanism.points)}
-        base = self.frames.body(anchor.of) if anchor.of is None or anchor.of in self.order else points[anchor.of]
-        offset = np.array([number(item, self.values) for item in anchor.position])
-        return {"link": base.link, "position": (base.position + base.rotation @ offset).tolist()}
-
-
-class Skeleton:
-    """Links as bars: along the shifts between joints, and on to mass centres and output points."""
-
-    def __init__(self, mechanism: Mechanism, frames: Frames) -> None:
-        self.mechanism = mechanism
-        self.frames = frames
-        self.bars: list[Part] = []
-        self._corners: dict[int, list[Floats]] = {}
-        for place, body in enumerate(mechanism.bodies):
-            self._along(place, body)
-        for place, body in enumerate(mechanism.bodies):
-            self._outward(place, body)
-
-    def _along(self, number: int, body: Body) -> None:
-        """Bars along the transforms of a body; the part of a path that stands on the fixed frame is not drawn."""
-        steps = self.frames.steps(body)
-        run = [steps[0].position]
-        for before, after in pairwise(steps):
-            if before.link != after.link:
-                self._path(before.link, run, number, body)
-                run = []
-            run.append(after.position)
-        self._path(steps[-1].link, run, number, body)
-
-    def _path(self, link: int, run: list[Floats], number: int, body: Body) -> None:
-        if link == 0 and body.base is None:
-            self._corners.setdefault(0, []).append(run[-1])
-            return
-        owner = number if link == self.frames.body(body.name).link else self._owner(body, number)
-        points = [run[0], *(point for last, point in pairwise(run) if _apart(last, point) > 0)]
-        straight = _apart(points[0], points[-1])
-        if sum(_apart(a, b) for a, b in pairwise(points)) < _BENT * straight:
-            points = [points[0], points[-1]]
-        self._corners.setdefault(link, []).extend(points)
-        for start, end in pairwise(points):
-            self._bar(link, start, end, owner)
-
-    def _owner(self, body: Body, number: int) -> int:
-        """The bar before a body's joint belongs to the body it stands on."""
-        order = [one.name for one in self.mechanism.bodies]
-        return order.index(body.base) if body.base is not None else number
-
-    def _outward(self, number: int, body: Body) -> None:
-        """Bars to the mass centre and the output points of a body, where the skeleton does not reach them."""
-        ends = [self.frames.point(k) for k, p in enumerate(self.mechanism.points) if p.body == body.name]
-        own = self.frames.body(body.name)
-        size = self.size
-        for end in [self.frames.centre(body), *ends]:
-            corners = self._corners.setdefault(own.link, [own.position])
-            gaps = [_gap(bar, end.position) for bar in self.bars if bar["link"] == own.link]
-            if min([*gaps, *(_apart(corner, end.position) for corner in corners)]) > 0.04 * size:
-                nearest = min(corners, key=lambda corner: _apart(corner, end.position))
-                self._bar(own.link, nearest, end.position, number)
-                corners.append(end.position)
-
-    @property
-    def size(self) -> float:
-        """A typical length: that of the longest bar so far."""
-        return max((float(_apart(np.array(bar["from"]), np.array(bar["to"]))) for bar in self.bars), default=0.0)
-
-    def _bar(self, link: int, start: Floats, end: Floats, body: int) -> None:
-        self.bars.append({"kind": "bar", "link": link, "from": start.tolist(), "to": end.tolist(), "body": body})
-
-
-def _apart(a: Floats, b: Floats) -> float:
-    return float(np.linalg.norm(a - b))
-
-
-def _gap(bar: Part, point: Floats) -> float:
-    """How far a point is from a bar."""
-    start, end = np.array(bar["from"]), np.array(bar["to"])
-    along = end - start
-    share = np.clip((point - start) @ along / (along @ along), 0.0, 1.0)
-    return _apart(start + share * along, point)
+    def _planes(self) -> Iterator[Part]:
+        """Planes of a robot file: floors and walls of the fixed frame."""
+        for place_number, extra in enumerate(self.mechanism.extras):
+            if isinstance(extra, Shape) and extra.kind is ShapeKind.PLANE:
+                place = self.frames.shape(place_number)
+                reach = 2 * max((number(size, self.values) for size in extra.sizes[:2]), default=0.0)
+                if place.link == 0:
+                    middle, normal = place.position.tolist(), place.rotation[:, 2].tolist()
+                    yield {"kind": "plane", "name": "", "middle": middle, "normal": normal, "reach": reach}
 
 
 def ellipsoid(body: Body, values: Mapping[str, Value]) -> tuple[Floats, list[float]] | None:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from kinegraph import library
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import LARGE
 from kinegraph.compiler.request import request_of
-from kinegraph.errors import DerivationError
+from kinegraph.errors import DerivationError, ModelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
@@ -20,11 +21,18 @@ MOST_EQUATIONS = 800
 #: Lists up to this length are not folded.
 _OPEN = 16
 
+#: Significant digits of numbers in equations; the page shows all digits on demand.
+DIGITS = 5
+_ROUNDED = (
+    f'<p class="note">Numbers are rounded to {DIGITS} digits. '
+    '<label><input id="exact" type="checkbox"> Show all digits</label></p>'
+)
+
 _TYPESET = {
     "H,gravity": "Inertia matrix <i>H</i> and gravity <i>h</i><sup>G</sup>",
     "tau": "Inverse dynamics <i>τ</i>",
 }
-_COUNTED = {"tau": "inverse dynamics τ", "qdd": "forward dynamics q̈"}
+_COUNTED = {"tau": "τ", "qdd": "q̈"}
 
 
 @dataclass(frozen=True)
@@ -51,17 +59,22 @@ def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Count
     return found
 
 
-def typeset(mechanism: Mechanism) -> str:
-    """The equations as HTML, parameters as symbols, each list folded if it is long."""
-    parts = [_legend(mechanism)]
+def typeset(mechanism: Mechanism, source: str | None = None) -> str:
+    """The equations as HTML, parameters as symbols, each list folded if it is long.
+
+    source: what the command line calls the model, for the command that prints what is too long for a page.
+    """
+    sections = []
     for quantities, title in _TYPESET.items():
-        if len(mechanism.layout.velocities) > LARGE:
-            parts.append(_left_out(title, quantities, mechanism))
-            continue
-        found = mathml(Chain(request_of(mechanism, quantities)).reduced.graph, mechanism)
-        size = len(found.abbreviations) + len(found.entries)
-        parts.append(_section(title, found) if size <= MOST_EQUATIONS else _left_out(title, quantities, mechanism))
-    return "\n".join(parts)
+        found = None
+        if len(mechanism.layout.velocities) <= LARGE:
+            found = mathml(Chain(request_of(mechanism, quantities)).reduced.graph, mechanism, DIGITS)
+        if found is None or len(found.abbreviations) + len(found.entries) > MOST_EQUATIONS:
+            sections.append(_left_out(title, quantities, mechanism, source))
+        else:
+            sections.append(_section(title, found))
+    rounded = any("data-exact" in section for section in sections)
+    return "\n".join([_legend(mechanism), *([_ROUNDED] if rounded else []), *sections])
 
 
 def _legend(mechanism: Mechanism) -> str:
@@ -105,6 +118,18 @@ def _rows(displays: Sequence[Display]) -> Iterator[str]:
         yield f'<div class="equation"><span>{display.left}</span><span>{terms}</span></div>'
 
 
-def _left_out(title: str, quantities: str, mechanism: Mechanism) -> str:
-    command = escape(f"kinegraph derive {mechanism.name} -q {quantities}")
-    return f'<p class="left-out">{title}: too long for a page; print it with <code>{command}</code></p>'
+def _left_out(title: str, quantities: str, mechanism: Mechanism, source: str | None) -> str:
+    source = source or _name_in_library(mechanism)
+    if source is not None:
+        way = f"kinegraph derive {source} -q {quantities}"
+    else:
+        way = f'print(kg.formula(kg.derive(mechanism, "{quantities}")))'
+    return f'<p class="left-out">{title}: too long for a page; print it with <code>{escape(way)}</code></p>'
+
+
+def _name_in_library(mechanism: Mechanism) -> str | None:
+    """What a command would call the mechanism; None if the library does not have it."""
+    try:
+        return mechanism.name if library.mechanism(mechanism.name) == mechanism else None
+    except ModelError:
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from kinegraph.io.records.write_elements import element_text
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml import math
@@ -24,12 +25,15 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
     return f"<table>{top}<tbody>{body}</tbody></table>"
 
 
-def name(text: str) -> str:
-    """A name of the model, typeset."""
-    return math(name_mathml(text))
+def names(texts: Sequence[str]) -> list[str]:
+    """Names of one list, all typeset as symbols; all as text if one of them is a word too long for a symbol."""
+    symbols = [name_mathml(text) for text in texts]
+    if any("<mtext>" in symbol for symbol in symbols):
+        return [f'<span class="name">{escape(text.replace(chr(39), chr(8242)))}</span>' for text in texts]
+    return [math(symbol) for symbol in symbols]
 
 
-def freedom(mechanism: Mechanism) -> str:
+def size(mechanism: Mechanism) -> str:
     """How large a mechanism is."""
     count, moves = len(mechanism.bodies), len(mechanism.layout.velocities)
     return f"{count} {'body' if count == 1 else 'bodies'} · {moves} degree{'s' * (moves > 1)} of freedom"
@@ -37,7 +41,7 @@ def freedom(mechanism: Mechanism) -> str:
 
 def headline(mechanism: Mechanism, solution: Solution) -> str:
     """The line below the title of a run."""
-    return f"{freedom(mechanism)} · {solution.t[-1] - solution.t[0]:.6g} s · {escape(solution.method)}"
+    return f"{size(mechanism)} · {solution.t[-1] - solution.t[0]:.6g} s · {escape(solution.method)}"
 
 
 def bodies(mechanism: Mechanism, values: Mapping[str, Value], missing: Sequence[str]) -> str:
@@ -52,9 +56,17 @@ def bodies(mechanism: Mechanism, values: Mapping[str, Value], missing: Sequence[
 
 
 def parameters(mechanism: Mechanism, values: Mapping[str, Value]) -> str:
-    """The parameters with the values of the run."""
-    rows = [(name(parameter.name), f"{float(values[parameter.name]):.6g}") for parameter in mechanism.parameters]
-    return table(rows) if rows else '<p class="note">The model has no parameters.</p>'
+    """The parameters with the values of the run; nothing if there are none."""
+    typeset = names([parameter.name for parameter in mechanism.parameters])
+    found = [f"{float(values[parameter.name]):.6g}" for parameter in mechanism.parameters]
+    return table(zip(typeset, found, strict=True)) if found else ""
+
+
+def elements(mechanism: Mechanism) -> str:
+    """The elements as the records have them; nothing if there are none."""
+    texts = [element_text(element).removesuffix(";").partition("|") for element in mechanism.elements]
+    rows = [(escape(head.strip()), f"<code>{escape(clauses.strip())}</code>") for head, _, clauses in texts]
+    return table(rows) if rows else ""
 
 
 def operations(found: Sequence[Counted]) -> str:
@@ -64,12 +76,12 @@ def operations(found: Sequence[Counted]) -> str:
     rows: list[tuple[str, ...]] = []
     kinds = [kind for kind in _KINDS if any(getattr(side, kind) for one in found for side in (one.before, one.after))]
     for one in found:
-        rows.append((f"{escape(one.title)}, derived", *(str(getattr(one.before, kind)) for kind in kinds)))
-        rows.append(("reduced", *(str(getattr(one.after, kind)) for kind in kinds)))
+        rows.append((f"{escape(one.title)} derived", *(str(getattr(one.before, kind)) for kind in kinds)))
+        rows.append((f"{escape(one.title)} reduced", *(str(getattr(one.after, kind)) for kind in kinds)))
     proved = all(one.proved for one in found)
     seal = "proved equal to the equations as derived" if proved else "NOT proved"
     mark = '<span class="good">✓</span>' if proved else '<span class="bad">✗</span>'
-    note = "Numbers for the parameters; what depends on them alone is free."
+    note = "τ inverse, q̈ forward dynamics, numbers for the parameters; what depends on them alone is free."
     return table(rows, ("", *kinds)) + f'<p class="verdict">{mark} {seal}</p><p class="note">{note}</p>'
 
 

@@ -16,11 +16,13 @@ from scipy.spatial.transform import Rotation as Turn
 
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import Joint, JointKind, Placement, Tree, build_tree
+from kinegraph.errors import DerivationError
+from kinegraph.graph.angle import linear_form
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Node, Output
+from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
-from kinegraph.model.expression import Expression
+from kinegraph.model.expression import TIME, Expression, names
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Shift, Transform
 from kinegraph.model.robot.data import Shape
 from kinegraph.solve.problem.problem import Floats
@@ -69,13 +71,8 @@ class Frames:
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
         self.mechanism = mechanism
         self._builder = Builder()
-        names = Names(self._builder, mechanism, bound)
-        self.tree: Tree = build_tree(_dissected(mechanism), names)
-
-    @property
-    def nodes(self) -> Sequence[Node]:
-        """The nodes that the tree's scalars stand for."""
-        return self._builder.nodes
+        self._names = Names(self._builder, mechanism, bound)
+        self.tree: Tree = build_tree(_dissected(mechanism), self._names)
 
     # places
 
@@ -136,6 +133,44 @@ class Frames:
             along = np.einsum("nij,nj->ni", before, step)
             positions[:, index] = positions[:, place.link] + rotations[:, place.link] @ place.position + along
         return Motion(rotations, positions)
+
+    def slopes(self, link: int) -> dict[str, float]:
+        """The coordinates that the displacement in front of a link is linear in, each with its factor."""
+        joint = self.tree.links[link].joint
+        if joint is None or joint.quaternion is not None:
+            return {}
+        found = {}
+        for monomial, factor in linear_form(self._builder.nodes, joint.displacement.index).items():
+            node = self._builder.nodes[monomial[0][0]] if len(monomial) == 1 and monomial[0][1] == 1 else None
+            if isinstance(node, Symbol) and node.kind is Kind.COORDINATE:
+                found[node.name] = float(factor)
+        return found
+
+    def evaluate(self, roots: Sequence[Expression], values: Mapping[str, Floats]) -> Floats | None:
+        """Expressions at some times, as rows; None if they use a name that has no value."""
+        used = frozenset[str]().union(*map(names, roots))
+        if any(name not in values and not self._declared(name) for name in used):
+            return None
+        given = {name: self._given(name) for name in used if name in values}
+        entries = [self._names.scalar(root, given) for root in roots]
+        graph = self._builder.graph([self._output("values", entries, None)])
+        if any(symbol.name not in values for symbol in graph.symbols() if symbol.kind is not Kind.CONSTANT):
+            return None
+        count = len(next(iter(values.values())))
+        return np.broadcast_to(interpret(graph, values)["values"], (count, len(entries)))
+
+    def _declared(self, name: str) -> bool:
+        try:
+            return self._names[name] is not None
+        except DerivationError:
+            return False
+
+    def _given(self, name: str) -> Scalar:
+        """A name as a symbol whatever it means to the model: its values are at hand."""
+        kind = Kind.TIME if name == TIME else Kind.INPUT
+        if name in self.mechanism.layout.positions:
+            kind = Kind.COORDINATE
+        return Scalar(self._builder, self._builder.symbol(kind, name))
 
     def gravity(self, time: float) -> Floats:
         """The acceleration of gravity at a time, in the fixed frame."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from kinegraph.model.evaluate import Value, number, parameter_values
-from kinegraph.model.expression import TIME, Expression
+from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.version import __version__
 from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
 from kinegraph.view.page.frames import Frames, Motion, Place
+from kinegraph.view.page.packing import packed
+from kinegraph.view.page.states import States
+from kinegraph.view.page.units import units
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,11 @@ class Scene:
     times: Floats
     motion: Motion
     drawing: Drawing
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """The unit of every coordinate and velocity, as far as it is known."""
+        return units(self.mechanism, self.frames)
 
     def data(self) -> dict[str, Any]:
         """What the page's script reads."""
@@ -61,20 +65,9 @@ class Scene:
         }  # fmt: skip
 
 
-def scene_of(mechanism: Mechanism, bound: Mapping[str, Expression], states: Mapping[str, Floats]) -> Scene:
-    """The scene at given times and values of the coordinates, arrays of one length."""
+def scene_of(mechanism: Mechanism, bound: Mapping[str, Expression], states: States) -> Scene:
+    """The scene at the times of the states."""
     frames = Frames(mechanism, bound)
-    motion = frames.motion(states)
-    drawing = Drawer(mechanism, frames, motion, bound).draw()
-    values = parameter_values(mechanism, bound)
-    return Scene(mechanism, bound, values, frames, states[TIME], motion, drawing)
-
-
-def packed(array: NDArray[Any]) -> str:
-    """An array's bytes as text."""
-    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
-
-
-def json_for_html(data: Mapping[str, Any]) -> str:
-    """JSON that can stand in a <script> element whatever strings it holds."""
-    return json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    motion = frames.motion(states.columns)
+    drawing = Drawer(mechanism, frames, motion, bound, states).draw()
+    return Scene(mechanism, bound, parameter_values(mechanism, bound), frames, states.times, motion, drawing)

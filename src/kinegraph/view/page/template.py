@@ -15,7 +15,8 @@ from kinegraph.errors import SolveError
 from kinegraph.io.records.write import write
 from kinegraph.view.page import facts
 from kinegraph.view.page.equations import counted, typeset
-from kinegraph.view.page.scene import Scene, json_for_html
+from kinegraph.view.page.packing import json_for_html
+from kinegraph.view.page.scene import Scene
 
 _LONGEST_TEXT = 100_000
 
@@ -30,26 +31,31 @@ def page_path(path: str | Path) -> Path:
     return path
 
 
-def page_of(scene: Scene, data: Mapping[str, Any], headline: str, report: str = "") -> str:
+def page_of(scene: Scene, data: Mapping[str, Any], headline: str, source: str | None = None, report: str = "") -> str:
     """The text of a page: what is said of every mechanism, and a report of the run if there was one."""
     mechanism = scene.mechanism
     records = write(mechanism)
     cards = {
         "Operations": facts.operations(counted(mechanism, scene.bound)),
         "Solver": report,
-        "Bodies": f'<div class="scroll">{facts.bodies(mechanism, scene.values, scene.drawing.missing)}</div>',
-        "Parameters": f'<div class="scroll">{facts.parameters(mechanism, scene.values)}</div>',
+        "Bodies": facts.bodies(mechanism, scene.values, scene.drawing.missing),
+        "Parameters": facts.parameters(mechanism, scene.values),
+        "Elements": facts.elements(mechanism),
     }
-    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    names = facts.names((*mechanism.layout.positions, *mechanism.layout.velocities))
     return filled({
         "title": escape(mechanism.name),
         "headline": headline,
-        "equations": typeset(mechanism),
-        "cards": "".join(f'<div class="card"><h2>{title}</h2>{body}</div>' for title, body in cards.items() if body),
+        "equations": typeset(mechanism, source),
+        "cards": "".join(_card(title, body) for title, body in cards.items() if body),
         "records": escape(records if len(records) <= _LONGEST_TEXT else records[:_LONGEST_TEXT] + "\n..."),
-        "names": "".join(f"<span>{facts.name(name)}</span>" for name in names),
+        "names": "".join(f"<span>{name}</span>" for name in names),
         "data": json_for_html(data),
     })  # fmt: skip
+
+
+def _card(title: str, body: str) -> str:
+    return f'<div class="card {title.lower()}"><h2>{title}</h2><div>{body}</div></div>'
 
 
 def filled(parts: Mapping[str, str]) -> str:
@@ -70,4 +76,4 @@ def _policy(script: str, style: str) -> str:
 
 def asset(name: str) -> str:
     """A file of the page that is shipped with the package; page.js and page.css are built from `web/`."""
-    return (files("kinegraph.view.page") / name).read_text("utf-8")
+    return (files("kinegraph.view.page") / "assets" / name).read_text("utf-8")

@@ -14,30 +14,19 @@ typedef void (*Logger)(void *environment, const char *name, int status, const ch
 #ifdef FMI2_FUNCTION_PREFIX
 #define PASTED(a, b) a##b
 #define JOINED(a, b) PASTED(a, b)
-#define NAMED(name) JOINED(FMI2_FUNCTION_PREFIX, name)
+#define FMI(name) JOINED(FMI2_FUNCTION_PREFIX, fmi2##name)
 #else
-#define NAMED(name) name
+#define FMI(name) fmi2##name
 #endif
-
-#if defined(FMI2_Export)
-#define EXPORT FMI2_Export
-#elif defined(_WIN32)
-#define EXPORT __declspec(dllexport)
-#elif defined(__GNUC__)
-#define EXPORT __attribute__((visibility("default")))
-#else
-#define EXPORT
+#ifdef FMI2_Export
+#define FMI_EXPORT FMI2_Export
 #endif
+#define FMI_SNAPSHOT(a, b) FMI(a##FMUstate##b)
 
-typedef void *fmi2Component;
-typedef void *fmi2FMUstate;
-typedef unsigned int fmi2ValueReference;
-typedef double fmi2Real;
-typedef int fmi2Integer;
-typedef int fmi2Boolean;
-typedef char fmi2Byte;
-typedef const char *fmi2String;
-typedef int fmi2Status; /* as enum Status, and 5: pending */
+typedef unsigned int Reference;
+typedef int Boolean;
+typedef char Byte;
+typedef const char *Text;
 typedef enum { fmi2ModelExchange, fmi2CoSimulation } fmi2Type;
 typedef enum { fmi2DoStepStatus, fmi2PendingStatus, fmi2LastSuccessfulTime, fmi2Terminated } fmi2StatusKind;
 
@@ -45,17 +34,17 @@ typedef struct {
     Logger logger;
     void *(*allocateMemory)(size_t, size_t);
     void (*freeMemory)(void *);
-    void (*stepFinished)(void *, fmi2Status);
+    void (*stepFinished)(void *, int);
     void *componentEnvironment;
 } fmi2CallbackFunctions;
 
 typedef struct {
-    fmi2Boolean newDiscreteStatesNeeded;
-    fmi2Boolean terminateSimulation;
-    fmi2Boolean nominalsOfContinuousStatesChanged;
-    fmi2Boolean valuesOfContinuousStatesChanged;
-    fmi2Boolean nextEventTimeDefined;
-    fmi2Real nextEventTime;
+    Boolean newDiscreteStatesNeeded;
+    Boolean terminateSimulation;
+    Boolean nominalsOfContinuousStatesChanged;
+    Boolean valuesOfContinuousStatesChanged;
+    Boolean nextEventTimeDefined;
+    double nextEventTime;
 } fmi2EventInfo;
 
 static void say(const Instance *instance, int status, const char *message)
@@ -65,27 +54,20 @@ static void say(const Instance *instance, int status, const char *message)
     }
 }
 
-EXPORT const char *NAMED(fmi2GetTypesPlatform)(void)
+#include "fmu_common_.h"
+
+EXPORT const char *FMI(GetTypesPlatform)(void)
 {
     return "default";
 }
 
-EXPORT const char *NAMED(fmi2GetVersion)(void)
+EXPORT const char *FMI(GetVersion)(void)
 {
     return "2.0";
 }
 
-EXPORT fmi2Status NAMED(fmi2SetDebugLogging)(fmi2Component c, fmi2Boolean on, size_t count, const fmi2String names[])
-{
-    (void)count;
-    (void)names;
-    ((Instance *)c)->logging = on;
-    return STATUS_OK;
-}
-
-EXPORT fmi2Component NAMED(fmi2Instantiate)(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
-                                            const fmi2CallbackFunctions *functions, fmi2Boolean visible,
-                                            fmi2Boolean logging)
+EXPORT void *FMI(Instantiate)(const char *name, fmi2Type type, const char *guid, const char *resources,
+                              const fmi2CallbackFunctions *functions, Boolean visible, Boolean logging)
 {
     (void)resources;
     (void)visible;
@@ -93,13 +75,8 @@ EXPORT fmi2Component NAMED(fmi2Instantiate)(fmi2String name, fmi2Type type, fmi2
                         functions ? functions->componentEnvironment : NULL, functions ? functions->logger : NULL);
 }
 
-EXPORT void NAMED(fmi2FreeInstance)(fmi2Component c)
-{
-    instance_free(c);
-}
-
-EXPORT fmi2Status NAMED(fmi2SetupExperiment)(fmi2Component c, fmi2Boolean tolerance_given, fmi2Real tolerance,
-                                             fmi2Real start, fmi2Boolean stop_given, fmi2Real stop)
+EXPORT int FMI(SetupExperiment)(void *c, Boolean tolerance_given, double tolerance, double start, Boolean stop_given,
+                                double stop)
 {
     Instance *instance = c;
     (void)stop_given;
@@ -116,137 +93,54 @@ EXPORT fmi2Status NAMED(fmi2SetupExperiment)(fmi2Component c, fmi2Boolean tolera
     return set_time(instance, start);
 }
 
-EXPORT fmi2Status NAMED(fmi2EnterInitializationMode)(fmi2Component c)
+EXPORT int FMI(EnterInitializationMode)(void *c)
 {
     return enter_initialization(c, 0, 0.0, ((Instance *)c)->state.known[TIME]);
 }
 
-EXPORT fmi2Status NAMED(fmi2ExitInitializationMode)(fmi2Component c)
-{
-    return exit_initialization(c);
-}
-
-EXPORT fmi2Status NAMED(fmi2Terminate)(fmi2Component c)
-{
-    ((Instance *)c)->state.mode = TERMINATED;
-    return STATUS_OK;
-}
-
-EXPORT fmi2Status NAMED(fmi2Reset)(fmi2Component c)
-{
-    start_anew(c);
-    return STATUS_OK;
-}
-
 /* values */
 
-EXPORT fmi2Status NAMED(fmi2GetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t count, fmi2Real value[])
+EXPORT int FMI(GetReal)(void *c, const Reference vr[], size_t count, double value[])
 {
-    int status = STATUS_OK;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        status = worse(status, get_value(c, vr[i], &value[i]));
-    }
-    return status;
+    return get_values(c, vr, count, value);
 }
 
-EXPORT fmi2Status NAMED(fmi2SetReal)(fmi2Component c, const fmi2ValueReference vr[], size_t count,
-                                     const fmi2Real value[])
+EXPORT int FMI(SetReal)(void *c, const Reference vr[], size_t count, const double value[])
 {
-    int status = STATUS_OK;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        status = worse(status, set_value(c, vr[i], value[i]));
-    }
-    return status;
+    return set_values(c, vr, count, value);
 }
 
 /* There are no variables of other types: only an empty list of them can be got or set. */
 #define NO_SUCH_TYPE(function, constness, type)                                                                        \
-    EXPORT fmi2Status NAMED(function)(fmi2Component c, const fmi2ValueReference vr[], size_t count,                    \
-                                      constness type value[])                                                          \
+    EXPORT int FMI(function)(void *c, const Reference vr[], size_t count, constness type value[])                      \
     {                                                                                                                  \
         (void)vr;                                                                                                      \
         (void)value;                                                                                                   \
-        return count == 0 ? STATUS_OK : refuse(c, #function ": all variables are of type Real");                       \
+        return count == 0 ? STATUS_OK : refuse(c, "fmi2" #function ": all variables are of type Real");                \
     }
 
-NO_SUCH_TYPE(fmi2GetInteger, , fmi2Integer)
-NO_SUCH_TYPE(fmi2GetBoolean, , fmi2Boolean)
-NO_SUCH_TYPE(fmi2GetString, , fmi2String)
-NO_SUCH_TYPE(fmi2SetInteger, const, fmi2Integer)
-NO_SUCH_TYPE(fmi2SetBoolean, const, fmi2Boolean)
-NO_SUCH_TYPE(fmi2SetString, const, fmi2String)
+NO_SUCH_TYPE(GetInteger, , int)
+NO_SUCH_TYPE(GetBoolean, , Boolean)
+NO_SUCH_TYPE(GetString, , Text)
+NO_SUCH_TYPE(SetInteger, const, int)
+NO_SUCH_TYPE(SetBoolean, const, Boolean)
+NO_SUCH_TYPE(SetString, const, Text)
 
-/* state */
-
-EXPORT fmi2Status NAMED(fmi2GetFMUstate)(fmi2Component c, fmi2FMUstate *snapshot)
-{
-    return take_snapshot(c, snapshot);
-}
-
-EXPORT fmi2Status NAMED(fmi2SetFMUstate)(fmi2Component c, fmi2FMUstate snapshot)
-{
-    return put_snapshot(c, snapshot);
-}
-
-EXPORT fmi2Status NAMED(fmi2FreeFMUstate)(fmi2Component c, fmi2FMUstate *snapshot)
-{
-    (void)c;
-    free(*snapshot);
-    *snapshot = NULL;
-    return STATUS_OK;
-}
-
-EXPORT fmi2Status NAMED(fmi2SerializedFMUstateSize)(fmi2Component c, fmi2FMUstate snapshot, size_t *size)
-{
-    (void)c;
-    (void)snapshot;
-    *size = SERIALIZED_SIZE;
-    return STATUS_OK;
-}
-
-EXPORT fmi2Status NAMED(fmi2SerializeFMUstate)(fmi2Component c, fmi2FMUstate snapshot, fmi2Byte bytes[], size_t size)
-{
-    return serialize(c, snapshot, bytes, size);
-}
-
-EXPORT fmi2Status NAMED(fmi2DeSerializeFMUstate)(fmi2Component c, const fmi2Byte bytes[], size_t size,
-                                                 fmi2FMUstate *snapshot)
+EXPORT int FMI(DeSerializeFMUstate)(void *c, const Byte bytes[], size_t size, void **snapshot)
 {
     return deserialize(c, bytes, size, snapshot);
 }
 
-EXPORT fmi2Status NAMED(fmi2GetDirectionalDerivative)(fmi2Component c, const fmi2ValueReference unknowns[],
-                                                      size_t unknown_count, const fmi2ValueReference knowns[],
-                                                      size_t known_count, const fmi2Real seeds[],
-                                                      fmi2Real sensitivities[])
+EXPORT int FMI(GetDirectionalDerivative)(void *c, const Reference unknowns[], size_t unknown_count,
+                                         const Reference knowns[], size_t known_count, const double seeds[],
+                                         double sensitivities[])
 {
-    Direction direction = {{0.0}, {0.0}};
-    int status = STATUS_OK;
-    size_t i;
-    for (i = 0; i < known_count; i++) {
-        status = worse(status, seed(c, &direction, knowns[i], seeds[i]));
-    }
-    differentiate(c, &direction);
-    for (i = 0; i < unknown_count; i++) {
-        status = worse(status, sensitivity(c, &direction, unknowns[i], &sensitivities[i]));
-    }
-    return status;
+    return get_directional(c, unknowns, unknown_count, knowns, known_count, seeds, sensitivities);
 }
 
 /* Model Exchange */
 
-EXPORT fmi2Status NAMED(fmi2EnterEventMode)(fmi2Component c)
-{
-    if (require(c, EVENT | CONTINUOUS, "events belong to Model Exchange, after initialization")) {
-        return STATUS_ERROR;
-    }
-    ((Instance *)c)->state.mode = EVENT;
-    return STATUS_OK;
-}
-
-EXPORT fmi2Status NAMED(fmi2NewDiscreteStates)(fmi2Component c, fmi2EventInfo *info)
+EXPORT int FMI(NewDiscreteStates)(void *c, fmi2EventInfo *info)
 {
     if (require(c, EVENT, "new discrete states belong to the event mode")) {
         return STATUS_ERROR;
@@ -256,70 +150,15 @@ EXPORT fmi2Status NAMED(fmi2NewDiscreteStates)(fmi2Component c, fmi2EventInfo *i
     return STATUS_OK;
 }
 
-EXPORT fmi2Status NAMED(fmi2EnterContinuousTimeMode)(fmi2Component c)
-{
-    if (require(c, EVENT, "continuous time is entered from the event mode")) {
-        return STATUS_ERROR;
-    }
-    ((Instance *)c)->state.mode = CONTINUOUS;
-    return STATUS_OK;
-}
-
-EXPORT fmi2Status NAMED(fmi2CompletedIntegratorStep)(fmi2Component c, fmi2Boolean no_state_before,
-                                                     fmi2Boolean *enter_event_mode, fmi2Boolean *terminate)
-{
-    (void)no_state_before;
-    *enter_event_mode = needs_event(c);
-    *terminate = 0;
-    return STATUS_OK;
-}
-
-EXPORT fmi2Status NAMED(fmi2SetTime)(fmi2Component c, fmi2Real time)
-{
-    if (require(c, EVENT | CONTINUOUS, "the time is set in Model Exchange only, after initialization")) {
-        return STATUS_ERROR;
-    }
-    return set_time(c, time);
-}
-
-EXPORT fmi2Status NAMED(fmi2SetContinuousStates)(fmi2Component c, const fmi2Real states[], size_t count)
-{
-    if (require(c, CONTINUOUS | EVENT, "states are set in Model Exchange only, after initialization")) {
-        return STATUS_ERROR;
-    }
-    return set_states(c, states, count);
-}
-
-EXPORT fmi2Status NAMED(fmi2GetDerivatives)(fmi2Component c, fmi2Real values[], size_t count)
+EXPORT int FMI(GetDerivatives)(void *c, double values[], size_t count)
 {
     return get_derivatives(c, values, count);
 }
 
-EXPORT fmi2Status NAMED(fmi2GetEventIndicators)(fmi2Component c, fmi2Real values[], size_t count)
-{
-    (void)values;
-    return count == 0 ? STATUS_OK : refuse(c, "there are no event indicators");
-}
-
-EXPORT fmi2Status NAMED(fmi2GetContinuousStates)(fmi2Component c, fmi2Real states[], size_t count)
-{
-    return get_states(c, states, count);
-}
-
-EXPORT fmi2Status NAMED(fmi2GetNominalsOfContinuousStates)(fmi2Component c, fmi2Real nominals[], size_t count)
-{
-    size_t i;
-    (void)c;
-    for (i = 0; i < count; i++) {
-        nominals[i] = 1.0;
-    }
-    return STATUS_OK;
-}
-
 /* Co-Simulation */
 
-EXPORT fmi2Status NAMED(fmi2SetRealInputDerivatives)(fmi2Component c, const fmi2ValueReference vr[], size_t count,
-                                                     const fmi2Integer order[], const fmi2Real value[])
+EXPORT int FMI(SetRealInputDerivatives)(void *c, const Reference vr[], size_t count, const int order[],
+                                        const double value[])
 {
     (void)vr;
     (void)order;
@@ -327,8 +166,7 @@ EXPORT fmi2Status NAMED(fmi2SetRealInputDerivatives)(fmi2Component c, const fmi2
     return count == 0 ? STATUS_OK : refuse(c, "inputs keep their values during a step; they have no derivatives");
 }
 
-EXPORT fmi2Status NAMED(fmi2GetRealOutputDerivatives)(fmi2Component c, const fmi2ValueReference vr[], size_t count,
-                                                      const fmi2Integer order[], fmi2Real value[])
+EXPORT int FMI(GetRealOutputDerivatives)(void *c, const Reference vr[], size_t count, const int order[], double value[])
 {
     (void)vr;
     (void)order;
@@ -336,18 +174,18 @@ EXPORT fmi2Status NAMED(fmi2GetRealOutputDerivatives)(fmi2Component c, const fmi
     return count == 0 ? STATUS_OK : refuse(c, "derivatives of outputs are variables of their own");
 }
 
-EXPORT fmi2Status NAMED(fmi2DoStep)(fmi2Component c, fmi2Real from, fmi2Real length, fmi2Boolean no_state_before)
+EXPORT int FMI(DoStep)(void *c, double from, double length, Boolean no_state_before)
 {
     (void)no_state_before;
     return do_step(c, from, length);
 }
 
-EXPORT fmi2Status NAMED(fmi2CancelStep)(fmi2Component c)
+EXPORT int FMI(CancelStep)(void *c)
 {
     return refuse(c, "a step is done when its call returns; there is nothing to cancel");
 }
 
-EXPORT fmi2Status NAMED(fmi2GetStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Status *value)
+EXPORT int FMI(GetStatus)(void *c, fmi2StatusKind kind, int *value)
 {
     (void)c;
     (void)kind;
@@ -355,13 +193,13 @@ EXPORT fmi2Status NAMED(fmi2GetStatus)(fmi2Component c, fmi2StatusKind kind, fmi
     return STATUS_DISCARD;
 }
 
-EXPORT fmi2Status NAMED(fmi2GetRealStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Real *value)
+EXPORT int FMI(GetRealStatus)(void *c, fmi2StatusKind kind, double *value)
 {
     *value = ((Instance *)c)->state.known[TIME];
     return kind == fmi2LastSuccessfulTime ? STATUS_OK : STATUS_DISCARD;
 }
 
-EXPORT fmi2Status NAMED(fmi2GetIntegerStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Integer *value)
+EXPORT int FMI(GetIntegerStatus)(void *c, fmi2StatusKind kind, int *value)
 {
     (void)c;
     (void)kind;
@@ -369,14 +207,14 @@ EXPORT fmi2Status NAMED(fmi2GetIntegerStatus)(fmi2Component c, fmi2StatusKind ki
     return STATUS_DISCARD;
 }
 
-EXPORT fmi2Status NAMED(fmi2GetBooleanStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Boolean *value)
+EXPORT int FMI(GetBooleanStatus)(void *c, fmi2StatusKind kind, Boolean *value)
 {
     (void)c;
     *value = 0;
     return kind == fmi2Terminated ? STATUS_OK : STATUS_DISCARD;
 }
 
-EXPORT fmi2Status NAMED(fmi2GetStringStatus)(fmi2Component c, fmi2StatusKind kind, fmi2String *value)
+EXPORT int FMI(GetStringStatus)(void *c, fmi2StatusKind kind, const char **value)
 {
     (void)c;
     (void)kind;

@@ -1,13 +1,15 @@
 // The stage: camera, light, ground, trail, labels. Draws only when something has changed.
 import {
-  AmbientLight, Box3, BufferGeometry, Color, DirectionalLight, Float32BufferAttribute, HemisphereLight, LineBasicMaterial,
-  LineSegments, Mesh, NeutralToneMapping, PCFShadowMap, PerspectiveCamera, PlaneGeometry, Scene, ShadowMaterial,
+  AmbientLight, Color, DirectionalLight, HemisphereLight, NeutralToneMapping, PCFShadowMap, PerspectiveCamera, Scene,
   Sphere, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { Line2 } from "three/addons/lines/Line2.js";
 import { LineGeometry } from "three/addons/lines/LineGeometry.js";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
+import { Ground } from "./ground.js";
+import { Labels } from "./labels.js";
+import { around, fitted, horizontal, viewDirection } from "./view.js";
 
 const THEMES = {
   light: { background: "#f5f6f8", grid: "#8d96a3", shadow: 0.2, trail: "#c2387a" },
@@ -29,7 +31,7 @@ export class Stage {
     this.scene.add(assembly.root);
     this.box = assembly.bounds();
     this.sphere = this.box.getBoundingSphere(new Sphere());
-    this.up = upward(data.gravity);
+    this.up = assembly.up;
     this.#lights();
     this.#ground();
     this.#camera();
@@ -58,8 +60,7 @@ export class Stage {
   setTheme(name) {
     const theme = THEMES[name];
     this.scene.background = new Color(theme.background);
-    if (this.grid) this.grid.material.color.set(theme.grid);
-    if (this.floor) this.floor.material.opacity = theme.shadow;
+    this.ground?.setTheme(theme);
     this.trailColour = theme.trail;
     if (this.trail) this.trail.material.color.set(theme.trail);
     this.changed = true;
@@ -67,11 +68,12 @@ export class Stage {
 
   setLayer(name, visible) {
     if (name === "labels") this.labelled = visible;
+    else if (name === "ground") for (const object of this.ground.objects) object.visible = visible;
     else this.assembly.setLayer(name, visible);
-    this.changed = true;
+    this.show(this.time);
   }
 
-  // The path of a body's mass centre up to now; null for none.
+  // The path of a body's centre of mass up to now; null for none.
   setTrail(body) {
     if (this.trail) this.scene.remove(this.trail);
     this.trail = null;
@@ -90,7 +92,7 @@ export class Stage {
     return this.sphere.radius > 5 * this.assembly.size;
   }
 
-  // The camera goes with a body's mass centre; null for none.
+  // The camera goes with a body's centre of mass; null for none.
   follow(body) {
     this.followed = body;
     this.followedAt = body ? this.centre(body, this.time) : null;
@@ -161,39 +163,26 @@ export class Stage {
     this.scene.add(sky, sun, sun.target, new AmbientLight("#ffffff", 0.45));
   }
 
-  // A grid below the lowest point of the motion; without gravity there is no below.
+  // Without gravity and without a floor there is no below.
   #ground() {
-    if (!this.data.gravity.some(Boolean)) return;
-    const { up, sphere, box } = this;
-    const [side, front] = horizontal(up);
-    const lowest = Math.min(...corners(box).map((corner) => corner.dot(up)));
-    const middle = sphere.center.clone().addScaledVector(up, lowest - sphere.center.dot(up) - 0.004 * sphere.radius);
-    this.grid = fadingGrid(middle, side, front, sphere.radius);
-    this.floor = new Mesh(new PlaneGeometry(12 * sphere.radius, 12 * sphere.radius), new ShadowMaterial());
-    this.floor.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), up);
-    this.floor.position.copy(middle);
-    this.floor.receiveShadow = true;
-    this.scene.add(this.floor, this.grid);
+    if (!this.data.gravity.some(Boolean) && this.assembly.ground === undefined) return;
+    this.ground = new Ground(this.box, this.sphere, this.up, this.assembly.ground);
+    this.scene.add(...this.ground.objects);
   }
 
   #labels() {
-    const layer = document.getElementById("labels");
-    this.labels = this.data.bodies.map((body) => {
-      const label = document.createElement("span");
-      label.textContent = body.name;
-      layer.append(label);
-      return label;
-    });
+    this.labels = new Labels(document.getElementById("labels"), this.data.bodies.map((body) => body.name));
   }
 
   #placeLabels() {
+    if (!this.labelled) return this.labels.hide();
     const { clientWidth: width, clientHeight: height } = this.element;
-    this.labels.forEach((label, index) => {
-      label.hidden = !this.labelled;
-      if (!this.labelled) return;
-      const at = this.centre(this.data.bodies[index], this.time).project(this.camera);
-      label.style.transform = `translate(${((at.x + 1) / 2) * width}px, ${((1 - at.y) / 2) * height}px)`;
+    const anchors = this.data.bodies.map((body) => {
+      const at = this.centre(body, this.time).project(this.camera);
+      if (Math.abs(at.x) > 1 || Math.abs(at.y) > 1 || at.z > 1) return null;
+      return { x: ((at.x + 1) / 2) * width, y: ((1 - at.y) / 2) * height, depth: at.z };
     });
+    this.labels.place(anchors, width, height);
   }
 
   #drawTrail(time) {
@@ -210,84 +199,4 @@ export class Stage {
     this.controls.target.add(step);
     this.followedAt = now;
   }
-}
-
-function upward(gravity) {
-  const down = new Vector3(...gravity);
-  return down.length() > 0 ? down.normalize().negate() : new Vector3(0, 0, 1);
-}
-
-// Two directions at right angles to up: x and y if up is z, and so on round.
-function horizontal(up) {
-  const first = Math.abs(up.z) > 0.9 ? new Vector3(1, 0, 0) : Math.abs(up.y) > 0.9 ? new Vector3(0, 0, 1) : new Vector3(0, 1, 0);
-  first.addScaledVector(up, -first.dot(up)).normalize();
-  return [first, new Vector3().crossVectors(up, first)];
-}
-
-// From where to look: across the plane of most motion, from a little aside and above.
-function viewDirection(box, up) {
-  const [first, second] = horizontal(up);
-  const span = box.getSize(new Vector3());
-  const wide = (axis) => Math.abs(axis.x) * span.x + Math.abs(axis.y) * span.y + Math.abs(axis.z) * span.z;
-  const ratio = wide(second) / Math.max(wide(first), 1e-12);
-  const [front, side] = ratio < 1 ? [second.clone().negate(), first] : [first, second];
-  const flat = Math.min(ratio, 1 / ratio) < 0.15;
-  return front.clone().addScaledVector(side, flat ? 0.25 : 0.6).addScaledVector(up, flat ? 0.18 : 0.32).normalize();
-}
-
-function around(middle, half) {
-  return new Box3(middle.clone().subScalar(half), middle.clone().addScalar(half));
-}
-
-function corners(box) {
-  const found = [];
-  for (const x of [box.min.x, box.max.x]) {
-    for (const y of [box.min.y, box.max.y]) for (const z of [box.min.z, box.max.z]) found.push(new Vector3(x, y, z));
-  }
-  return found;
-}
-
-// How far away a camera must be, looking as it does, to see the whole box.
-function fitted(box, middle, camera) {
-  const tangent = Math.tan((camera.fov * Math.PI) / 360);
-  const right = new Vector3();
-  const above = new Vector3();
-  const back = new Vector3();
-  camera.matrixWorld.extractBasis(right, above, back);
-  let distance = 0;
-  for (const corner of corners(box)) {
-    corner.sub(middle);
-    const across = Math.abs(corner.dot(right)) / (tangent * camera.aspect);
-    const tall = Math.abs(corner.dot(above)) / tangent;
-    distance = Math.max(distance, Math.max(across, tall) + corner.dot(back));
-  }
-  return distance;
-}
-
-function fadingGrid(middle, side, front, radius) {
-  const step = roundStep(radius / 3);
-  const count = Math.ceil((3.2 * radius) / step);
-  const reach = count * step;
-  const points = [];
-  const alphas = [];
-  const put = (a, b) => {
-    points.push(...middle.clone().addScaledVector(side, a).addScaledVector(front, b).toArray());
-    alphas.push(1, 1, 1, 0.62 * Math.max(0, 1 - Math.hypot(a, b) / reach) ** 1.6);
-  };
-  for (let line = -count; line <= count; line++) {
-    for (let piece = -count; piece < count; piece++) {
-      for (const end of [piece, piece + 1]) put(line * step, end * step);
-      for (const end of [piece, piece + 1]) put(end * step, line * step);
-    }
-  }
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new Float32BufferAttribute(points, 3));
-  geometry.setAttribute("color", new Float32BufferAttribute(alphas, 4));
-  return new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
-}
-
-// 1, 2 or 5 times a power of ten.
-function roundStep(value) {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].find((digit) => digit * power >= value * 0.999) * power;
 }

@@ -1,33 +1,12 @@
-// Geometry of parts: bars, joints, ellipsoids, springs, and the shapes a model gives.
+// Geometry of bodies: bars, joints, ellipsoids, centres of mass, and the shapes a model gives.
 import {
   BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, DoubleSide, Group, Mesh,
-  MeshStandardMaterial, SphereGeometry, TubeGeometry, Curve, Vector3,
+  SphereGeometry, Vector3,
 } from "three";
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
-import { float32, uint32 } from "./data.js";
-import { matrixOf } from "./motion.js";
-
-const AXES = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)];
-const Y = AXES[1];
-
-export function material(colour, more = {}) {
-  return new MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.05, ...more });
-}
-
-function solid(geometry, colour, more) {
-  const mesh = new Mesh(geometry, material(colour, more));
-  mesh.castShadow = true;
-  mesh.receiveShadow = true;
-  return mesh;
-}
-
-// Laid along y from one point to another.
-function between(mesh, from, to) {
-  const along = to.clone().sub(from);
-  mesh.position.copy(from).addScaledVector(along, 0.5);
-  mesh.quaternion.setFromUnitVectors(Y, along.normalize());
-  return mesh;
-}
+import { float32, uint32 } from "../data.js";
+import { matrixOf } from "../motion.js";
+import { AXES, Y, between, material, solid } from "./solids.js";
 
 export function bar(part, colour, size) {
   const [from, to] = [new Vector3(...part.from), new Vector3(...part.to)];
@@ -57,7 +36,7 @@ export function joint(part, size) {
   return group;
 }
 
-// The eight octants in two tones, as mass centres are marked on drawings; a turning body is seen to turn.
+// The eight octants in two tones, as centres of mass are marked on drawings; a turning body is seen to turn.
 function octants(geometry, light, dark) {
   const plain = geometry.toNonIndexed();
   const where = plain.attributes.position;
@@ -80,11 +59,13 @@ export function bob(radius, colour) {
   return solid(new SphereGeometry(radius, 36, 24), colour);
 }
 
-export function ellipsoid(halves, colour, opaque) {
+// The ellipsoid of a body's inertia: solid where nothing else shows the body, otherwise one looks through it.
+export function ellipsoid(halves, colour, opacity) {
   const most = Math.max(...halves);
   const lengths = halves.map((half) => Math.max(half, 0.035 * most));
-  if (!opaque) {
-    const ghost = new Mesh(new SphereGeometry(1, 40, 28), material(colour, { transparent: true, opacity: 0.24, depthWrite: false }));
+  if (opacity < 1) {
+    const look = { transparent: true, opacity, depthWrite: false };
+    const ghost = new Mesh(new SphereGeometry(1, 40, 28), material(colour, look));
     ghost.scale.set(...lengths);
     return ghost;
   }
@@ -101,35 +82,6 @@ export function axes(size) {
     const tip = AXES[k].clone().multiplyScalar(0.16 * size);
     group.add(between(solid(new CylinderGeometry(0.006 * size, 0.006 * size, 0.16 * size, 10), colour), new Vector3(), tip));
   });
-  return group;
-}
-
-class Helix extends Curve {
-  getPoint(share, target = new Vector3()) {
-    const wound = Math.min(1, Math.max(0, (share - 0.08) / 0.84));
-    const radius = share < 0.08 || share > 0.92 ? 0 : 1;
-    const angle = 2 * Math.PI * 9 * wound;
-    return target.set(radius * Math.cos(angle), share - 0.5, radius * Math.sin(angle));
-  }
-}
-
-// What joins two moving points; `lay` puts it between them.
-export function connection(part, size) {
-  const group = new Group();
-  const radius = 0.03 * size;
-  let stretched;
-  if (part.kind === "spring") {
-    stretched = solid(new TubeGeometry(new Helix(), 260, 0.16, 6), "#7b828c", { metalness: 0.3, side: DoubleSide });
-    stretched.scale.set(radius, 1, radius);
-  } else {
-    stretched = solid(new CylinderGeometry(0.4 * radius, 0.4 * radius, 1, 14), "#a6adb7", { metalness: 0.3 });
-    group.add(solid(new CylinderGeometry(radius, radius, 0.16 * size, 20), "#5a616b"));
-  }
-  group.add(stretched);
-  group.userData.lay = (from, to) => {
-    between(group, from, to);
-    stretched.scale.y = Math.max(from.distanceTo(to), 1e-9);
-  };
   return group;
 }
 

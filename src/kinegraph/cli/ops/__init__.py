@@ -11,7 +11,6 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
-from kinegraph.cli import like_rackovic
 from kinegraph.cli.common import (
     JsonOption,
     QuantityOption,
@@ -21,6 +20,7 @@ from kinegraph.cli.common import (
     print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.ops import like_rackovic
 from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
 from kinegraph.compiler.chain import Chain

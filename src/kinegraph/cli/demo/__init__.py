@@ -1,4 +1,4 @@
-"""`kinegraph demo`: the legs of a walking robot, from records to machine code, in half a minute."""
+"""`kinegraph demo`: the legs of a walking robot, from records to machine code and to a walk, in half a minute."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import JsonOption, console, print_json
+from kinegraph.cli.demo.walk import DURATION, walk
 from kinegraph.cli.ops import known_values
 from kinegraph.codegen.c import c_source
 from kinegraph.compiler.chain import Chain
@@ -22,10 +23,12 @@ from kinegraph.compiler.compile import kernel_of
 from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
 from kinegraph.notation.latex import latex
+from kinegraph.solve.results.solution import Solution
 
 NEW, OLD = "kidym-biped-new", "kidym-biped-old"
 #: What is derived, and how hard frames are searched for: ten seconds for one of them is enough for a demo.
 QUANTITIES = {"tau": kg.Effort.NORMAL, "qdd": kg.Effort.QUICK}
+PAGE, PICTURE = "walk.html", "walk.png"
 _TITLES = {"tau": "inverse dynamics (tau)", "qdd": "forward dynamics (qdd)"}
 
 
@@ -59,21 +62,24 @@ def run(
     ),
     json: JsonOption = False,
 ) -> None:
-    """Derive, reduce, prove, compile and run the legs of a walking robot, and report."""
+    """Derive, reduce, prove, compile and time the legs of a walking robot, let them walk, and report."""
     mechanism = kg.load(NEW)
     with console(stderr=True).status("deriving, reducing, proving and compiling ..."):
         measured = {quantity: measure(mechanism, quantity) for quantity in QUANTITIES}
         difference = disagreement(measured["tau"].kernel)
+    motion = walk(mechanism, progress=False if json else None)
     figures = {
         "model": NEW,
         "quantities": {quantity: one.as_data() for quantity, one in measured.items()},
         "both_forms_differ_by": difference,
+        "motion": {"seconds": DURATION, "steps": motion.statistics.steps, "energy_balance": _balance(motion)},
     }
-    files = export(mechanism, measured, figures, output)
+    with console(stderr=True).status("writing the page, a picture and the equations ..."):
+        files = export(mechanism, measured, figures, output) + draw(motion, output)
     if json:
-        print_json({**figures, "files": [str(file) for file in files]})
+        print_json({**figures, "files": [str(file) for file in files], "page": str(output / PAGE)})
     else:
-        _report(mechanism, measured, difference, files)
+        _report(mechanism, measured, figures, files)
 
 
 def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
@@ -147,8 +153,20 @@ def export(
     return [folder / name for name in texts]
 
 
+def draw(motion: Solution, folder: Path) -> list[Path]:
+    """The motion as a page and as a picture."""
+    from kinegraph.view import page, plot
+
+    return [page(motion, folder / PAGE, NEW), plot(motion, folder / PICTURE)]
+
+
+def _balance(motion: Solution) -> float:
+    """By how much energy was not conserved, relative to the largest energy."""
+    return next(check.error for check in motion.checks if check.name.startswith("energy"))
+
+
 def _report(
-    mechanism: kg.Mechanism, measured: Mapping[str, Measured], difference: float, files: Sequence[Path]
+    mechanism: kg.Mechanism, measured: Mapping[str, Measured], figures: Mapping[str, Any], files: Sequence[Path]
 ) -> None:
     out = console()
     out.print(
@@ -160,8 +178,14 @@ def _report(
     for title, cells in _rows(list(measured.values())).items():
         table.add_row(title, *cells)
     out.print(table)
+    difference, motion = figures["both_forms_differ_by"], figures["motion"]
     out.print(f"\nOld and new record form give the same tau: largest difference {difference:.1e} of the largest force")
+    out.print(
+        f"A walk of {motion['seconds']:g} s: {motion['steps']} steps of the integrator, "
+        f"energy accounted for to {motion['energy_balance']:.1e}"
+    )
     out.print(f"Files: {', '.join(str(file) for file in files)}", soft_wrap=True)
+    out.print(f"\nTo see the walk, open [bold]{files[-2]}[/bold] in a browser.", soft_wrap=True)
 
 
 def _rows(measured: Sequence[Measured]) -> dict[str, list[str]]:

@@ -1,0 +1,36 @@
+"""Packages that only some users need: they are imported when they are used, and an error names the extra to install."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from kinegraph.errors import MissingPackageError
+
+#: The extra of Kinegraph that brings a package; packages without an extra are installed by their own name.
+EXTRAS = {
+    "pyarrow": "parquet",
+    "psycopg": "postgres",
+    "pinocchio": "bench",
+    "mujoco": "bench",
+    "exudyn": "bench",
+    "example_robot_data": "bench",
+    "cmeel": "bench",
+}
+
+
+def extra(module: str, purpose: str) -> Any:
+    """The module of this name; MissingPackageError says what it is needed for and how to get it.
+
+    purpose: what cannot be done without, as the subject of a sentence: "a Parquet file".
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        wanted = f"'kinegraph[{EXTRAS[package]}]'" if package in EXTRAS else package
+        raise MissingPackageError(
+            f"{purpose} needs the package {package}, which is not installed\n  pip install {wanted}"
+        ) from None

@@ -1,0 +1,24 @@
+"""Numbers and names as text that can stand in a page."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Something to be drawn, as the page's script reads it: its kind, where it is, and what else that kind needs.
+Part: TypeAlias = dict[str, Any]
+
+
+def packed(array: NDArray[Any]) -> str:
+    """An array's bytes as text."""
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+
+
+def json_for_html(data: Mapping[str, Any]) -> str:
+    """JSON that can stand in a <script> element whatever strings it holds."""
+    return json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,24 @@
+// What all drawn parts are made of: materials, and meshes that cast shadows.
+import { Mesh, MeshStandardMaterial, Vector3 } from "three";
+
+export const AXES = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)];
+export const Y = AXES[1];
+
+export function material(colour, more = {}) {
+  return new MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.05, ...more });
+}
+
+export function solid(geometry, colour, more) {
+  const mesh = new Mesh(geometry, material(colour, more));
+  mesh.castShadow = true;
+  mesh.receiveShadow = true;
+  return mesh;
+}
+
+// Laid along y from one point to another.
+export function between(object, from, to) {
+  const along = to.clone().sub(from);
+  object.position.copy(from).addScaledVector(along, 0.5);
+  if (along.lengthSq() > 0) object.quaternion.setFromUnitVectors(Y, along.normalize());
+  return object;
+}
