@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.compiler.compile import bound_parameters
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret

@@ -36,6 +36,9 @@ class InertiaBounds:
         return bool(self.mass or self.moment or self.balance)
 
 
+_FLAGS = ("gravity", "passive", "spring", "damper", "constraint", "frictionloss", "limit", "contact")
+
+
 @dataclass(frozen=True)
 class Flags:
     """What <flag> leaves in force."""
@@ -106,14 +109,14 @@ def _merged(elements: Iterable[Element], root: Element) -> Element:
 
 def _flags(root: Element) -> Flags:
     flag = _merged((flag for option in root.all("option") for flag in option.all("flag")), root)
-    off = {name for name, word in flag.attributes.items() if word == "disable"}
+    disabled = {name for name in _FLAGS if flag.get(name) == "disable"}
     return Flags(
-        gravity="gravity" not in off,
-        springs=not {"passive", "spring"} & off,
-        dampers=not {"passive", "damper"} & off,
-        dry_friction=not {"constraint", "frictionloss"} & off,
-        limits=not {"constraint", "limit"} & off,
-        contacts=not {"constraint", "contact"} & off,
+        gravity="gravity" not in disabled,
+        springs=not {"passive", "spring"} & disabled,
+        dampers=not {"passive", "damper"} & disabled,
+        dry_friction=not {"constraint", "frictionloss"} & disabled,
+        limits=not {"constraint", "limit"} & disabled,
+        contacts=not {"constraint", "contact"} & disabled,
     )
 
 
