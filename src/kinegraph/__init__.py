@@ -18,10 +18,9 @@ from kinegraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from kinegraph import library
-    from kinegraph.assembly.assemble import assemble
     from kinegraph.compiler.base_parameters import base_parameters
     from kinegraph.compiler.compile import compile, compile_sparse, derive
-    from kinegraph.compiler.load import load, write
+    from kinegraph.compiler.load import load, lock, write
     from kinegraph.compiler.minimise import minimise
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.errors import KinegraphError
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from kinegraph.io import parse
     from kinegraph.jit.kernel import Kernel, KernelOptions
     from kinegraph.model.builder import Builder
-    from kinegraph.model.lock import lock
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
     from kinegraph.notation.text import formula
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.problem.problem import Sampled
     from kinegraph.store.schema.open import open_store
+    from kinegraph.tasks.assemble import assemble
     from kinegraph.tasks.equilibria import equilibria
     from kinegraph.tasks.integrals import integrals
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
@@ -65,7 +64,7 @@ _HOMES = {
     "Mechanism": "kinegraph.model.mechanism",
     "Quantity": "kinegraph.derive.quantities.quantity",
     "Sampled": "kinegraph.solve.problem.problem",
-    "assemble": "kinegraph.assembly.assemble",
+    "assemble": "kinegraph.tasks.assemble",
     "base_parameters": "kinegraph.compiler.base_parameters",
     "compile": "kinegraph.compiler.compile",
     "compile_sparse": "kinegraph.compiler.compile",
@@ -82,7 +81,7 @@ _HOMES = {
     "library": "",
     "linearise": "kinegraph.tasks.linearise",
     "load": "kinegraph.compiler.load",
-    "lock": "kinegraph.model.lock",
+    "lock": "kinegraph.compiler.load",
     "minimise": "kinegraph.compiler.minimise",
     "modes": "kinegraph.tasks.modes",
     "open_store": "kinegraph.store.schema.open",

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.assembly.assemble import Assembler, assemble
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import AssemblyError
+from kinegraph.tasks.assemble import assemble
 from tests.derive.constraints.test_four_bar import FOUR_BAR, REFERENCE
 
 BRANCHES = {"open": (0.4, 1.3), "crossed": (-0.4, -1.3)}

@@ -16,11 +16,23 @@ NAME = "double-pendulum"
 
 #: How every public function that takes a mechanism is called with one; what they give can be compared.
 CALLS: dict[str, Callable[[Any, Path], Any]] = {
+    "assemble": lambda one, folder: kg.assemble(one).q.tolist(),
     "base_parameters": lambda one, folder: kg.base_parameters(one),
     "compile": lambda one, folder: kg.compile(one, "H")([0.1, 0.2]).tolist(),
     "compile_sparse": lambda one, folder: kg.compile_sparse(one, "H")([0.1, 0.2]).toarray().tolist(),
     "derive": lambda one, folder: kg.derive(one, "H"),
+    "equilibria": lambda one, folder: [point.q.tolist() for point in kg.equilibria(one, starts=4)],
     "export": lambda one, folder: [path.name for path in kg.export(one, "H", "c", folder).files],
+    "integrals": lambda one, folder: str(kg.integrals(one)),
+    "inverse_dynamics": lambda one, folder: str(
+        kg.inverse_dynamics(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])
+    ),
+    "inverse_kinematics": lambda one, folder: str(kg.inverse_kinematics(one, "Lower", np.eye(4), starts=2)),
+    "linearise": lambda one, folder: kg.linearise(one, {"q1": 0, "q2": 0}).A.tolist(),
+    "lock": lambda one, folder: kg.write(kg.lock(one, q1=0)),
+    "modes": lambda one, folder: str(kg.modes(one, {"q1": 0, "q2": 0})),
+    "reactions": lambda one, folder: str(kg.reactions(one, "Lower")),
+    "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "sweep": lambda one, folder: kg.sweep(one, 0.01, over={"q1": [0.1]}, native=False, progress=False)["q1"].tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,

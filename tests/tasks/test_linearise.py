@@ -61,3 +61,13 @@ def test_outputs_are_quantities():
     found = linearise(pendulum, outputs="pose:tip")
     assert found.C.shape == (16, 2)
     np.testing.assert_allclose(found.C[3], [-1, 0], atol=1e-15)  # x of the tip
+    assert not found.D.any()
+
+
+def test_outputs_may_take_forces_and_accelerations():
+    """y = qdd repeats the lower half of A and B; y = tau, the force of inverse dynamics, is w itself."""
+    found = linearise(kg.load("double-pendulum"), {"q1": 0, "q2": 0}, outputs="qdd,tau")
+    size = len(found.A) // 2
+    np.testing.assert_allclose(np.hstack([found.C, found.D])[:size], np.hstack([found.A, found.B])[size:], atol=1e-12)
+    np.testing.assert_allclose(found.C[size:], 0, atol=1e-12)
+    np.testing.assert_allclose(found.D[size:], np.eye(size), atol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import combinations
 from pathlib import Path
 
@@ -79,6 +80,10 @@ def switched(seen, words):
     seen.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+#: Drawing a scene without a graphics card takes minutes a picture; `make soak` does it.
+on_stage = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="draws scenes: run by make soak")
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_long_equations_scroll_inside_their_card(panda, size):
     sized(panda, size)
@@ -140,6 +145,7 @@ def test_names_of_one_list_have_one_font(fall):
     assert len(fall.page.evaluate(fonts, ".legend button > *:last-child > *:first-child")) == 1
 
 
+@on_stage
 def test_axes_have_units_and_hidden_curves_are_counted(fall):
     assert fall.run("kinegraph.axes()") == [
         ["t / s", "rad, m"], ["t / s", "rad/s, m/s"], ["t / s", "J"], ["rad, m", "rad/s, m/s"],
@@ -151,6 +157,7 @@ def test_axes_have_units_and_hidden_curves_are_counted(fall):
     assert plane.locator("h2").inner_text().strip() == "Phase plane"
 
 
+@on_stage
 def test_labels_do_not_overlap(panda_on_stage):
     panda = panda_on_stage
     switched(panda, "Names")
@@ -163,6 +170,7 @@ def test_labels_do_not_overlap(panda_on_stage):
     assert panda.page.evaluate(BOXES, "#labels span") == []
 
 
+@on_stage
 def test_neighbours_have_different_colours(panda_on_stage):
     colours = panda_on_stage.run("kinegraph.colours()")
     bodies = [body.name for body in kg.load(PANDA).bodies]
@@ -171,6 +179,7 @@ def test_neighbours_have_different_colours(panda_on_stage):
     assert len(set(colours)) >= 7
 
 
+@on_stage
 def test_all_ellipsoids_can_be_switched_off(workshop):
     """Those that are the only sign of a body, too."""
     assert workshop.run("kinegraph.layers().ellipsoids") == [True, True]
@@ -179,6 +188,7 @@ def test_all_ellipsoids_can_be_switched_off(workshop):
     switched(workshop, "Ellipsoids")
 
 
+@on_stage
 def test_elements_forces_and_supports_are_drawn_and_can_be_switched_off(workshop):
     layers = workshop.run("kinegraph.layers()")
     assert len(layers["elements"]) == 6 and len(layers["forces"]) == 5

@@ -180,14 +180,3 @@ def _same(first: Floats, second: Floats, turns: Sequence[int]) -> bool:
     part = np.mod(difference[list(turns)], 2 * np.pi)
     difference[list(turns)] = np.minimum(part, 2 * np.pi - part)
     return bool(np.all(difference < 1e-6))
-
-
-def assemble(
-    mechanism: Mechanism,
-    at: Mapping[str, Scalar] | None = None,
-    *,
-    parameters: Mapping[str, Scalar] | None = None,
-    t: float = 0.0,
-) -> Assembly:
-    """Positions and velocities that fit the constraints, near the model's initial state with the values of `at`."""
-    return Assembler(mechanism, parameters).assemble(at, t)

@@ -22,6 +22,7 @@ from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.urdf.load import read_urdf
 from kinegraph.model.expression import Scalar
+from kinegraph.model.lock import lock as lock_coordinates
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.model.robot.unused import full_report
@@ -64,6 +65,11 @@ def mechanism_of(source: MechanismSource) -> Mechanism:
 def write(mechanism: MechanismSource) -> str:
     """The mechanism in the model language; `kg.parse` reads it back. Takes a mechanism, a file or a library name."""
     return write_records(mechanism_of(mechanism))
+
+
+def lock(mechanism: MechanismSource, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
+    """The mechanism with coordinates held: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position."""
+    return lock_coordinates(mechanism_of(mechanism), *coordinates, **values)
 
 
 def load(

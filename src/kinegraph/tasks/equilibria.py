@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
@@ -61,7 +62,7 @@ class Equilibria(RichDisplay):
 
 
 def equilibria(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     at: Mapping[str, Scalar] | None = None,
     *,
     within: Mapping[str, tuple[float, float]] | None = None,
@@ -73,6 +74,7 @@ def equilibria(
 
     within: where to look, by coordinate; by default one turn for angles and -1..1 for lengths.
     """
+    mechanism = mechanism_of(mechanism)
     layout = mechanism.layout
     if layout.quaternions:
         raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 
 from kinegraph.compiler.compile import derive
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import bound_parameters, unit_quaternions
 from kinegraph.derive.dynamics.state_rate import along_motion, state_rate
 from kinegraph.display import RichDisplay
@@ -59,8 +60,9 @@ class Integrals(RichDisplay):
         return tuple(one.name for one in self.integrals)
 
 
-def integrals(mechanism: Mechanism, *, parameters: Mapping[str, Scalar] | None = None) -> Integrals:
+def integrals(mechanism: MechanismSource, *, parameters: Mapping[str, Scalar] | None = None) -> Integrals:
     """The first integrals of a mechanism on which no forces act but its own."""
+    mechanism = mechanism_of(mechanism)
     bound = bound_parameters(mechanism, True, parameters)
     rate = state_rate(mechanism, derive(mechanism, "qdd", parameters=bound), bound, accounts=())
     candidates = _candidates(mechanism, derive(mechanism, "energy,momentum", parameters=bound))

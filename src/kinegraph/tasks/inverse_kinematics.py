@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
@@ -51,7 +52,7 @@ class PoseSolutions(RichDisplay):
 
 
 def inverse_kinematics(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     body: str,
     pose: Floats | Sequence[float],
     *,
@@ -64,6 +65,7 @@ def inverse_kinematics(
 
     within: limits by coordinate; by default angles take one turn, lengths -2..2.
     """
+    mechanism = mechanism_of(mechanism)
     if mechanism.layout.quaternions:
         raise TaskError("inverse kinematics needs coordinates, and this mechanism has quaternions")
     wanted = _target(pose)

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Quantities, quantities_of
+from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
@@ -50,7 +54,7 @@ class Linearisation(RichDisplay):
 
 
 def linearise(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     at: Mapping[str, Scalar] | None = None,
     *,
     outputs: Quantities = (),
@@ -62,6 +66,7 @@ def linearise(
     at: the state (`q1`, `q1'`, `tau:q1`, inputs, `t`); what is not named has the model's initial value. outputs:
     quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate.
     """
+    mechanism = mechanism_of(mechanism)
     point = operating_point(mechanism, at, parameters)
     return linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
 
@@ -85,7 +90,7 @@ def linearised_at(
     a = np.block([[_turning(mechanism, point), np.eye(size)], [found["d(qdd)/d(dq)"], found["d(qdd)/d(v)"]]])
     gains = [found[f"d(qdd)/d({item})"] for item in by[2:]]
     b = np.vstack([np.zeros((size, sum(gain.shape[1] for gain in gains))), np.hstack(gains)])
-    c, d, names = _observed(mechanism, point, outputs, parameters, b.shape[1])
+    c, d, names = _observed(mechanism, point, outputs, parameters, np.hstack([a[size:], b[size:]]))
     return Linearisation(a, b, c, d, state_names(mechanism), (*layout.forces, *layout.inputs), names, point)
 
 
@@ -133,21 +138,37 @@ def _observed(
     point: OperatingPoint,
     outputs: Quantities,
     parameters: Mapping[str, Scalar] | None,
-    inputs: int,
+    accelerations: Floats,
 ) -> tuple[Floats, Floats, tuple[str, ...]]:
-    size = len(mechanism.layout.velocities)
-    wanted = [str(quantity) for quantity in quantities_of(outputs)] if outputs else []
+    """C, D and the names of y. accelerations: d(qdd) by x and w, for outputs that take accelerations."""
+    layout = mechanism.layout
+    size = len(layout.velocities)
+    wanted = quantities_of(outputs) if outputs else ()
     if not wanted:
+        inputs = accelerations.shape[1] - 2 * size
         return np.eye(2 * size), np.zeros((2 * size, inputs)), state_names(mechanism)
-    slopes = [f"d({name})/d({by})" for name in wanted for by in ("dq", "v")]
-    found = called(kernel_of(mechanism, slopes, parameters), point.arguments())
+    widths = {"dq": size, "v": size, "tau": len(layout.forces), "u": len(layout.inputs)}
+    slopes = [f"d({name})/d({by})" for name in wanted for by in (*widths, "a") if _depends(name, by, mechanism)]
+    found = called(kernel_of(mechanism, [*wanted, *slopes], parameters), point.arguments())
     rows, names = [], []
     for name in wanted:
-        by_position = found[f"d({name})/d(dq)"].reshape(-1, size)
-        rows.append(np.hstack([by_position, found[f"d({name})/d(v)"].reshape(-1, size)]))
-        names += [f"{name}[{index}]" for index in range(len(by_position))]
-    c = np.vstack(rows)
-    return c, np.zeros((len(c), inputs)), tuple(names)
+        entries = np.size(found[str(name)])
+        parts = [
+            found.get(f"d({name})/d({by})", np.zeros(entries * width)).reshape(entries, width)
+            for by, width in widths.items()
+        ]
+        row = np.hstack(parts)
+        if f"d({name})/d(a)" in slopes:
+            row = row + found[f"d({name})/d(a)"].reshape(entries, size) @ accelerations
+        rows.append(row)
+        names += [f"{name}[{index}]" for index in range(entries)] if entries > 1 else [str(name)]
+    both = np.vstack(rows)
+    return both[:, : 2 * size], both[:, 2 * size :], tuple(names)
+
+
+def _depends(quantity: Quantity, by: str, mechanism: Mechanism) -> bool:
+    group = Variables.POSITIONS if by == DISPLACEMENTS else Variables(by)
+    return group in dependencies(quantity, mechanism) and bool(group.names(mechanism))
 
 
 def indices(names: Sequence[str], wanted: Sequence[str]) -> list[int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -66,9 +67,13 @@ class Modes(RichDisplay):
 
 
 def modes(
-    mechanism: Mechanism, at: Mapping[str, Scalar] | None = None, *, parameters: Mapping[str, Scalar] | None = None
+    mechanism: MechanismSource,
+    at: Mapping[str, Scalar] | None = None,
+    *,
+    parameters: Mapping[str, Scalar] | None = None,
 ) -> Modes:
     """Frequencies, damping ratios and shapes about a state (`at`; what is not named has the model's initial value)."""
+    mechanism = mechanism_of(mechanism)
     return modes_at(mechanism, operating_point(mechanism, at, parameters), parameters=parameters)
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
@@ -49,7 +50,7 @@ class Reaction(RichDisplay):
 
 
 def reactions(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     body: str,
     at: Mapping[str, Scalar] | None = None,
     *,
@@ -57,6 +58,7 @@ def reactions(
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Reaction:
     """The reaction in the joint that carries `body`, as the mechanism moves from the state `at` under its forces."""
+    mechanism = mechanism_of(mechanism)
     point = operating_point(mechanism, at, parameters)
     wanted = ["qdd", "multipliers"] if is_constrained(mechanism) else ["qdd"]
     found = called(kernel_of(mechanism, wanted, parameters), point.arguments())

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Quantities
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
-from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.linearise import Linearisation, indices, linearise
 from kinegraph.tasks.operating_point import Floats
 
@@ -37,7 +37,7 @@ class Response(RichDisplay):
 
 
 def response(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     at: Mapping[str, Scalar] | None = None,
     *,
     frequencies: Sequence[float] | Floats | None = None,
@@ -49,6 +49,7 @@ def response(
 
     frequencies: in rad/s; by default 400 around the eigenvalues. inputs: names of forces or inputs; all if none.
     """
+    mechanism = mechanism_of(mechanism)
     linear = linearise(mechanism, at, outputs=outputs, parameters=parameters)
     columns = indices(linear.inputs, inputs) if inputs else list(range(len(linear.inputs)))
     if not columns:

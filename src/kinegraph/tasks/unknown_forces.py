@@ -13,6 +13,7 @@ from enum import Enum
 
 import numpy as np
 
+from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
@@ -60,7 +61,7 @@ class UnknownForces(RichDisplay):
 
 
 def inverse_dynamics(
-    mechanism: Mechanism,
+    mechanism: MechanismSource,
     motion: Mapping[str, Scalar],
     times: Sequence[float] | Floats,
     *,
@@ -75,6 +76,7 @@ def inverse_dynamics(
     coordinates (`tau:q1`); by default all that the model declares unknown. least_norm: give the smallest values where
     the motion does not determine them, instead of NaN.
     """
+    mechanism = mechanism_of(mechanism)
     if is_constrained(mechanism):
         raise TaskError("unknown forces in loops are not sorted yet: write the geometry by its triangles")
     names = _unknown_names(mechanism, unknown)

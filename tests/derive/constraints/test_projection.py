@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.assembly.assemble import assemble
 from kinegraph.derive.constraints.projection import projection
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.graph.interpret import interpret
+from kinegraph.tasks.assemble import assemble
 from tests.derive.constraints.test_four_bar import FOUR_BAR
 from tests.derive.constraints.test_rows import CHAINS
 

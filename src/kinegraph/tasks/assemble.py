@@ -1,0 +1,20 @@
+"""`assemble`: a state that fits the constraints of a mechanism with loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinegraph.assembly.assemble import Assembler, Assembly
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.model.expression import Scalar
+
+
+def assemble(
+    mechanism: MechanismSource,
+    at: Mapping[str, Scalar] | None = None,
+    *,
+    parameters: Mapping[str, Scalar] | None = None,
+    t: float = 0.0,
+) -> Assembly:
+    """Positions and velocities that fit the constraints, near the model's initial state with the values of `at`."""
+    return Assembler(mechanism_of(mechanism), parameters).assemble(at, t)
