@@ -30,9 +30,9 @@ from kinegraph.passes.products import FactorProducts
 from kinegraph.passes.rank import rank, running_time
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
-from kinegraph.passes.share_angles import ShareAngles
 from kinegraph.passes.step import Pass
-from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
+from kinegraph.passes.trigonometry.share_angles import ShareAngles
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs, odd_graphs
 

@@ -19,7 +19,7 @@ from kinegraph.passes.fast_extract import FastExtract
 from kinegraph.passes.rank import cheapest
 from kinegraph.passes.search import Search
 from kinegraph.passes.step import Pass
-from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
 
 
 class Effort(Enum):
