@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
@@ -209,6 +210,32 @@ def test_meshes_are_references_and_read_for_inertia_alone(tmp_path: Path) -> Non
     with pytest.raises(ModelError, match=r"the mesh meshes/part\.stl is not found in the model's folder") as raised:
         parse_mjcf(model(geom, asset))
     assert raised.value.remedy and "<inertial" in raised.value.remedy
+
+
+def test_meshes_and_includes_lie_below_the_folder_or_the_package_roots(tmp_path: Path) -> None:
+    parts, inner = tmp_path / "parts", tmp_path / "robots" / "one"
+    parts.mkdir()
+    inner.mkdir(parents=True)
+    (parts / "part.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (parts / "assets.xml").write_text('<mujoco><asset><mesh file="../../parts/part.obj"/></asset></mujoco>')
+    file = inner / "robot.xml"
+    file.write_text(model('<joint/><geom type="mesh" mesh="part"/>', '<include file="../../parts/assets.xml"/>'))
+    with pytest.raises(ModelError, match="lies outside the model's folder") as raised:
+        load_mjcf(file, package_roots=[tmp_path / "robots"])
+    assert raised.value.remedy and "--package-root" in raised.value.remedy
+    found = load_mjcf(file, package_roots=[tmp_path]).mechanism
+    assert number(found.body("b").inertia.mass, {}) == pytest.approx(1000 / 6)
+    assert kg.load(file, package_roots=[tmp_path], elements=False).bodies == found.bodies
+
+
+def test_meshes_that_pages_cannot_draw_are_reported(tmp_path: Path) -> None:
+    asset = '<asset><mesh name="m" file="lost.stl"/><mesh name="n" file="odd.ply"/></asset>'
+    geoms = (
+        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh" mesh="m"/><geom type="mesh" mesh="n"/>'
+    )
+    (tmp_path / "robot.xml").write_text(model(geoms, asset))
+    messages = [finding.message for finding in load_mjcf(tmp_path / "robot.xml").report.of(FindingKind.MESH)]
+    assert messages == ["not found: lost.stl", "pages draw .stl, .obj, .msh, .dae: odd.ply"]
 
 
 def test_a_fixed_body_needs_no_inertia() -> None:

@@ -83,6 +83,12 @@ def files_of(package: str) -> list[Path]:
     return sorted([*root.rglob("*.xml"), *root.rglob("*.urdf")])
 
 
+def parted(path: Path, package: str) -> tuple[Path, str]:
+    """The folder of a package, and where in it a file lies."""
+    before, _, inner = str(path).partition(f"/{package}/")
+    return Path(before) / package, inner
+
+
 def kind_of(path: Path) -> ModelFormat | None:
     """The format of a file, by its root element; None for what is no model."""
     try:
@@ -125,7 +131,7 @@ class MuJoCo:
 
 def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     """Read an MJCF file and compare it with MuJoCo."""
-    shown = str(path).partition(f"/{package}/")[2]
+    root, shown = parted(path, package)
     try:
         peer = MuJoCo(path)
     except ValueError as error:
@@ -133,7 +139,7 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     if not peer.bodies:
         return FileOutcome(package, shown, Verdict.NO_MECHANISM.name, words="no bodies")
     try:
-        mechanism = read(path, ReadOptions(angle_tolerance=0))
+        mechanism = read(path, ReadOptions(angle_tolerance=0, package_roots=(root,)))
     except KinegraphError as error:
         reason = str(error).partition("\n")[0].replace(str(path), path.name)
         return FileOutcome(package, shown, Verdict.REFUSED.name, words=reason)
@@ -168,7 +174,7 @@ def largest_error(mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
 
 def compare_urdf(path: Path, package: str, states: int) -> FileOutcome:
     """Read a URDF and compare it with Pinocchio, on a fixed base."""
-    shown = str(path).partition(f"/{package}/")[2]
+    _, shown = parted(path, package)
     try:
         pin.buildModelFromUrdf(str(path))
     except ValueError as error:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import PurePosixPath
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.assets import MeshAssets
 from kinegraph.io.mjcf.defaults import Defaults
-from kinegraph.io.mjcf.geoms import Geom, GeomReader
+from kinegraph.io.mjcf.geometry.assets import MeshAssets
+from kinegraph.io.mjcf.geometry.geoms import Geom, GeomReader
 from kinegraph.io.mjcf.inertia.at_start import inverse_inertia
 from kinegraph.io.mjcf.inertia.bodies import bounded, geoms_inertia, scaled, stated_inertia, value_of
 from kinegraph.io.mjcf.inertia.principal_axes import along_principal_axes
@@ -201,12 +202,13 @@ class RobotBuilder:
         mode = self.settings.inertia_from_geoms
         first, last = self.settings.geom_groups
         chosen = [geom for geom in geoms if first <= geom.group <= last]
-        if stated is not None and (mode is not InertiaFromGeoms.ALWAYS or not chosen):
-            central = (*stated.around, *self.orienter.place(stated.element, f"the inertial frame of {name}"))
-            return stated_inertia(stated.element, central)
-        if mode is InertiaFromGeoms.NEVER:
-            return Inertia()
-        return geoms_inertia(chosen, name, along_body=self._is_aligned(body))
+        found = Inertia()
+        if mode is InertiaFromGeoms.ALWAYS or (mode is InertiaFromGeoms.AUTO and stated is None):
+            found = geoms_inertia(chosen, name)
+        if stated is None or found != Inertia():
+            return found
+        central = (*stated.around, *self.orienter.place(stated.element, f"the inertial frame of {name}"))
+        return stated_inertia(stated.element, central)
 
     def _stands_still(self, body: MjcfBody | None) -> bool:
         """Whether no joint moves a body."""
@@ -228,8 +230,9 @@ class RobotBuilder:
         role = ShapeRole.BOTH if touches else ShapeRole.VISUAL
         kind, sizes, place = geom.shape
         reference, file = (geom.mesh.reference, geom.mesh.file) if geom.mesh and kind is ShapeKind.MESH else ("", None)
-        if reference and file is None and self.finder.searches(reference):
-            self.findings.add(FindingKind.MESH, reference, geom.element.place)
+        if reference and (fault := self.finder.fault(reference)):
+            name = PurePosixPath(reference).name
+            self.findings.count(FindingKind.MESH, "meshes not drawn", fault, geom.element.place, name)
         return Shape(kind, body, sizes, (*back, *place), role, reference, file, colour)
 
     def _add_sites(self, body: MjcfBody, name: str | None, back: tuple[Transform, ...]) -> None:

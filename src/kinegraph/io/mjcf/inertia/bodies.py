@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.geoms import Geom
+from kinegraph.io.mjcf.geometry.geoms import Geom
 from kinegraph.io.mjcf.inertia.principal_axes import along_principal_axes
 from kinegraph.io.mjcf.inertia.solids import SHELLS, SOLIDS
 from kinegraph.io.mjcf.numeric import Floats, cleaned, placed, pose
@@ -24,6 +24,7 @@ from kinegraph.model.mechanism import Inertia, Transform
 
 _NO_MASS = frozenset({"plane", "hfield"})
 _DENSITY = 1000.0  # of water, what geoms are made of unless they say so
+_LEAST_MASS = 1e-15  # MuJoCo takes less for nothing
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,13 @@ def stated_inertia(element: Element, central: tuple[Transform, ...]) -> Inertia:
     return Inertia(Number(mass), x, y, z, central=central)
 
 
-def geoms_inertia(geoms: Sequence[Geom], body: str, along_body: bool) -> Inertia:
-    """The inertia of a body made of geoms.
-
-    If only one has mass it is told along the axes of that one, unless `along_body` and there are others without.
-    """
-    parts = [part for geom in geoms if (part := _part(geom, body)) is not None]
+def geoms_inertia(geoms: Sequence[Geom], body: str) -> Inertia:
+    """The inertia of a body made of geoms; if only one has mass it is told along the axes of that one."""
+    found = [part for geom in geoms if (part := _part(geom, body)) is not None]
+    parts = [part for part in found if part.mass >= _LEAST_MASS]
     if not parts:
         return Inertia()
-    if len(parts) > 1 or (along_body and len(geoms) > 1):
+    if len(parts) > 1:
         return _together(parts)
     (part,) = parts
     return _inertia(part.mass, part.tensor, part.frame)

@@ -91,7 +91,8 @@ class MeshAsset:
             return corners, self._written_faces(len(corners))
         if self.file is None:
             message = f"the mesh {self.reference} is not found in the model's folder or below"
-            raise ModelError(message, self.element.place, f"put the file there, {_STATE}")
+            remedy = f"put the file there, name a folder around both as package root (--package-root DIR), {_STATE}"
+            raise ModelError(message, self.element.place, remedy)
         mesh = read_mesh_file(self.file, _SUFFIXES.get(self.element.get("content_type") or ""))
         return mesh.corners, mesh.first_object if len(mesh.triangles) else self._written_faces(len(mesh.corners))
 

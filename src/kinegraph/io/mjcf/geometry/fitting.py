@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.assets import MeshAsset
+from kinegraph.io.mjcf.geometry.assets import MeshAsset
 from kinegraph.io.mjcf.numeric import Floats, placed, quaternion_matrix
 from kinegraph.model.mechanism import Transform
 

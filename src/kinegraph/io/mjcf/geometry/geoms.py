@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.assets import MeshAsset, MeshAssets
-from kinegraph.io.mjcf.fitting import Fitted, fitted
+from kinegraph.io.mjcf.geometry.assets import MeshAsset, MeshAssets
+from kinegraph.io.mjcf.geometry.fitting import Fitted, fitted
 from kinegraph.io.mjcf.numeric import cleaned
 from kinegraph.io.mjcf.orientation import Orienter, z_to
 from kinegraph.io.robot.attributes import Written, numbers, single, vector
