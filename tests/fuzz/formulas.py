@@ -25,7 +25,7 @@ from tests.fuzz.damage import damaged_text
 from tests.fuzz.grammar import NAMES, sentences, well_formed
 from tests.fuzz.models import explore
 from tests.fuzz.odd import TAME
-from tests.fuzz.subject import Depth
+from tests.fuzz.subject import Depth, chance_of
 
 _SYMBOLS = ("q", "q1", "a", "t", "pi")
 
@@ -42,7 +42,7 @@ def make_expression(chance: Random) -> str:
 
 def run_expression(text: str, depth: Depth) -> None:
     """Read an expression, compute its value, write it, and turn a body by it."""
-    chance = Random(text)
+    chance = chance_of(text)
     read_in = read_expression(text, Place(1, 1))
     if depth >= Depth.WRITE:
         assert read_expression(expression_text(read_in), Place(1, 1)) == read_in, "written and read it is another"
@@ -100,7 +100,7 @@ def run_graph(text: str, depth: Depth) -> None:
     """Read a graph; interpret, differentiate, rebuild, reduce and prove it."""
     graph = read(text)
     assert read(dump(graph)) == graph, "written and read again it is another graph"
-    chance = Random(text)
+    chance = chance_of(text)
     kg.interpret(graph, {symbol.name: chance.uniform(-2, 2) for symbol in graph.symbols() if symbol.name != "pi"})
     kg.count(graph)
     if depth >= Depth.WRITE:
