@@ -8,7 +8,7 @@ from kinegraph.graph.node import Graph, Kind, Output, children
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from kinegraph.passes.by_parts import ByParts, direction_cosines, part_of, put_back, top_of
-from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
 
 
 def two_turns() -> Graph:

@@ -20,9 +20,9 @@ from kinegraph.passes.monomials import ExtractMonomials
 from kinegraph.passes.products import FactorProducts
 from kinegraph.passes.rebuild import Rebuild
 from kinegraph.passes.search import Search
-from kinegraph.passes.share_angles import ShareAngles
 from kinegraph.passes.step import Pass
-from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
+from kinegraph.passes.trigonometry.share_angles import ShareAngles
 
 BRIEF = Budget(work=200)
 PASSES: tuple[Pass, ...] = (

@@ -25,13 +25,14 @@ from kinegraph.passes.factoring.repair import Budget, Repair
 from kinegraph.passes.fast_extract import FastExtract, Inline
 from kinegraph.passes.identical_expressions import IdenticalExpressions
 from kinegraph.passes.monomials import ExtractMonomials
-from kinegraph.passes.pipeline import Effort, rank, reduce
+from kinegraph.passes.pipeline import Effort, reduce
 from kinegraph.passes.products import FactorProducts
+from kinegraph.passes.rank import rank, running_time
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
-from kinegraph.passes.share_angles import ShareAngles
 from kinegraph.passes.step import Pass
-from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
+from kinegraph.passes.trigonometry.share_angles import ShareAngles
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs, odd_graphs
 
@@ -117,7 +118,7 @@ def test_reduce_never_raises_any_count_and_proves(graph: Graph) -> None:
     assert reduction.proved
     law.check(reduction.graph)
     assert rank(count(reduction.graph)) <= rank(count(graph))
-    assert pipeline.running_time(count(reduction.graph)) <= pipeline.running_time(count(graph))
+    assert running_time(count(reduction.graph)) <= running_time(count(graph))
 
 
 def test_quick_effort_reaches_its_target_on_the_arm() -> None:

@@ -12,7 +12,7 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Function, Graph, Kind, Output, children
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
-from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
 
 
 def symbols() -> tuple[Scalar, Scalar, Scalar, Scalar, Scalar]:

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
+from kinegraph.codegen.program.binding import Argument
+from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.derive.quantities.table import RECORDS
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import KernelError
 from kinegraph.interrupt import delayed
 from kinegraph.large.jit import kernels_folder
@@ -37,6 +40,8 @@ class LoopedKernel:
         self.quantities = tuple(quantities)
         self.arguments = tuple(arguments)
         self.system = LoopedSystem(mechanism, parameters)
+        group = Variables.POSITIONS
+        self._positions = Argument(group.value, group.symbols(mechanism), mechanism.layout.quaternions)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LoopedKernel, self._recipe  # not the arrays and compiled loops
@@ -89,6 +94,8 @@ class LoopedKernel:
     def _quantity(self, name: str, given: Mapping[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
         compute: Callable[..., Any] = getattr(self.system, name)
         arguments = [given[argument] for argument in RECORDS[name].arguments]
+        if "q" in given:
+            refuse_zero_quaternions(self._positions, np.asarray(given["q"], dtype=float))
         return np.asarray(compute(*arguments, float(given.get("t", 0.0))))
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from typing import Any
 
 from kinegraph.errors import GraphError
+from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.expand import Analytic, Expand
 from kinegraph.passes.factoring.repair import Budget
 from kinegraph.passes.fast_extract import FastExtract, Inline
@@ -16,9 +17,9 @@ from kinegraph.passes.monomials import ExtractMonomials
 from kinegraph.passes.products import FactorProducts
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
-from kinegraph.passes.share_angles import ShareAngles
 from kinegraph.passes.step import Pass
-from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
+from kinegraph.passes.trigonometry.share_angles import ShareAngles
 
 #: Every pass a pipeline may name.
 NAMED: dict[str, type[Any]] = {
@@ -71,18 +72,23 @@ def _made(name: str, options: str) -> Pass:
                 "write a number, true or false"
             )
         values[match[1]] = _value(match[2])
-    if "work" in known:
-        values = {"budget": Budget(work=int(values.pop("work", WORK)))} | values
+    if "compiled" in known:
+        work = values.pop("work", None if "seconds" in values else WORK)
+        values["budget"] = Budget(work, values.pop("seconds", None), values.pop("compiled", False))
+    if "terms" in known:
+        values["limits"] = replace(Limits(), **{key: values.pop(key) for key in ("terms", "total") if key in values})
     made: Pass = kind(**values)
     return made
 
 
 def _options(kind: type[Any]) -> dict[str, Any]:
-    """The options of a pass with their usual values: numbers and switches, and the work of a search."""
+    """The options of a pass with their usual values: numbers, switches, how long it searches, how far it writes out."""
     found: dict[str, Any] = {}
     for one in fields(kind):
         if one.name == "budget":
-            found["work"] = WORK
+            found |= {"work": WORK, "seconds": None, "compiled": False}
+        elif one.name == "limits":
+            found |= {"terms": Limits().terms, "total": Limits().total}
         elif one.name != "name" and isinstance(_usual(one), int | float):
             found[one.name] = _usual(one)
     return found
@@ -99,13 +105,22 @@ def _value(text: str) -> bool | int | float:
 
 
 def _text(step: Pass) -> str:
-    name = next((name for name, kind in NAMED.items() if type(step) is kind), step.name)
+    name = next((name for name, kind in NAMED.items() if type(step) is kind), "")
+    if not name:
+        return step.name
     said = []
-    for option, usual in _options(type(step)).items() if name in NAMED else ():
-        value = step.budget.work if option == "work" else getattr(step, option)  # type: ignore[attr-defined]
-        if value != usual:
-            said.append(f"{option}={str(value).lower()}")
+    for option, usual in _options(type(step)).items():
+        value = _said(step, option)
+        if value is not None and value != usual:
+            said.append(f"{option}={f'{value:g}' if isinstance(value, float) else str(value).lower()}")
     return f"{name}({', '.join(said)})" if said else name
+
+
+def _said(step: Any, option: str) -> Any:
+    """The value of an option, wherever the pass keeps it."""
+    if option in ("work", "seconds", "compiled"):
+        return getattr(step.budget, option)
+    return getattr(step.limits if option in ("terms", "total") else step, option)
 
 
 def _known() -> str:

@@ -21,7 +21,7 @@ from kinegraph.passes.monomials import ExtractMonomials
 from kinegraph.passes.products import FactorProducts
 from kinegraph.passes.rebuild import Rebuild
 from kinegraph.passes.step import Pass, Sequence
-from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
 
 
 @dataclass(frozen=True)
