@@ -228,6 +228,27 @@ def test_meshes_and_includes_lie_below_the_folder_or_the_package_roots(tmp_path:
     assert kg.load(file, package_roots=[tmp_path], elements=False).bodies == found.bodies
 
 
+def test_included_files_name_files_from_the_models_folder_or_their_own(tmp_path: Path) -> None:
+    """As in MuJoCo: the model's folder comes first, then that of the file which names another."""
+    corners = "v 0 0 0\nv {} 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "first.xml").write_text('<mujoco><include file="second.xml"/></mujoco>')
+    (tmp_path / "parts" / "second.xml").write_text('<mujoco><asset><mesh file="part.obj"/></asset></mujoco>')
+    (tmp_path / "parts" / "part.obj").write_text(corners.format(1))
+    file = tmp_path / "robot.xml"
+    file.write_text(model('<joint/><geom type="mesh" mesh="part" density="6"/>', '<include file="parts/first.xml"/>'))
+
+    def mass() -> float:
+        return number(load_mjcf(file).mechanism.body("b").inertia.mass, {})
+
+    assert mass() == pytest.approx(1)
+    (tmp_path / "part.obj").write_text(corners.format(2))
+    assert mass() == pytest.approx(2)
+    (tmp_path / "second.xml").write_text("<mujoco/>")
+    with pytest.raises(ModelError, match="the mesh `part`, which is no asset"):
+        mass()
+
+
 def test_meshes_that_pages_cannot_draw_are_reported(tmp_path: Path) -> None:
     asset = '<asset><mesh name="m" file="lost.stl"/><mesh name="n" file="odd.ply"/></asset>'
     geoms = (
@@ -352,6 +373,15 @@ def mesh(words: str) -> str:
         (mesh(f'{TETRAHEDRON} face="0 1 2 0 3 1 1 3 2 0 2 3" inertia="exact"'), "a volume that is negative"),
         (mesh(f'{TETRAHEDRON} face="0 1 2 0 2 1"'), "a volume that is zero"),
         (mesh(f'{TETRAHEDRON} face="0 1 9"'), "a corner that does not exist"),
+        (mesh(f'{TETRAHEDRON} file="m.stl"'), "the mesh m has both a file and corners of its own"),
+        (mesh(f'{TETRAHEDRON} refquat="0 0 0 0"'), "refquat of the mesh m is zero"),
+        (mesh(f'{TETRAHEDRON}/><mesh name="m" {TETRAHEDRON}'), "two meshes of the name m"),
+        (mesh(TETRAHEDRON).replace('type="mesh"', 'type="mesh" shellinertia="true"'), "mesh m has shellinertia"),
+        (model("", '<default class="own"/>'), "the outermost <default> is the class main"),
+        (
+            model("", '<default><default class="own"/><default class="own"/></default>'),
+            "two default classes of the name own",
+        ),
         (mesh(f'{TETRAHEDRON} inertia="hollow"'), "inertia of the mesh m is `hollow`"),
         (model('<inertial mass="1" pos="0 0 0"/>'), "no moments of inertia"),
         (model("", '<compiler coordinate="global"/>'), "global coordinates are not supported"),

@@ -57,7 +57,7 @@ class Impatient(Silent):
 def test_ctrl_c_keeps_what_was_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "bar", lambda *_, **__: Impatient())
     result = run(app, ["pendulum-3", "--for", "1e6", "--interpret", "-o", str(tmp_path / "run.parquet")])
-    assert result.exit_code == 1 and "interrupted" in result.output
+    assert result.exit_code == 130 and "interrupted" in result.output
     assert len(Solution.load(tmp_path / "run.parquet").t) >= 1
 
 

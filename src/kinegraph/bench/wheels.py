@@ -34,7 +34,8 @@ from kinegraph.errors import KinegraphError
 from kinegraph.io.model_format import ModelFormat, format_by_root
 from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.xml import read_xml
-from kinegraph.jit.kernel import KernelOptions
+from kinegraph.jit.kernel import Kernel, KernelOptions
+from kinegraph.large.kernel import LoopedKernel
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.unused import full_report
@@ -150,17 +151,17 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     if (len(mechanism.layout.positions), size) != (peer.model.nq, peer.model.nv):
         words = f"{size} velocities, MuJoCo {peer.model.nv}; {left}"
         return FileOutcome(package, shown, Verdict.DIFFERS.name, size, np.inf, words)
-    off = largest_error(mechanism, peer, states)
+    kernel = compile(mechanism, "H,tau", options=KernelOptions(cache=False))
+    off = largest_error(kernel, mechanism, peer, states)
     verdict = Verdict.AGREES if off <= LIMIT else Verdict.DIFFERS
     if off > LIMIT:
         peer.switch_off({finding.topic for finding in full_report(mechanism).of(FindingKind.LEFT_OUT)})
-        verdict = Verdict.LEFT_OUT if largest_error(mechanism, peer, states) <= LIMIT else Verdict.DIFFERS
+        verdict = Verdict.LEFT_OUT if largest_error(kernel, mechanism, peer, states) <= LIMIT else Verdict.DIFFERS
     return FileOutcome(package, shown, verdict.name, size, off, left)
 
 
-def largest_error(mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
+def largest_error(kernel: Kernel | LoopedKernel, mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
     """The largest relative difference of H and tau at random states."""
-    kernel = compile(mechanism, "H,tau", options=KernelOptions(cache=False))
     worst = 0.0
     for q, v, a, _ in random_states(mechanism, states):
         given = {"q": q, "v": v, "a": a, "t": 0.0}

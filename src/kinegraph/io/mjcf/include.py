@@ -15,7 +15,7 @@ MAX_FILES = 200
 def with_includes(root: Element, folder: Path | None, roots: Sequence[Path] = ()) -> Element:
     """The document with every include replaced by the content of its file, which lies below `folder` or the roots.
 
-    Names start in `folder`; None allows no includes.
+    Names start in `folder`, or else where the including file lies; None allows no includes.
     """
     return _Includer(folder, roots).expanded(root)
 
@@ -59,6 +59,8 @@ class _Includer:
         folder = self.folder.resolve()
         try:
             path = (folder / name).resolve()
+            beside = (Path(include.place.source).parent / name).resolve()
+            path = beside if not path.exists() and beside.exists() else path
         except (OSError, ValueError):
             raise ModelError(f"{name!r} is no name of a file", include.place) from None
         if not any(path.is_relative_to(allowed) for allowed in (folder, *(root.resolve() for root in self.roots))):

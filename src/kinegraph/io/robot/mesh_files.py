@@ -101,6 +101,8 @@ def _obj(data: bytes) -> Mesh:
     """An object begins at `o` or `g`; a face of more than three corners is cut into triangles."""
     lines = [line.split() for line in data.decode("utf-8", "replace").splitlines()]
     listed = [words[1:4] for words in lines if words[:1] == ["v"]]
+    if any(len(place) < 3 for place in listed):
+        raise ValueError("a corner has less than three coordinates")
     corners = np.array(listed, dtype=np.float64).reshape(-1, 3).astype(np.float32)
     triangles: list[Sequence[int]] = []
     known, first = 0, 0
@@ -125,7 +127,10 @@ def _face(face: list[int], corners: NDArray[np.float32]) -> list[Sequence[int]]:
 
 def _obj_index(word: str, known: int) -> int:
     """Corners are counted from one, or back from the last if negative."""
-    number = int(word.partition("/")[0])
+    try:
+        number = int(word.partition("/")[0])
+    except ValueError:
+        raise ValueError(f"a face has the corner {word[:20]!r}, which is no whole number") from None
     return number - 1 if number > 0 else known + number
 
 

@@ -83,6 +83,9 @@ def _part(geom: Geom, body: str) -> _Part | None:
 
 def _mesh_part(geom: Geom, stated: Fraction | None, density: float) -> _Part:
     assert geom.mesh is not None
+    if geom.element.get("shellinertia") == "true":
+        remedy = 'write inertia="shell" in its <mesh>'
+        raise ModelError(f"a geom of the mesh {geom.mesh.name} has shellinertia", geom.element.place, remedy)
     mesh = geom.mesh.moments
     mass = float(stated) if stated is not None else density * mesh.amount
     return _Part(mass, (*geom.place, *placed(mesh.centre, mesh.axes)), mass / mesh.amount * np.diag(mesh.moments))

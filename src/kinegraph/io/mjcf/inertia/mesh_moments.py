@@ -44,10 +44,16 @@ class Moments:
 
 @dataclass(frozen=True)
 class Surface:
-    """Corners (n, 3) and triangles (m, 3) of a mesh as it stands in a geom; without triangles the hull is meant."""
+    """Corners (n, 3) and triangles (m, 3) of a mesh as it stands in a geom; without triangles the hull is meant.
+
+    `written` are the corners before they are moved and scaled, by which a hull of few corners chooses them; `mirrored`
+    says that the scale turns right hands into left ones.
+    """
 
     corners: Floats
     triangles: Indices
+    written: Floats
+    mirrored: bool
     name: str
     place: Place
     hull_corners: int | None = None
@@ -84,19 +90,20 @@ class Surface:
 
         limit = f" TA{self.hull_corners - 4}" if self.hull_corners is not None else ""
         try:
-            hull = ConvexHull(self.corners, qhull_options=f"Qt{limit}")
+            hull = ConvexHull(self.written, qhull_options=f"Qt Q9{limit}")  # Q9: the farthest corner of all comes next
         except (QhullError, ValueError):
             raise self._error("has no convex hull", "its corners must not lie in a plane") from None
-        a, b, c = np.moveaxis(self.corners[hull.simplices], 1, 0)
-        outwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) > 0
+        a, b, c = np.moveaxis(self.written[hull.simplices], 1, 0)
+        outwards = (np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) > 0) ^ self.mirrored
         return np.asarray(np.where(outwards[:, None], hull.simplices, hull.simplices[:, ::-1]), dtype=np.int64)
 
     def _check_orientation(self, triangles: Indices) -> None:
         """No two triangles may go along an edge in the same direction."""
         _, which = np.unique(self.corners, axis=0, return_inverse=True)
-        welded = which.reshape(-1)[triangles]
-        edges = np.concatenate([welded[:, [0, 1]], welded[:, [1, 2]], welded[:, [2, 0]]])
-        edges = edges[edges[:, 0] != edges[:, 1]]
+        a, b, c = which.reshape(-1)[triangles].T
+        whole = (a != b) & (b != c) & (c != a)  # others are lines
+        a, b, c = a[whole], b[whole], c[whole]
+        edges = np.concatenate([np.stack(ends, axis=1) for ends in ((a, b), (b, c), (c, a))])
         if len(np.unique(edges, axis=0)) < len(edges):
             remedy = 'mend it, or write inertia="convex" in <mesh>'
             raise self._error("has triangles of inconsistent orientation", remedy)
