@@ -63,7 +63,7 @@ def _renumber(tokens: list[str], chance: Random, words: Sequence[str]) -> None:
 
 
 def _exchange_names(tokens: list[str], chance: Random, words: Sequence[str]) -> None:
-    places = [place for place, token in enumerate(tokens) if token[0].isalpha()]
+    places = [place for place, token in enumerate(tokens) if token[:1].isalpha()]
     if places:
         tokens[chance.choice(places)] = tokens[chance.choice(places)]
 

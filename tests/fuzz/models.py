@@ -22,7 +22,7 @@ from tests.fuzz import sources
 from tests.fuzz.damage import Vocabulary, damaged_text, damaged_tree
 from tests.fuzz.grammar import NAMES, sentences, well_formed
 from tests.fuzz.odd import number
-from tests.fuzz.subject import Depth
+from tests.fuzz.subject import Depth, chance_of
 
 #: Larger mechanisms take longer than a case is worth.
 _MOST_BODIES, _MOST_COORDINATES = 8, 6
@@ -60,7 +60,7 @@ def run_records(text: str, depth: Depth) -> None:
     mechanism = parse(text)
     if depth >= Depth.WRITE:
         assert parse(write(mechanism)) == mechanism, "written and read again it is another mechanism"
-    explore(mechanism, depth, Random(text))
+    explore(mechanism, depth, chance_of(text))
 
 
 def make_urdf(chance: Random) -> str:
@@ -89,14 +89,14 @@ def _damaged_xml(text: str, chance: Random, vocabulary: Vocabulary) -> str:
 
 def run_urdf(text: str, depth: Depth) -> None:
     """Read a URDF robot."""
-    chance = Random(text)
+    chance = chance_of(text)
     base = chance.choice(("fixed", "fixed", "floating"))
     _written_and_explored(parse_urdf(_bytes(text), base=base).mechanism, depth, chance)
 
 
 def run_mjcf(text: str, depth: Depth) -> None:
     """Read an MJCF robot."""
-    _written_and_explored(parse_mjcf(_bytes(text)).mechanism, depth, Random(text))
+    _written_and_explored(parse_mjcf(_bytes(text)).mechanism, depth, chance_of(text))
 
 
 def _bytes(text: str) -> bytes:
@@ -129,7 +129,7 @@ def _cell(column: str, chance: Random) -> str:
 
 def run_table(text: str, depth: Depth) -> None:
     """Read a table from a file."""
-    chance = Random(text)
+    chance = chance_of(text)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         path.write_bytes(_bytes(text))

@@ -38,3 +38,8 @@ class Subject:
         chance = Random(f"{self.name}/{seed}/{number}")
         depth = chance.choice(_DEPTHS)
         return self.make(chance), depth
+
+
+def chance_of(text: str) -> Random:
+    """Chance that depends on an input alone, so that it is the same when the input is run again by itself."""
+    return Random(text.encode("utf-8", "surrogatepass"))
