@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from kinegraph.cli import simulate
-from kinegraph.errors import ModelError, SolveError
+from kinegraph.errors import MissingPackageError, ModelError, SolveError
 from kinegraph.simulate import Solution, task
 from kinegraph.solve.problem.progress import Silent
 
@@ -31,6 +32,15 @@ def test_a_run_with_files(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_is_said_before_the_run() -> None:
     result = run(app, ["double-pendulum", "--for", "1e9", "--page", "run.pdf"])
     assert isinstance(result.exception, SolveError) and "must be .html" in str(result.exception)
+
+
+def test_a_file_that_cannot_be_written_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = run(app, ["double-pendulum", "--for", "1e9", "-o", "run.xls"])
+    assert isinstance(result.exception, SolveError) and "is not .parquet" in str(result.exception)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = run(app, ["double-pendulum", "--for", "1e9", "-o", "run.parquet"])
+    assert isinstance(result.exception, MissingPackageError)
+    assert "pip install 'kinegraph[parquet]'" in str(result.exception)
 
 
 def test_json_events_and_inputs() -> None:

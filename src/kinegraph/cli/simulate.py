@@ -78,11 +78,14 @@ def run(
     """
     from kinegraph.simulate import Adaptive, FixedStep, Status, simulate
     from kinegraph.simulate.accuracy import error_estimates, tighter
+    from kinegraph.solve.results.files import require_format
 
     if page:
         from kinegraph.view.page import page_path
 
         page_path(page)
+    if output:
+        require_format(output)
     mechanism = source.mechanism()
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)

@@ -69,7 +69,8 @@ class LoopedKernel:
         given = {name: np.asarray(value, dtype=float) for name, value in self._named(values, named).items()}
         rows = max((len(value) for name, value in given.items() if value.ndim == (1 if name == "t" else 2)), default=1)
         states = [{name: _row(name, value, row) for name, value in given.items()} for row in range(rows)]
-        self._ready(states[0])
+        for state in states[:1]:
+            self._ready(state)
         results = {name: np.stack([self._quantity(name, state) for state in states]) for name in self.quantities}
         return results if len(results) > 1 else next(iter(results.values()))
 
