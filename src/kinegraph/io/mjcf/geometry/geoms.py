@@ -124,15 +124,18 @@ def _between(
         raise ModelError(f"a {kind} has no fromto", element.place, "use a capsule, cylinder, box or ellipsoid")
     start, end = [item.value for item in ends[:3]], [item.value for item in ends[3:]]
     along = [a - b for a, b in zip(start, end, strict=True)]
-    half = _root(sum((step * step for step in along), Fraction(0))) / 2
+    if not all(abs(step) < _LARGEST for step in along):
+        raise ModelError(f"the ends of a {kind} are too far apart", element.place, "write fromto in metres")
+    half = _length(along) / 2
     middle = [(a + b) / 2 for a, b in zip(start, end, strict=True)]
     found = (sizes[0], half) if kind in ("capsule", "cylinder") else (sizes[0], sizes[0], half)
     return found, (*shifts(middle), *z_to(along, element))
 
 
-def _root(square: Fraction) -> Fraction:
+def _length(along: Sequence[Fraction]) -> Fraction:
+    square = sum((step * step for step in along), Fraction(0))
     exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    return exact if exact * exact == square else Fraction(repr(math.sqrt(square)))
+    return exact if exact * exact == square else Fraction(repr(math.hypot(*map(float, along))))
 
 
 def _numbers(values: Sequence[Fraction]) -> tuple[Number, ...]:
