@@ -93,5 +93,6 @@ def _work(problem: CauchyProblem, stages: int) -> Work:
         errors=np.zeros((1, size)),
         dense=np.zeros((3, size)),
         zero=np.zeros(size),
+        projected=problem.projected(),
         basis=NESTED,
     )
