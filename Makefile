@@ -6,7 +6,7 @@ TEST_STAMP := $(VENV)/.stamp-test
 BENCH_STAMP := $(VENV)/.stamp-bench
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
-.PHONY: demo test lint bench bench-peers soak web clean
+.PHONY: demo test lint bench bench-peers soak fuzz web clean
 
 demo: $(TEST_STAMP)
 	$(BIN)/kinegraph demo
@@ -36,6 +36,13 @@ bench-peers: $(BENCH_STAMP)
 # The same tests with many more random cases than `make test` has time for.
 soak: $(TEST_STAMP)
 	KINEGRAPH_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
+
+# Random and damaged input of every kind: nothing but success or an error of ours, within 10 s and 2 GB each. Each fault
+# names its case; `make fuzz ARGS="--subject urdf --case 17"` shows and runs it again.
+CASES ?= 200000
+SEED ?= 1
+fuzz: $(TEST_STAMP)
+	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED) $(ARGS)
 
 # The script and style of the page that simulate --page writes; needs Node, which users do not.
 web:

@@ -20,16 +20,25 @@ ALLOWED: dict[str, set[str]] = {
     "extras": {"errors"},  # packages that only some users have
     "display": set(),  # asks `view.notebook` by name, when a notebook wants to show something
     "graph": {"errors", "display"},
-    "passes": {"errors", "interrupt", "graph", "display"},
+    "passes": {"errors", "interrupt", "ahead", "graph", "display"},
     "codegen": {"errors", "graph"},
     "notation": {"errors", "graph", "codegen", "model", "derive"},
     "jit": {"errors", "graph", "codegen"},
+    "ahead": {"errors", "interrupt", "jit"},  # Numba's machine code, compiled by a process of its own
     "model": {"errors", "display"},
     "io": {"errors", "model"},
     "library": {"errors", "model", "io"},
     "derive": {"errors", "model", "graph", "codegen"},  # constraints are looked at in numbers
     "assembly": {"errors", "model", "graph", "codegen", "derive"},  # positions that fit the constraints
-    "large": {"errors", "model", "graph", "codegen", "derive"},  # large systems: recursions over arrays
+    "large": {
+        "errors",
+        "interrupt",
+        "ahead",
+        "model",
+        "graph",
+        "codegen",
+        "derive",
+    },  # large systems: recursions over arrays
     "compiler": {
         "errors",
         "display",
@@ -46,7 +55,7 @@ ALLOWED: dict[str, set[str]] = {
         "jit",
     },
     # kernels are plain callables here: never derive
-    "solve": {"errors", "interrupt", "model", "graph", "codegen", "jit", "display"},
+    "solve": {"errors", "interrupt", "ahead", "model", "graph", "codegen", "jit", "display"},
 }
 BASE = set(ALLOWED)
 ALLOWED |= {

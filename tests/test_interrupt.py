@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from kinegraph.errors import Interrupted
-from kinegraph.interrupt import Interrupt
+from kinegraph.interrupt import Interrupt, delayed
 
 
 def test_a_request_stays() -> None:
@@ -45,3 +47,60 @@ def test_another_thread_can_request() -> None:
     thread.start()
     thread.join()
     assert interrupt.requested
+
+
+@pytest.fixture
+def handled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ctrl-C as Python handles it, also where tests run in the background, whose processes ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_deferring_holds_ctrl_c_back(handled: None) -> None:
+    interrupt, done = Interrupt(), []
+    with interrupt.deferring():
+        signal.raise_signal(signal.SIGINT)
+        done.append(interrupt.requested)
+    assert done == [True]
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_delayed_raises_at_the_end(handled: None) -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), delayed():
+        signal.raise_signal(signal.SIGINT)
+        done.append("all of it")
+    assert done == ["all of it"]
+    with delayed():
+        pass
+
+
+def test_within_another_the_outer_one_decides(handled: None) -> None:
+    interrupt = Interrupt()
+    with interrupt.deferring():
+        with delayed():
+            signal.raise_signal(signal.SIGINT)
+        assert interrupt.requested
+
+
+def test_a_handler_of_the_user_stays(handled: None) -> None:
+    seen: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    with delayed():
+        signal.raise_signal(signal.SIGINT)
+    assert seen == [signal.SIGINT]
+
+
+def test_other_threads_are_left_alone() -> None:
+    done: list[bool] = []
+
+    def work() -> None:
+        with delayed():
+            done.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [True]

@@ -1,12 +1,15 @@
 """Interrupts as a token: who starts long work makes one and passes it down; the work asks it between two steps.
 
-Nothing below the command line installs a signal handler. Ctrl-C arrives as Python's own KeyboardInterrupt, wherever
-the program happens to be; `catching` turns it into a request that everyone who holds the token can see. A window or a
-server requests from another thread.
+Ctrl-C arrives as Python's own KeyboardInterrupt, wherever the program happens to be; `catching` turns it into a request
+that everyone who holds the token can see. A window or a server requests from another thread. Where an exception would
+leave something half done (a step of an integrator, an import, code that is being loaded), `deferring` and `delayed`
+hold it back for the moment that takes; nothing else below the command line touches the handling of signals.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -42,3 +45,28 @@ class Interrupt:
             yield
         except (KeyboardInterrupt, Interrupted):
             self.request()
+
+    @contextmanager
+    def deferring(self) -> Iterator[None]:
+        """Run a block that Ctrl-C does not end: it becomes a request, which the block looks for when it can."""
+        ours = threading.current_thread() is threading.main_thread()
+        if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield  # Ctrl-C does not arrive here, or is in the hands of somebody else
+            return
+        signal.signal(signal.SIGINT, lambda *_: self.request())
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def delayed() -> Iterator[None]:
+    """Run a short block to its end before Ctrl-C takes effect: what is imported or loaded must not stay half done."""
+    interrupt = Interrupt()
+    try:
+        with interrupt.deferring():
+            yield
+    finally:
+        if interrupt.requested:
+            raise KeyboardInterrupt

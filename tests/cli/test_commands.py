@@ -136,6 +136,8 @@ def test_eval_shapes(run):
 def test_eval_normalises_quaternions(run):
     one, two = (data(run(f"eval heavy-top -q gravity --json --at e0={n},e1={n}")) for n in (1, 2))
     assert one["gravity"] == pytest.approx(two["gravity"], abs=1e-13)
+    huge = data(run("eval heavy-top -q gravity --json --at e0=1e160,e1=1e160"))
+    assert huge["gravity"] == pytest.approx(one["gravity"], abs=1e-13)
 
 
 def test_eval_of_a_mechanism_computed_by_loops(run):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
@@ -83,7 +84,7 @@ def test_loops_are_reported_and_actuators_listed() -> None:
 def test_springs_friction_armature_and_limits_are_kept() -> None:
     extras = load_mjcf(BRANCHED).mechanism.extras
     twist = (Name("twist"),)
-    assert JointSpring("twist", twist, expression(3), expression("pi") / 36) in extras
+    assert JointSpring("twist", twist, expression(3), (expression("pi") / 36,)) in extras
     assert JointFriction("twist", twist, expression(0.1)) in extras
     assert JointArmature("twist", twist, expression(0.01)) in extras
     (limits,) = (extra for extra in extras if isinstance(extra, JointLimits) and extra.joint == "twist")
@@ -192,7 +193,7 @@ def test_euler_sequences() -> None:
     assert turns("XYZ") == "b | Rz(pi/6), Ry(pi/9), Rx(pi/18);"
 
 
-def test_meshes_are_references_and_their_inertia_is_not_guessed(tmp_path: Path) -> None:
+def test_meshes_are_references_and_read_for_inertia_alone(tmp_path: Path) -> None:
     (tmp_path / "meshes").mkdir()
     (tmp_path / "meshes" / "part.stl").write_bytes(b"")
     asset = '<compiler meshdir="meshes"/><asset><mesh file="part.stl"/></asset>'
@@ -203,8 +204,117 @@ def test_meshes_are_references_and_their_inertia_is_not_guessed(tmp_path: Path) 
     assert isinstance(shape, Shape)
     assert (shape.kind, shape.reference) == (ShapeKind.MESH, "meshes/part.stl")
     assert shape.file == str((tmp_path / "meshes" / "part.stl").resolve())
-    with pytest.raises(ModelError, match="takes its inertia from a mesh"):
+    file.write_text(model(geom, asset), "utf-8")
+    with pytest.raises(ModelError, match=r"meshes/part\.stl cannot be read as a mesh: an STL file has 84 bytes"):
+        load_mjcf(file)
+    with pytest.raises(ModelError, match=r"the mesh meshes/part\.stl is not found in the model's folder") as raised:
         parse_mjcf(model(geom, asset))
+    assert raised.value.remedy and "<inertial" in raised.value.remedy
+
+
+def test_meshes_and_includes_lie_below_the_folder_or_the_package_roots(tmp_path: Path) -> None:
+    parts, inner = tmp_path / "parts", tmp_path / "robots" / "one"
+    parts.mkdir()
+    inner.mkdir(parents=True)
+    (parts / "part.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (parts / "assets.xml").write_text('<mujoco><asset><mesh file="../../parts/part.obj"/></asset></mujoco>')
+    file = inner / "robot.xml"
+    file.write_text(model('<joint/><geom type="mesh" mesh="part"/>', '<include file="../../parts/assets.xml"/>'))
+    with pytest.raises(ModelError, match="lies outside the model's folder") as raised:
+        load_mjcf(file, package_roots=[tmp_path / "robots"])
+    assert raised.value.remedy and "--package-root" in raised.value.remedy
+    found = load_mjcf(file, package_roots=[tmp_path]).mechanism
+    assert number(found.body("b").inertia.mass, {}) == pytest.approx(1000 / 6)
+    assert kg.load(file, package_roots=[tmp_path], elements=False).bodies == found.bodies
+
+
+def test_included_files_name_files_from_the_models_folder_or_their_own(tmp_path: Path) -> None:
+    """As in MuJoCo: the model's folder comes first, then that of the file which names another."""
+    corners = "v 0 0 0\nv {} 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "first.xml").write_text('<mujoco><include file="second.xml"/></mujoco>')
+    (tmp_path / "parts" / "second.xml").write_text('<mujoco><asset><mesh file="part.obj"/></asset></mujoco>')
+    (tmp_path / "parts" / "part.obj").write_text(corners.format(1))
+    file = tmp_path / "robot.xml"
+    file.write_text(model('<joint/><geom type="mesh" mesh="part" density="6"/>', '<include file="parts/first.xml"/>'))
+
+    def mass() -> float:
+        return number(load_mjcf(file).mechanism.body("b").inertia.mass, {})
+
+    assert mass() == pytest.approx(1)
+    (tmp_path / "part.obj").write_text(corners.format(2))
+    assert mass() == pytest.approx(2)
+    (tmp_path / "second.xml").write_text("<mujoco/>")
+    with pytest.raises(ModelError, match="the mesh `part`, which is no asset"):
+        mass()
+
+
+def test_meshes_that_pages_cannot_draw_are_reported(tmp_path: Path) -> None:
+    asset = '<asset><mesh name="m" file="lost.stl"/><mesh name="n" file="odd.ply"/></asset>'
+    geoms = (
+        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh" mesh="m"/><geom type="mesh" mesh="n"/>'
+    )
+    (tmp_path / "robot.xml").write_text(model(geoms, asset))
+    messages = [finding.message for finding in load_mjcf(tmp_path / "robot.xml").report.of(FindingKind.MESH)]
+    assert messages == ["not found: lost.stl", "pages draw .stl, .obj, .msh, .dae: odd.ply"]
+
+
+def test_a_fixed_body_needs_no_inertia() -> None:
+    """A mesh without a file is no reason to refuse a robot whose pedestal alone has it; the report says so."""
+    asset = '<asset><mesh file="lost.stl"/></asset>'
+    pedestal = '<geom type="mesh" mesh="lost"/><body name="c"><joint/><geom type="sphere" size="1"/></body>'
+    robot = parse_mjcf(model(pedestal, asset))
+    assert robot.mechanism.body("b").inertia == Inertia()
+    (finding,) = robot.report.of(FindingKind.ASSUMED)
+    assert "the body b has no mass, and needs none, for it is fixed" in finding.message
+    with pytest.raises(ModelError, match="not found"):  # the mass counts where the total is set
+        parse_mjcf(model(pedestal, asset + '<compiler settotalmass="1"/>'))
+    with pytest.raises(ModelError, match="not found"):
+        parse_mjcf(model("<joint/>" + pedestal, asset))
+
+
+def test_meshes_keep_their_scale_and_fitted_primitives_their_size() -> None:
+    asset = '<asset><mesh name="m" scale="2 2 3" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>'
+    shapes = parse_mjcf(
+        model('<joint/><geom type="mesh" mesh="m"/><geom type="box" mesh="m"/>', asset)
+    ).mechanism.extras
+    mesh, box = (extra for extra in shapes if isinstance(extra, Shape))
+    assert (mesh.kind, mesh.sizes) == (ShapeKind.MESH, (expression(2), expression(2), expression(3)))
+    assert box.kind is ShapeKind.BOX and not box.reference and len(box.sizes) == 3
+
+
+def test_replicas_have_names_of_their_own() -> None:
+    inner = '<replicate count="2" sep="-" offset="1 0 0"><body name="c"><joint name="j"/></body></replicate>'
+    robot = parse_mjcf(model(f'<replicate count="10" offset="0 0 1" euler="0 0 90">{inner}</replicate>'))
+    names = [original for original in robot.links.values() if original.startswith("c")]
+    assert names[:3] == ["c-000", "c-100", "c-001"] and len(names) == 20
+    assert write(robot.mechanism).count("Sx(1)") > 0
+    lines = write(robot.mechanism).splitlines()
+    assert "c_001~b | Sz(1), Rz(pi/2), Rz(j_001);" in lines
+
+
+def test_joints_may_stand_in_frames() -> None:
+    joint = '<frame pos="1 0 0" euler="0 90 0"><joint name="j" axis="1 0 0" pos="0 0 2"/></frame>'
+    assert record(joint + '<geom type="sphere" size="1"/>') == "b | Sx(3), Rz(-j), Sx(-3);"
+
+
+def test_flags_switch_off_what_they_name() -> None:
+    joint = '<joint stiffness="2" damping="3" frictionloss="1" armature="4" range="0 1"/>'
+
+    def records(flag: str) -> list[type]:
+        robot = parse_mjcf(model(joint, f"<option><flag {flag}/></option>"))
+        return [type(extra) for extra in robot.mechanism.extras]
+
+    assert records("") == [JointLimits, JointFriction, JointSpring, JointArmature]
+    assert records('spring="disable"') == [JointLimits, JointFriction, JointArmature]
+    assert records('damper="disable" frictionloss="disable"') == [JointLimits, JointSpring, JointArmature]
+    assert records('constraint="disable" spring="enable"') == [JointFriction, JointSpring, JointArmature]
+
+
+def test_what_a_spring_does_not_do_is_said() -> None:
+    report = parse_mjcf(model('<joint name="j" stiffness="2" springyield="5"/>')).report
+    (finding,) = report.of(FindingKind.LEFT_OUT)
+    assert (finding.topic, finding.message) == ("springs that yield", "springyield of <joint>")
 
 
 def test_includes_stay_in_the_folder(tmp_path: Path) -> None:
@@ -229,6 +339,13 @@ def test_includes_stay_in_the_folder(tmp_path: Path) -> None:
         load_mjcf(robot)
 
 
+TETRAHEDRON = 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"'
+
+
+def mesh(words: str) -> str:
+    return model('<joint/><geom type="mesh" mesh="m"/>', f'<asset><mesh name="m" {words}/></asset>')
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -239,8 +356,33 @@ def test_includes_stay_in_the_folder(tmp_path: Path) -> None:
         (model('<geom type="bx"/>'), "unknown type `bx`"),
         (model('<geom type="box" size="1"/>'), "a box takes 3 sizes, found 1"),
         (model("<joint/><freejoint/>"), "a free joint cannot stand here"),
-        (model("<replicate/>"), "<replicate> is not supported"),
-        (model('<frame pos="1 0 0"><joint/></frame>'), "a joint inside a <frame>"),
+        (model("<replicate/>"), "<replicate> has no count"),
+        (model('<replicate count="2"><joint/></replicate>'), "a joint cannot be replicated"),
+        (model('<replicate count="999999"><body/></replicate>'), "more than 300000 elements"),
+        (model("<composite/>"), "<composite> is not read: its bodies, joints and tendons are generated"),
+        (model("<flexcomp/>"), "<flexcomp> is not read: deformable bodies are not described"),
+        (model("<attach/>"), "<attach> is not read: it takes bodies from another model"),
+        (model('<joint stiffness="1 2 3 4"/>'), "takes up to 3 numbers, found 4"),
+        (model('<geom type="mesh" mesh="m"/>'), "a geom has the mesh `m`, which is no asset"),
+        (model('<geom type="mesh"/>'), "a geom has no mesh"),
+        (mesh('builtin="sphere"'), "the mesh m is generated by MuJoCo"),
+        (mesh('vertex="0 0 0 1"'), "takes three numbers each, found 4"),
+        (mesh('vertex="0 0 0 1 0 0 0 1 0"'), "the mesh m has 3 corners"),
+        (mesh('vertex="0 0 0 1 0 0 0 1 0 1 1 0"'), "the mesh m has no convex hull"),
+        (mesh(f'{TETRAHEDRON} face="0 1 2 0 1 3 1 2 3 0 3 2" inertia="exact"'), "inconsistent orientation"),
+        (mesh(f'{TETRAHEDRON} face="0 1 2 0 3 1 1 3 2 0 2 3" inertia="exact"'), "a volume that is negative"),
+        (mesh(f'{TETRAHEDRON} face="0 1 2 0 2 1"'), "a volume that is zero"),
+        (mesh(f'{TETRAHEDRON} face="0 1 9"'), "a corner that does not exist"),
+        (mesh(f'{TETRAHEDRON} file="m.stl"'), "the mesh m has both a file and corners of its own"),
+        (mesh(f'{TETRAHEDRON} refquat="0 0 0 0"'), "refquat of the mesh m is zero"),
+        (mesh(f'{TETRAHEDRON}/><mesh name="m" {TETRAHEDRON}'), "two meshes of the name m"),
+        (mesh(TETRAHEDRON).replace('type="mesh"', 'type="mesh" shellinertia="true"'), "mesh m has shellinertia"),
+        (model("", '<default class="own"/>'), "the outermost <default> is the class main"),
+        (
+            model("", '<default><default class="own"/><default class="own"/></default>'),
+            "two default classes of the name own",
+        ),
+        (mesh(f'{TETRAHEDRON} inertia="hollow"'), "inertia of the mesh m is `hollow`"),
         (model('<inertial mass="1" pos="0 0 0"/>'), "no moments of inertia"),
         (model("", '<compiler coordinate="global"/>'), "global coordinates are not supported"),
         (model("", '<compiler eulerseq="abc"/>'), "eulerseq is `abc`"),

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.graph.interpret import interpret
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.urdf import parse_urdf
-from kinegraph.model.elements import Damper, Friction, Limit
+from kinegraph.model.elements import Damper, Friction, Limit, Spring
 from kinegraph.model.mechanism import ZERO
 from kinegraph.model.robot.data import JointFriction, JointLimits, JointSpring
 from kinegraph.model.robot.elements import JointModel, with_elements
@@ -90,14 +91,39 @@ def test_ranges_become_stops() -> None:
     assert 0.5 < np.abs(run["j_1"]).max() < 0.51
 
 
-def test_springs_of_ball_joints_stay_records() -> None:
-    ball = parse_mjcf(
-        '<mujoco><worldbody><body><joint type="ball" stiffness="2" damping="1" armature="1"/>'
-        '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
-    ).mechanism
-    full = with_elements(ball)
-    assert [type(extra) for extra in full.extras] == [JointSpring]
-    assert len(full.elements) == 3
+BALL = (
+    '<mujoco><worldbody><body><joint name="ball" type="ball" stiffness="2" damping="1" armature="1" range="0 30"/>'
+    '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
+)
+
+
+def test_ball_joints_turn_back_along_the_shortest_way() -> None:
+    """Against the rotation vector; at rest the force vanishes and its slope is that of the spring."""
+    ball = with_elements(parse_mjcf(BALL).mechanism)
+    assert [type(extra) for extra in ball.extras] == [JointLimits]
+    assert [type(element) for element in ball.elements] == [Damper, Damper, Damper, Spring]
+    graph = kg.derive(ball, "forces,d(forces)/d(dq)")
+    axis, still = np.array([0.6, 0, 0.8]), dict.fromkeys(("ball_wx", "ball_wy", "ball_wz"), 0.0)
+
+    def at(angle: float) -> dict[str, np.ndarray]:
+        quaternion = [np.cos(angle / 2), *(np.sin(angle / 2) * axis)]
+        return interpret(graph, still | {f"ball_e{i}": float(part) for i, part in enumerate(quaternion)})
+
+    for angle in (1e-9, 0.3, -2.0, 3.1):
+        assert at(angle)["forces"] == pytest.approx(-2 * angle * axis, rel=1e-12, abs=1e-17)
+        assert at(angle + 2 * np.pi)["forces"] == pytest.approx(-2 * angle * axis, rel=1e-6)
+    rest = at(0.0)
+    assert not np.any(rest["forces"])
+    assert rest["d(forces)/d(dq)"] == pytest.approx(-2 * np.eye(3))
+
+
+def test_ranges_of_ball_joints_become_stops() -> None:
+    stopped = with_elements(parse_mjcf(BALL).mechanism, JointModel(passive=False, limit_stiffness=100))
+    (limit,) = stopped.elements
+    assert isinstance(limit, Limit) and limit.lower is None
+    forces = kg.compile(stopped, "forces")
+    for angle, force in ((np.pi / 6 - 0.01, 0), (np.pi / 6 + 0.01, -1)):
+        assert forces([np.cos(angle / 2), 0, np.sin(angle / 2), 0], [0, 0, 0]) == pytest.approx([0, force, 0])
 
 
 def test_armature_has_no_momentum() -> None:

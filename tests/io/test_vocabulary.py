@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from kinegraph.io.mjcf import parse_mjcf
+from kinegraph.io.mjcf import load_mjcf, parse_mjcf
+from kinegraph.io.mjcf.replicate import REPLICA
 from kinegraph.io.mjcf.vocabulary import MJCF
+from kinegraph.io.robot.report import Robot
 from kinegraph.io.robot.vocabulary import Bearing, Vocabulary
 from kinegraph.io.robot.xml import Element
-from kinegraph.io.urdf import parse_urdf
+from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.io.urdf.vocabulary import URDF
 from kinegraph.model.report import FindingKind
 
@@ -80,31 +82,43 @@ MODEL = """
 <mujoco model="m">
   <compiler angle="radian"/><option gravity="0 0 -1"><flag gravity="enable"/></option>
   <default><geom size="1"/><default class="d"><joint damping="1"/></default></default>
-  <asset><mesh name="a" file="a.stl"/></asset>
+  <asset><mesh name="a" file="a.obj"/>
+    <mesh name="tetrahedron" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="convex"/></asset>
   <worldbody><frame childclass="d" pos="0 0 1"><body name="b" quat="0 1 0 0">
     <joint name="j" range="-1 1" ref="1" springref="1" stiffness="1" armature="1" frictionloss="1"/>
     <joint type="ball" axis="0 1 0"/>
     <inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0 0 0" axisangle="1 0 0 1"/>
     <geom type="mesh" mesh="a" rgba="1 1 1 1"/><site name="s" pos="0 0 1" fromto="0 0 0 0 0 1" size="1"/>
-    <body euler="1 0 0"><geom type="capsule" fromto="0 0 0 0 0 1" size="1 1"/><geom size="1" contype="0"/></body>
+    <body euler="1 0 0"><geom type="capsule" fromto="0 0 0 0 0 1" size="1 1"/><geom size="1" contype="0"/>
+      <geom type="mesh" mesh="a"/><geom type="mesh" mesh="tetrahedron"/><geom type="sphere" mesh="tetrahedron"/></body>
+    <replicate count="2" offset="1 0 0"><site name="r"/></replicate>
     <body xyaxes="1 0 0 0 1 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1" zaxis="0 0 1"/></body>
   </body></frame>
   <body name="free"><freejoint name="f"/><geom size="1"/></body></worldbody>
 </mujoco>
 """
+#: What the reader asks for only to say that it cannot use it.
+ASKED_TO_REFUSE = {("mesh", "builtin")}
 
 
 @pytest.mark.parametrize(
     ("vocabulary", "read", "text", "through"),
     [
-        (URDF, parse_urdf, ROBOT, {"shape": ("visual", "collision"), "shape_material": ("material",)}),
-        (MJCF, parse_mjcf, MODEL, {}),
+        (URDF, load_urdf, ROBOT, {"shape": ("visual", "collision"), "shape_material": ("material",)}),
+        (MJCF, load_mjcf, MODEL, {"replicate": ("replicate", REPLICA + "replicate")}),
     ],
     ids=["urdf", "mjcf"],
 )
 def test_what_is_understood_is_what_the_reader_asks_for(
-    vocabulary: Vocabulary, read, text: str, through: dict[str, tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+    vocabulary: Vocabulary,
+    read: Callable[[Path], Robot],
+    text: str,
+    through: dict[str, tuple[str, ...]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    (tmp_path / "model.xml").write_text(text)
+    (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
     asked: set[tuple[str, str]] = set()
     plain = Element.get
 
@@ -115,7 +129,8 @@ def test_what_is_understood_is_what_the_reader_asks_for(
     monkeypatch.setattr(Element, "get", recorded)
     module = f"kinegraph.io.{'urdf' if vocabulary is URDF else 'mjcf'}.load.report_words"
     monkeypatch.setattr(module, lambda *_, **__: None)  # the table itself asks for names
-    read(text)
+    read(tmp_path / "model.xml")
+    asked -= ASKED_TO_REFUSE
     wrong = [
         f"{name} of <{key}>"
         for key, entry in vocabulary.items()
@@ -166,7 +181,7 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
         ('<contact><pair geom1="a" geom2="b"/></contact>', "", "contacts"),
         ('<option density="1.2" wind="1 0 0"/>', "", "fluid forces (2)"),
         ('<option density="0.0" wind="0 0 0" viscosity="0"/>', "", ""),
-        ('<compiler boundmass="0.1"/>', "", "changes of masses"),
+        ('<compiler boundmass="0.1"/>', "", ""),
         ('<compiler boundmass="0" balanceinertia="false"/>', "", ""),
         ("<extension><plugin plugin='p'/></extension>", "", "plugins"),
         ("<novelty/>", "", "elements not understood"),

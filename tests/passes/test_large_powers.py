@@ -8,10 +8,11 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import NumberSizeError
+from kinegraph.errors import GraphError, NumberSizeError
 from kinegraph.graph.build import MOST_DIGITS, Builder
-from kinegraph.graph.node import Kind, Output
+from kinegraph.graph.node import LARGEST_EXPONENT, Kind, Output
 from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.text import dump, read
 from kinegraph.passes.expand import Analytic, Expand
 from kinegraph.passes.factoring.repair import Budget
 from kinegraph.passes.fast_extract import FastExtract, Inline
@@ -93,3 +94,22 @@ def test_numbers_that_grow_within_a_pass_leave_the_graph_as_it_is() -> None:
     total = (q * (10**1500 + 1) + r) ** 3 + r
     graph = builder.graph([Output("y", (2,), (total.index, (total * q).index))])
     assert kg.reduce(graph, kg.Effort.QUICK).proved
+
+
+def test_exponents_that_doubles_cannot_hold_are_refused() -> None:
+    builder = Builder()
+    q, m = Scalar(builder, builder.symbol(Kind.COORDINATE, "q")), Scalar(builder, builder.symbol(Kind.PARAMETER, "m"))
+    for symbol in (q, m):
+        largest = symbol**LARGEST_EXPONENT
+        graph = builder.graph([Output("y", (), (largest.index,))])
+        assert read(dump(graph)) == graph
+        assert kg.interpret(graph, {"q": 0.5, "m": 0.5})["y"] == 0
+        for wrong in (lambda s=symbol: s ** (LARGEST_EXPONENT + 1), lambda s=symbol: s ** (10**400)):
+            with pytest.raises(NumberSizeError, match="exponent of more than 2"):
+                wrong()
+    with pytest.raises(NumberSizeError):
+        (m**LARGEST_EXPONENT) * m
+    text = 'output "y" () = %1\n'
+    for exponent in (str(2**53 + 1), "9" * 400, "9" * 5000):
+        with pytest.raises(GraphError):
+            read(f'%0 = coordinate "q"\n%1 = %0^{exponent}\n{text}')

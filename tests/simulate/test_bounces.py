@@ -138,6 +138,24 @@ def test_a_ball_without_rebound_stays(method: str, options: dict[str, Any]) -> N
     assert run["z"][-1] == pytest.approx(0, abs=1e-12) and run["z'"][-1] == 0
 
 
+ROLLING = "model b; coordinates x, z = 1; initial x' = 2; gravity 0, 0, -9.81; A | Sx(x), Sz(z) | m(1);"
+
+
+@pytest.mark.parametrize("hold", ["lock", "constraint"])
+def test_the_hint_keeps_its_promise(hold: str) -> None:
+    """A ball that came to rest on the floor goes on along it, by a second run of a model that holds its height."""
+    ball = kg.parse(ROLLING)
+    run = simulate(ball, 5, events=[BOUNCE])
+    assert run.status is Status.ACCUMULATED
+    assert all(word in str(run.ending) for word in ("kg.lock", "constraint", "second run"))
+    held = kg.lock(ball, z=0) if hold == "lock" else kg.parse(ROLLING + "constraint floor | z = 0;")
+    initial = {name: run.final[name] for name in (*held.layout.positions, *held.layout.velocities)}
+    on = simulate(held, 5 - run.ending.time, start=run.ending.time, initial=initial)
+    assert on.status is Status.FINISHED and on["t"][-1] == pytest.approx(5)
+    assert on["x"] == pytest.approx(2 * on["t"])
+    assert hold == "lock" or np.abs(on["z"]).max() < 1e-12
+
+
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
 def test_a_passage_that_is_no_rebound(method: str, options: dict[str, Any]) -> None:
     """A reset that leaves the direction as it is has let the motion pass, once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from kinegraph.cli import simulate
-from kinegraph.errors import ModelError, SolveError
+from kinegraph.errors import MissingPackageError, ModelError, SolveError
 from kinegraph.simulate import Solution, task
 from kinegraph.solve.problem.progress import Silent
 
@@ -31,6 +32,15 @@ def test_a_run_with_files(tmp_path: Path) -> None:
 def test_a_page_that_cannot_be_written_is_said_before_the_run() -> None:
     result = run(app, ["double-pendulum", "--for", "1e9", "--page", "run.pdf"])
     assert isinstance(result.exception, SolveError) and "must be .html" in str(result.exception)
+
+
+def test_a_file_that_cannot_be_written_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = run(app, ["double-pendulum", "--for", "1e9", "-o", "run.xls"])
+    assert isinstance(result.exception, SolveError) and "is not .parquet" in str(result.exception)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = run(app, ["double-pendulum", "--for", "1e9", "-o", "run.parquet"])
+    assert isinstance(result.exception, MissingPackageError)
+    assert "pip install 'kinegraph[parquet]'" in str(result.exception)
 
 
 def test_json_events_and_inputs() -> None:
@@ -57,7 +67,7 @@ class Impatient(Silent):
 def test_ctrl_c_keeps_what_was_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "bar", lambda *_, **__: Impatient())
     result = run(app, ["pendulum-3", "--for", "1e6", "--interpret", "-o", str(tmp_path / "run.parquet")])
-    assert result.exit_code == 1 and "interrupted" in result.output
+    assert result.exit_code == 130 and "interrupted" in result.output
     assert len(Solution.load(tmp_path / "run.parquet").t) >= 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.ahead.compilation import Compilation
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.errors import KinegraphError
@@ -17,9 +19,12 @@ from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.simulate import Event, Sampled, Solution, Status, simulate
-from kinegraph.solve.problem import costs
+from kinegraph.solve.methods.by_name import Method
+from kinegraph.solve.methods.step_control import Adaptive
+from kinegraph.solve.problem import costs, loading
 from kinegraph.solve.problem.costs import Costs
 from kinegraph.solve.problem.execution import Decision, Execution
+from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
 from tests.solve.problems import BALL, PENDULUM
 
 SAMPLES = Sampled(np.linspace(0, 2, 30), np.sin(np.linspace(0, 6, 30)), smooth=True)
@@ -70,10 +75,6 @@ def test_interpreted_trouble_is_named(method: str) -> None:
 
 def test_ctrl_c_inside_a_callback_keeps_what_there_is() -> None:
     """CVODE calls Python, C code swallows exceptions: the interruption must come through all the same."""
-    from kinegraph.solve.methods.by_name import Method
-    from kinegraph.solve.methods.step_control import Adaptive
-    from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
-
     calls = [0]
 
     def rate(x: np.ndarray) -> list[float]:
@@ -96,6 +97,13 @@ def test_short_runs_need_no_compiler() -> None:
         "assert str(run.decision).startswith('native: no'), run.decision; sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": "src"}, check=False).returncode == 0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loops_on_disk() -> None:
+    """Runs that decide for themselves find the loops of these methods, whatever the caches held before."""
+    for method in (Method.DOP853, Method.RK4):
+        method.solver().loops.require(0, lambda text: None)
 
 
 def test_long_runs_compile(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,11 +131,55 @@ def test_fixed_steps_are_decided_beforehand(monkeypatch: pytest.MonkeyPatch) -> 
 def test_costs_are_learned() -> None:
     slow = Costs().compiled(100, 10 * Costs().compile(100))
     assert slow.compile(1000) > 5 * Costs().compile(1000)
-    assert Costs().load("A", ready=False) > 5
-    once = Costs().loaded("A", 24.0)
-    assert once.load("A", ready=False) < 3
-    assert once.load("B", ready=False) > Costs().load("B", ready=False)
-    assert once.load("B", ready=True) == 0
+    assert Costs().load("A", ready=False, on_disk=False) > 5
+    once = Costs().made(24.0).loaded("A", 0.5)
+    assert once.load("A", ready=False, on_disk=True) == 0.5
+    assert once.load("B", ready=False, on_disk=False) > Costs().load("B", ready=False, on_disk=False)
+    assert once.load("B", ready=True, on_disk=True) == 0
+
+
+def test_a_run_is_interpreted_until_its_loops_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other process is done at the third look; the run is then begun anew, and not a bit differs."""
+    monkeypatch.setattr(costs, "stored", lambda: Costs(compiling=1e-3, first=1e-3))
+    monkeypatch.setattr(costs, "store", lambda costs: None)
+    monkeypatch.setattr(loading, "_loaded", set())
+    monkeypatch.setattr(loading.Loading, "on_disk", property(lambda self: len(looks) > 2))
+    monkeypatch.setattr(Compilation, "start", lambda self: Looked())
+    looks: list[str] = []
+
+    class Looked:
+        @property
+        def done(self) -> bool:
+            looks.append("look")
+            return len(looks) > 2
+
+        seconds = 1.0
+
+    run = simulate(kg.load("double-pendulum"), 1000, progress=False)
+    assert len(looks) == 3 and run.decision.execution is Execution.NATIVE
+    assert np.array_equal(run.array(), simulate(kg.load("double-pendulum"), 1000, native=True).array())
+
+
+def test_a_step_is_taken_wholly_or_not_at_all() -> None:
+    """Ctrl-C in the middle of an interpreted step: the state that is kept belongs to its time."""
+    calls = [0]
+
+    def rate(x: np.ndarray) -> list[float]:
+        calls[0] += 1
+        if calls[0] == 500:
+            signal.raise_signal(signal.SIGINT)
+        return [1.0, 2.0]
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for method in (Method.DOP853, Method.BDF):
+            calls[0] = 0
+            task = CauchyProblem(RightHandSide(rate, ("y", "z")), np.zeros(2), 0.0, 1e6, native=False)
+            run = method.solver().integrate(task, Adaptive(1e-8, max_step=0.1))
+            assert run.ending.status is Status.INTERRUPTED and run.ending.time > 1
+            assert run.states[-1] == pytest.approx([run.ending.time, 2 * run.ending.time])
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_decisions_are_kept_with_the_solution(tmp_path) -> None:  # type: ignore[no-untyped-def]

@@ -34,7 +34,8 @@ from kinegraph.errors import KinegraphError
 from kinegraph.io.model_format import ModelFormat, format_by_root
 from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.xml import read_xml
-from kinegraph.jit.kernel import KernelOptions
+from kinegraph.jit.kernel import Kernel, KernelOptions
+from kinegraph.large.kernel import LoopedKernel
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.unused import full_report
@@ -83,6 +84,12 @@ def files_of(package: str) -> list[Path]:
     return sorted([*root.rglob("*.xml"), *root.rglob("*.urdf")])
 
 
+def parted(path: Path, package: str) -> tuple[Path, str]:
+    """The folder of a package, and where in it a file lies."""
+    before, _, inner = str(path).partition(f"/{package}/")
+    return Path(before) / package, inner
+
+
 def kind_of(path: Path) -> ModelFormat | None:
     """The format of a file, by its root element; None for what is no model."""
     try:
@@ -125,7 +132,7 @@ class MuJoCo:
 
 def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     """Read an MJCF file and compare it with MuJoCo."""
-    shown = str(path).partition(f"/{package}/")[2]
+    root, shown = parted(path, package)
     try:
         peer = MuJoCo(path)
     except ValueError as error:
@@ -133,7 +140,7 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     if not peer.bodies:
         return FileOutcome(package, shown, Verdict.NO_MECHANISM.name, words="no bodies")
     try:
-        mechanism = read(path, ReadOptions(angle_tolerance=0))
+        mechanism = read(path, ReadOptions(angle_tolerance=0, package_roots=(root,)))
     except KinegraphError as error:
         reason = str(error).partition("\n")[0].replace(str(path), path.name)
         return FileOutcome(package, shown, Verdict.REFUSED.name, words=reason)
@@ -144,17 +151,17 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     if (len(mechanism.layout.positions), size) != (peer.model.nq, peer.model.nv):
         words = f"{size} velocities, MuJoCo {peer.model.nv}; {left}"
         return FileOutcome(package, shown, Verdict.DIFFERS.name, size, np.inf, words)
-    off = largest_error(mechanism, peer, states)
+    kernel = compile(mechanism, "H,tau", options=KernelOptions(cache=False))
+    off = largest_error(kernel, mechanism, peer, states)
     verdict = Verdict.AGREES if off <= LIMIT else Verdict.DIFFERS
     if off > LIMIT:
         peer.switch_off({finding.topic for finding in full_report(mechanism).of(FindingKind.LEFT_OUT)})
-        verdict = Verdict.LEFT_OUT if largest_error(mechanism, peer, states) <= LIMIT else Verdict.DIFFERS
+        verdict = Verdict.LEFT_OUT if largest_error(kernel, mechanism, peer, states) <= LIMIT else Verdict.DIFFERS
     return FileOutcome(package, shown, verdict.name, size, off, left)
 
 
-def largest_error(mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
+def largest_error(kernel: Kernel | LoopedKernel, mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
     """The largest relative difference of H and tau at random states."""
-    kernel = compile(mechanism, "H,tau", options=KernelOptions(cache=False))
     worst = 0.0
     for q, v, a, _ in random_states(mechanism, states):
         given = {"q": q, "v": v, "a": a, "t": 0.0}
@@ -168,7 +175,7 @@ def largest_error(mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
 
 def compare_urdf(path: Path, package: str, states: int) -> FileOutcome:
     """Read a URDF and compare it with Pinocchio, on a fixed base."""
-    shown = str(path).partition(f"/{package}/")[2]
+    _, shown = parted(path, package)
     try:
         pin.buildModelFromUrdf(str(path))
     except ValueError as error:

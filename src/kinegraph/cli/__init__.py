@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from kinegraph import __version__
 from kinegraph.cli import check, demo, derive, eval, export, inspect, models, ops, simulate, view
 from kinegraph.cli.bench import bench_app
-from kinegraph.cli.common import show_error
+from kinegraph.cli.common import INTERRUPTED, console, show_error
 from kinegraph.cli.store import store_app
 from kinegraph.cli.tasks import assemble, equilibria, ik, integrals, inverse, linearise, modes, reactions, response
 from kinegraph.errors import KinegraphError
 
+
+class Commands(TyperGroup):
+    """All commands: Ctrl-C ends each with one line and the exit code that shells know, whatever it was about."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console(stderr=True).print("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+
+
 app = typer.Typer(
+    cls=Commands,
     name="kinegraph",
     help="Symbolic rigid-body mechanics: exact equations, fewest operations, proven, compiled.",
     epilog="MODEL is a file (model language, URDF, MJCF) or a name of the library. Start with: kinegraph demo",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 import sys
@@ -33,7 +34,20 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Give parameters values, e.g. --set m1=2,l1=0.5."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON and nothing else.")]
+#: The exit code of a command that Ctrl-C ended.
+INTERRUPTED = 130
+
+
+def _tell_only_errors(json: bool) -> bool:
+    """What goes on meanwhile is of no interest to a program."""
+    logging.getLogger("kinegraph").setLevel(logging.ERROR if json else logging.NOTSET)
+    return json
+
+
+JsonOption = Annotated[
+    bool,
+    typer.Option("--json", help="Print machine-readable JSON and nothing else.", callback=_tell_only_errors),
+]
 
 
 def console(stderr: bool = False) -> Console:

@@ -23,9 +23,16 @@ from kinegraph.cli.common import (
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
 from kinegraph.errors import ModelError
-from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.evaluate import (
+    Value,
+    initial_positions,
+    initial_velocities,
+    number,
+    parameter_values,
+    unit_quaternion,
+)
 from kinegraph.model.expression import Expression
-from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 
 
@@ -101,18 +108,11 @@ def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping
         if name not in state:
             raise ModelError(f"--at: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, state))
         state[name] = number(parse_value(text, "--at", parameters), parameters)
-    for coordinate in mechanism.coordinates:
-        if isinstance(coordinate, QuaternionCoordinates):
-            _normalise(state, coordinate)
+    for start in layout.quaternions:
+        names = layout.positions[start : start + 4]
+        unit = unit_quaternion(names, [state[name] for name in names], "--at: the quaternion")
+        state |= zip(names, unit, strict=True)
     return state
-
-
-def _normalise(state: State, quaternion: QuaternionCoordinates) -> None:
-    norm = sum(state[name] ** 2 for name in quaternion.names) ** 0.5
-    if norm == 0:
-        raise ModelError(f"--at: the quaternion ({', '.join(quaternion.names)}) is zero")
-    for name in quaternion.names:
-        state[name] /= norm
 
 
 def evaluate(mechanism: Mechanism, quantity: str, values: Mapping[str, Expression], state: State) -> dict[str, Doubles]:

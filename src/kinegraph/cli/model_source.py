@@ -89,7 +89,7 @@ _PARAMETERS = {
     "package_root": (
         Annotated[
             list[Path] | None,
-            typer.Option("--package-root", metavar="DIR", help="Where the package:// meshes of a URDF are looked for."),
+            typer.Option("--package-root", metavar="DIR", help="Where meshes lie that are not below the model."),
         ],
         None,
     ),

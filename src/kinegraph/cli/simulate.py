@@ -10,6 +10,7 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
+    INTERRUPTED,
     JsonOption,
     assignments,
     console,
@@ -73,15 +74,18 @@ def run(
 ) -> None:
     """Simulate a mechanism and print how it went; save the motion and draw it.
 
-    Exit code 1 says that the run did not reach its end.
+    Exit code 1 says that the run did not reach its end, 130 that Ctrl-C ended it; what there is, is saved and drawn.
     """
-    from kinegraph.simulate import Adaptive, FixedStep, simulate
+    from kinegraph.simulate import Adaptive, FixedStep, Status, simulate
     from kinegraph.simulate.accuracy import error_estimates, tighter
+    from kinegraph.solve.results.files import require_format
 
     if page:
         from kinegraph.view.page import page_path
 
         page_path(page)
+    if output:
+        require_format(output)
     mechanism = source.mechanism()
     initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
@@ -111,7 +115,7 @@ def run(
     if page and not json:
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
     if not solution.status.good:
-        raise typer.Exit(1)
+        raise typer.Exit(INTERRUPTED if solution.status is Status.INTERRUPTED else 1)
 
 
 def _split(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -16,6 +16,7 @@ from kinegraph.compiler.request import Parameters, Quantities, Request, argument
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph
+from kinegraph.interrupt import delayed
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, condensed
 from kinegraph.model.mechanism import Mechanism
@@ -105,7 +106,8 @@ def _use_loops(request: Request, runtime: Sequence[str], loops: bool | None) -> 
 
 
 def _looped(request: Request) -> LoopedKernel:
-    from kinegraph.large.kernel import LoopedKernel  # brings Numba with it, which takes its time to import
+    with delayed():  # brings Numba with it, whose import takes its time and cannot be repeated once broken off
+        from kinegraph.large.kernel import LoopedKernel
 
     arguments = [argument.name for argument in arguments_of(request.mechanism, request.quantities)]
     names = [quantity.name for quantity in request.quantities]

@@ -33,7 +33,8 @@ from kinegraph.model.set_parameters import with_parameters
 class ReadOptions:
     """How a model file is read.
 
-    floating: set the base of a URDF robot free. package_roots: the folders its `package://` meshes are looked for in.
+    floating: set the base of a URDF robot free. package_roots: the folders in which `package://` meshes of a URDF are
+    looked for, and below which meshes and includes of an MJCF may lie beside those below its own folder.
     elements: whether what robot files say about joints (damping, springs, armature) is part of the equations; None does
     as each format's own engines do: MJCF yes, URDF no. `JointModel` chooses more: dry friction, limits.
     angle_tolerance: how far off, in radians, a right angle of a robot file may be to be taken as exact; above 1e-7 only
@@ -105,15 +106,17 @@ def read(source: str | Path, options: ReadOptions) -> Mechanism:
 
 def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognised(source)
-    if kind is not ModelFormat.URDF and (options.floating or options.package_roots):
-        floating = options.floating
-        what = "only a URDF's base can be set free when it is read" if floating else "only a URDF has package roots"
-        raise ModelError(f"{source}: {what}", remedy=f"leave {'floating' if floating else 'the package roots'} out")
+    if kind is not ModelFormat.URDF and options.floating:
+        raise ModelError(f"{source}: only a URDF's base can be set free when it is read", remedy="leave floating out")
+    if root is None and options.package_roots:
+        raise ModelError(f"{source}: only URDF and MJCF have package roots", remedy="leave the package roots out")
     if root is None:
         return _without_xml(source, kind, options)
     path = Path(source)
     if kind is ModelFormat.MJCF:
-        mechanism = read_mjcf(root, path, angle_tolerance=options.angle_tolerance).mechanism
+        mechanism = read_mjcf(
+            root, path, package_roots=options.package_roots, angle_tolerance=options.angle_tolerance
+        ).mechanism
         return _with_joint_model(mechanism, JointModel() if options.elements is None else options.elements)
     base = Base.FLOATING if options.floating else Base.FIXED
     robot = read_urdf(

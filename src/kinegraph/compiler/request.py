@@ -147,7 +147,12 @@ def bound_parameters(mechanism: Mechanism, numeric: bool, parameters: Parameters
 def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:
     """What a kernel of these quantities takes, in the order q, v, a, tau, u, t, p; only what they depend on."""
     needed = {group for quantity in quantities_of(quantities) for group in dependencies(quantity, mechanism)}
-    arguments = [Argument(group.value, group.symbols(mechanism)) for group in Variables if group in needed]
+    arguments = [_argument(group, mechanism) for group in Variables if group in needed]
     if runtime:
         arguments.append(Argument(Variables.PARAMETERS.value, tuple(Symbol(Kind.PARAMETER, name) for name in runtime)))
     return tuple(arguments)
+
+
+def _argument(group: Variables, mechanism: Mechanism) -> Argument:
+    quaternions = mechanism.layout.quaternions if group is Variables.POSITIONS else ()
+    return Argument(group.value, group.symbols(mechanism), quaternions)

@@ -15,7 +15,19 @@ from math import isqrt
 from kinegraph.errors import GraphError, NumberSizeError
 from kinegraph.graph.angle import PI, RATIONAL_SINES, LinearForm, linear_form, quarter_turns, shifted
 from kinegraph.graph.functions import FUNCTIONS
-from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
+from kinegraph.graph.node import (
+    LARGEST_EXPONENT,
+    Coefficient,
+    Factor,
+    Function,
+    Graph,
+    Kind,
+    Node,
+    Output,
+    Polynomial,
+    Symbol,
+    Term,
+)
 
 #: Numerators and denominators have at most so many digits: more cannot be written and read as text.
 MOST_DIGITS = 4000
@@ -39,8 +51,15 @@ def power_of_number(value: Coefficient, exponent: int) -> Coefficient:
         return value if exponent % 2 else value * value
     bits = max(value.numerator.bit_length(), value.denominator.bit_length()) - 1
     if bits * exponent > 4 * MOST_DIGITS:
-        raise NumberSizeError(f"a number to the power {exponent} has more than {MOST_DIGITS} digits: {_REMEDY}")
+        raise NumberSizeError(f"a number to the power {_held(exponent)} has more than {MOST_DIGITS} digits: {_REMEDY}")
     return value**exponent
+
+
+def _held(exponent: int) -> int:
+    """The exponent, if doubles hold it."""
+    if exponent > LARGEST_EXPONENT:
+        raise NumberSizeError(f"an exponent of more than 2^53: {_REMEDY}")
+    return exponent
 
 
 _REMEDY = "numbers are exact here, and no longer than that"
@@ -164,7 +183,7 @@ class Builder:
             for coefficient, right in terms:
                 exponents = dict(left)
                 for child, exponent in right:
-                    exponents[child] = exponents.get(child, 0) + exponent
+                    exponents[child] = _held(exponents.get(child, 0) + exponent)
                 monomial = self._cancelled(exponents)
                 result[monomial] = result.get(monomial, 0) + scale * coefficient
         return {monomial: c for monomial, c in result.items() if c}
@@ -190,7 +209,7 @@ class Builder:
             scale, rest = self.split(child)
             coefficient = coefficient * power_of_number(scale, exponent)
             for base, power in rest:
-                exponents[base] = exponents.get(base, 0) + power * exponent
+                exponents[base] = _held(exponents.get(base, 0) + power * exponent)
         return coefficient, tuple(sorted(exponents.items()))
 
     def _product(self, factors: tuple[Factor, ...]) -> int:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from kinegraph.errors import GraphError
 from kinegraph.graph.functions import FUNCTIONS
-from kinegraph.graph.node import Function, Graph, Node, Polynomial, Symbol
+from kinegraph.graph.node import LARGEST_EXPONENT, Function, Graph, Node, Polynomial, Symbol
 
 
 def check(graph: Graph) -> None:
@@ -39,6 +39,8 @@ def _check_polynomial(index: int, node: Polynomial) -> None:
             _check_child(index, child)
             if type(exponent) is not int or exponent < 1:
                 raise GraphError(f"node {index} has the exponent {exponent}: use reciprocal")
+            if exponent > LARGEST_EXPONENT:
+                raise GraphError(f"node {index} has an exponent of more than 2^53")
     if len(node.terms) == 1 and node.terms[0][0] == 1 and len(node.terms[0][1]) == 1 and node.terms[0][1][0][1] == 1:
         raise GraphError(f"node {index} is another name for node {node.terms[0][1][0][0]}")
 

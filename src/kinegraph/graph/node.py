@@ -20,6 +20,9 @@ Coefficient: TypeAlias = int | Fraction
 Factor: TypeAlias = tuple[int, int]
 Term: TypeAlias = tuple[Coefficient, tuple[Factor, ...]]
 
+#: Doubles hold every exponent up to this one.
+LARGEST_EXPONENT = 2**53
+
 
 class Kind(Enum):
     """What a symbol stands for."""

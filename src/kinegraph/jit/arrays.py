@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.codegen.program.binding import Argument
+from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.errors import KernelError
 
 Doubles = NDArray[np.float64]
@@ -46,6 +47,8 @@ def batch_rows(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[in
     if not sizes and all(array.ndim == 1 for array in arrays):
         raise KernelError("no argument has many states: give at least one as an array of shape (n, k)")
     rows = sizes.pop() if sizes else 1
+    for argument, array in zip(arguments, arrays, strict=True):
+        refuse_zero_quaternions(argument, array)
     return rows, [_rows(array) for array in arrays]
 
 

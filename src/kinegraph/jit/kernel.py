@@ -15,6 +15,7 @@ from kinegraph.codegen.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, Emission, E
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
 from kinegraph.codegen.program.program import Program
+from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Output
@@ -107,7 +108,8 @@ class Kernel:
     """A compiled graph.
 
     `kernel(q, v, a)` takes one state, positionally or by argument name, and returns an array, or a dict of arrays by
-    name if the graph has several outputs. `kernel.batch(q, v, a)` takes many states.
+    name if the graph has several outputs. `kernel.batch(q, v, a)` takes many states. Quaternions must have unit length;
+    one of zeros is refused.
 
     `address` is a C function `void f(const double *x, double *y)` for compiled callers: x holds all arguments end to
     end, y receives all outputs; they must not overlap. It may be called from any number of threads: intermediate
@@ -175,6 +177,8 @@ class Kernel:
             if type(value) is not np.ndarray or value.dtype is not _FLOAT64 or value.shape != view.shape:
                 value = vector(self.arguments[number], value)
             view[...] = value
+            if self.arguments[number].quaternions:
+                refuse_zero_quaternions(self.arguments[number], view)
         self._function(space.x_address, space.y_address)
         y = space.y.copy()
         outputs = self.outputs

@@ -6,7 +6,7 @@ For checks, initial values and parameters. The numbers of mechanics come from co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
@@ -90,11 +90,20 @@ def initial_positions(mechanism: Mechanism, parameters: Mapping[str, Value]) -> 
             found.append(number(coordinate.position, parameters))
         else:
             components = [number(component, parameters) for component in coordinate.position]
-            norm = math.hypot(*components)
-            if norm == 0:
-                raise ModelError(f"the initial quaternion ({', '.join(coordinate.names)}) is zero")
-            found.extend(component / norm for component in components)
+            found.extend(unit_quaternion(coordinate.names, components, "the initial quaternion"))
     return tuple(found)
+
+
+def unit_quaternion(
+    names: Sequence[str], components: Sequence[float], what: str = "the quaternion"
+) -> tuple[float, ...]:
+    """The components divided by their length, however large or small they are; an error where they are all zero."""
+    largest = max(map(abs, components))
+    if largest == 0:
+        raise ModelError(f"{what} ({', '.join(names)}) is zero", remedy="give it a direction, such as 1, 0, 0, 0")
+    scaled = [component / largest for component in components]  # squares of the components may leave the range
+    length = math.hypot(*scaled)
+    return tuple(component / length for component in scaled)
 
 
 def initial_velocities(mechanism: Mechanism, parameters: Mapping[str, Value]) -> tuple[float, ...]:

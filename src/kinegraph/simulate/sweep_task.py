@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.simulate.equations import VelocityForm
-from kinegraph.solve.batch.sweep import Many, integrate_each, integrate_many
+from kinegraph.solve.batch.sweep import Many, integrate_each, integrate_many, sweep_loops
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
+from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress, bar
 from kinegraph.solve.results.recording import Grid
 
-_loaded: set[str] = set()  # methods whose compiled loops this process has used
 _KERNELS = 2  # of one state and of many: what is compiled for a sweep
 
 
@@ -59,18 +60,17 @@ class SweepTask:
         return integrate_each(self.solver, problem, self.states, self.parameters, self.control, self.grid, shown)
 
     def _compiled(self) -> Many:
+        self._loading.wait()
         many = integrate_many(
             self.solver, self._problem(True), self.states, self.parameters, self.control, self.grid, self._bar(),
             self.threads,
         )  # fmt: skip
-        if self._loops not in _loaded:
-            _loaded.add(self._loops)
-            costs.store(costs.stored().loaded(self._loops, many.loading))
+        self._loading.learn(many.loading)
         return many
 
-    @property
-    def _loops(self) -> str:
-        return f"sweep, {self.solver.name}"
+    @cached_property
+    def _loading(self) -> Loading:
+        return Loading(f"sweep, {self.solver.name}", sweep_loops(self.solver), self.progress is not False)
 
     def _watched(self, problem: CauchyProblem) -> Watched:
         (function,) = (one for one in problem.rhs.keep if isinstance(one, InterpretedFunction))
@@ -78,8 +78,8 @@ class SweepTask:
 
         def others(elapsed: float, done: float) -> Mapping[Execution, float]:
             compiling = _KERNELS * known.compile(function.operations)
-            loading = known.load(self._loops, self._loops in _loaded)
+            loading = self._loading.seconds(known)
             running = function.calls / done * known.evaluate(function.operations)
             return {Execution.NATIVE: compiling + loading + running}
 
-        return Watched(self._bar(), (0, len(self.states)), Execution.INTERPRETED, others)
+        return Watched(self._bar(), (0, len(self.states)), Execution.INTERPRETED, others, self._loading.arrived)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from time import perf_counter
 
@@ -18,13 +19,12 @@ from kinegraph.solve.methods.symplectic import Symplectic
 from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
+from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide, Signals
 from kinegraph.solve.problem.progress import Progress, bar
 from kinegraph.solve.results.recording import Run, Save
 
 _MOST_INTERPRETED = 100_000  # nodes (with a guess of the Jacobian's) that Python can still be asked to read
-
-_loaded: set[str] = set()  # methods whose compiled loops this process has used
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,14 @@ class Task:
             rhs, self.state, *self.span, inputs=self.inputs, native=execution is Execution.NATIVE
         )  # fmt: skip
         events = event_set(self.equations, self.events, native)
+        if execution is Execution.NATIVE:
+            self._loading.wait()
         shown = bar(self.progress, *self.span, label=self.equations.mechanism.name)
         watched = None
         if not decision.forced and execution is not Execution.NATIVE:
             shown = watched = self._watched(shown, decision, rhs)
         run = self.solver.integrate(problem, self.control, self.save, events, shown)
-        self._learn(run)
+        self._loading.learn(run.statistics.loading)
         return run, replace(decision, estimates=watched.estimates) if watched and watched.estimates else decision
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
@@ -79,12 +81,9 @@ class Task:
             costs.store(costs.stored().compiled(operations, perf_counter() - begun))
         return rhs
 
-    def _learn(self, run: Run) -> None:
-        """Keep what loading the loops cost, once in a process."""
-        name = self.solver.name
-        if run.statistics.loading and name not in _loaded:
-            _loaded.add(name)
-            costs.store(costs.stored().loaded(name, run.statistics.loading))
+    @cached_property
+    def _loading(self) -> Loading:
+        return Loading(self.solver.name, self.solver.loops, self.progress is not False)
 
     # deciding
 
@@ -104,6 +103,8 @@ class Task:
             **self._compiled(known, operations, evaluations, evaluations * known.step()),
         }
         best = min(estimates, key=lambda one: estimates[one])
+        if best is Execution.NATIVE and not self._loading.on_disk:
+            return Decision(Execution.INTERPRETED)  # until the loops are there
         return Decision(best, False, estimates if best is not Execution.INTERPRETED else {})
 
     def _watched(self, shown: Progress, decision: Decision, rhs: RightHandSide) -> Watched:
@@ -113,20 +114,20 @@ class Task:
 
         def others(elapsed: float, done: float) -> Mapping[Execution, float]:
             if decision.execution is Execution.KERNEL:  # what is left to compile are the loops
-                return {Execution.NATIVE: known.load(self.solver.name, self.solver.name in _loaded)}
+                return {Execution.NATIVE: self._loading.seconds(known)}
             calls = sum(one.calls for one in functions)
             operations = sum(one.operations for one in functions)
             around = elapsed - sum(one.seconds for one in functions)
             return self._compiled(known, operations, calls / done, around / done)
 
-        return Watched(shown, self.span, decision.execution, others)
+        return Watched(shown, self.span, decision.execution, others, self._loading.arrived)
 
     def _compiled(
         self, known: costs.Costs, operations: int, evaluations: float, around: float
     ) -> dict[Execution, float]:
         """Seconds of the ways that compile; `around` is what an interpreted loop takes beside all evaluations."""
         compiling = known.compile(operations)
-        loading = known.load(self.solver.name, self.solver.name in _loaded)
+        loading = self._loading.seconds(known)
         return {
             Execution.KERNEL: compiling + around + evaluations * known.call(operations),
             Execution.NATIVE: compiling + loading + evaluations * known.evaluate(operations),

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kinegraph.errors import TaskError
-from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.evaluate import (
+    Value,
+    initial_positions,
+    initial_velocities,
+    number,
+    parameter_values,
+    unit_quaternion,
+)
 from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
@@ -65,9 +72,6 @@ def _starting_values(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[
 
 def _unit_quaternions(mechanism: Mechanism, q: Floats) -> Floats:
     for start in mechanism.layout.quaternions:
-        length = np.linalg.norm(q[start : start + 4])
-        if length == 0:
-            names = ", ".join(mechanism.layout.positions[start : start + 4])
-            raise TaskError(f"the quaternion ({names}) is zero: give it a direction")
-        q[start : start + 4] /= length
+        part = slice(start, start + 4)
+        q[part] = unit_quaternion(mechanism.layout.positions[part], q[part].tolist())
     return q

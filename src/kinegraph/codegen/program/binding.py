@@ -21,10 +21,14 @@ ParameterValue: TypeAlias = Fraction | int | float
 
 @dataclass(frozen=True)
 class Argument:
-    """A run-time argument: a vector with one entry per symbol, in this order."""
+    """A run-time argument: a vector with one entry per symbol, in this order.
+
+    quaternions: where in it the four components of each begin; the equations take them to be of unit length.
+    """
 
     name: str
     symbols: tuple[Symbol, ...]
+    quaternions: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import PurePosixPath
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.geoms import Geom, geoms_inertia, read_geom
+from kinegraph.io.mjcf.defaults import Defaults
+from kinegraph.io.mjcf.geometry.assets import MeshAssets
+from kinegraph.io.mjcf.geometry.geoms import Geom, GeomReader
+from kinegraph.io.mjcf.inertia.at_start import inverse_inertia
+from kinegraph.io.mjcf.inertia.bodies import bounded, geoms_inertia, scaled, stated_inertia, value_of
+from kinegraph.io.mjcf.inertia.principal_axes import along_principal_axes
+from kinegraph.io.mjcf.joint_records import JointRecords, armature, spring_damper
 from kinegraph.io.mjcf.joints import JointReader, MjcfJoint, MjcfJointKind
 from kinegraph.io.mjcf.names import BodyNames, joints_of, single_names, site_names
 from kinegraph.io.mjcf.numeric import cleaned, pose, quaternion_of_matrix
@@ -21,42 +26,55 @@ from kinegraph.io.robot.joint_motion import AnyCoordinate, Freedom, Orientation,
 from kinegraph.io.robot.massless import report_massless
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.placement import inverse
 from kinegraph.io.robot.report import Findings, Robot, accepted_where_needed
 from kinegraph.io.robot.xml import Element
-from kinegraph.model.expression import Expression, Number
-from kinegraph.model.mechanism import Body, Inertia, Mechanism, Point, Transform
+from kinegraph.model.expression import Number
+from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Transform
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import Extra, Shape, ShapeKind, ShapeRole
-from kinegraph.model.validation.inertia import MOMENTS
+from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.model.validation.mechanism import validate
+
+#: Frames of a body that are moved with it when it is aligned with its inertia.
+_UNMOVED: tuple[Transform, ...] = ()
 
 
 class RobotBuilder:
     """Goes through the bodies, parents first, and collects what makes a mechanism."""
 
     def __init__(
-        self, root: Element, bodies: list[MjcfBody], orienter: Orienter, settings: Settings, meshes: MeshFinder
+        self,
+        root: Element,
+        bodies: list[MjcfBody],
+        defaults: Defaults,
+        orienter: Orienter,
+        settings: Settings,
+        finder: MeshFinder,
     ) -> None:
         self.bodies = bodies
         self.orienter = orienter
         self.settings = settings
-        self.meshes = meshes
-        self.mesh_files = dict(_mesh_files(root, settings))
+        self.finder = finder
+        self.geoms = GeomReader(orienter, MeshAssets(root, defaults, settings, finder), settings.fit_box)
         self.places = Places()
         self.body_names = BodyNames(bodies)
         self._joints_on = joints_of(bodies)
+        self._with_children = {body.parent for body in bodies}
         self.joints = JointReader(NameTable(single_names(self._joints_on)), orienter, settings)
         self.point_names = NameTable(site_names(bodies))
         self._made: list[Body] = []
         self._coordinates: list[AnyCoordinate] = []
-        self._extras: list[Extra] = []
+        self._motions: list[tuple[MjcfJoint, Freedom]] = []
+        self._shapes: list[Shape] = []
         self._points: list[Point] = []
         self._joint_of: dict[str, str] = {}
 
     @property
     def findings(self) -> Findings:
+        """What is worth knowing about the file."""
         return self.orienter.placing.findings
 
     def robot(self, name: str) -> Robot:
@@ -73,53 +91,75 @@ class RobotBuilder:
             (),
             self.settings.gravity,
             tuple(self._points),
-            tuple(self._extras),
         )
-        validate(bare, self.places)
-        report_massless(bare, self.findings)
-        if self.settings.contacts:
-            report_contacts(bare.extras, self.findings)
-        return Robot(replace(bare, report=self.findings.report()), self.body_names.originals, self._joint_of)
+        mechanism = replace(bare, extras=(*self._joint_records(bare), *self._shapes))
+        validate(mechanism, self.places)
+        report_massless(mechanism, self.findings)
+        if self.settings.flags.contacts:
+            report_contacts(mechanism.extras, self.findings)
+        return Robot(replace(mechanism, report=self.findings.report()), self.body_names.originals, self._joint_of)
 
     def _scaled_bodies(self) -> tuple[Body, ...]:
         """The bodies, their inertia scaled where the file sets the total mass."""
         wanted = self.settings.total_mass
-        found = sum((_value(body.inertia.mass) for body in self._made), Fraction(0))
+        found = sum((value_of(body.inertia.mass) for body in self._made), Fraction(0))
         if wanted is None or not found:
             return tuple(self._made)
         factor = wanted / found
-        scaled = ((body, replace(body, inertia=_times(factor, body.inertia))) for body in self._made)
-        return tuple(self.places.renew(old, new) for old, new in scaled)
+        pairs = ((body, replace(body, inertia=scaled(body.inertia, factor))) for body in self._made)
+        return tuple(self.places.renew(old, new) for old, new in pairs)
+
+    def _joint_records(self, bare: Mechanism) -> list[Extra]:
+        """What joints say beyond their motion; a wanted time constant needs the inertia that the joint moves."""
+        records = JointRecords(self.joints)
+        inverses: dict[str, float] = {}
+        if any(spring_damper(joint) for joint, _ in self._motions):
+            own = tuple(record for joint, motion in self._motions for record in armature(joint, motion))
+            inverses = inverse_inertia(with_elements(replace(bare, extras=own), JointModel()))
+        found: list[Extra] = []
+        for joint, motion in self._motions:
+            moved = [inverses[name] for name in _velocities(motion) if name in inverses]
+            found += records.records(joint, motion, len(moved) / sum(moved) if moved else None)
+        return found
+
+    # one body
 
     def _add(self, body: MjcfBody) -> None:
-        geoms = [read_geom(piece.element, piece.around, self.orienter) for piece in body.of("geom")]
+        geoms = [self.geoms.read(piece.element, piece.around) for piece in body.of("geom")]
         name = self.body_names.legal(body)
+        frame = _UNMOVED
         if body.parent is not None and name is not None:
-            transforms = self._moved(body)
             inertia = self._inertia(body, geoms, name)
-            made = Body(name, self.body_names.legal(body.parent), transforms, inertia)
+            if self._is_aligned(body):
+                inertia = along_principal_axes(inertia)
+                frame, inertia = inertia.central, replace(inertia, central=())
+            made = Body(name, self.body_names.legal(body.parent), self._moved(body, frame), inertia)
             inertial = next((piece.element for piece in body.of("inertial")), body.element)
             self.places.mark(made, inertial.place)
             self._made.append(accepted_where_needed(made, self.places, self.findings))
-        self._extras.extend(self._shape(geom, name) for geom in geoms)
-        self._add_sites(body, name)
+        self._shapes.extend(self._shape(geom, name, inverse(frame)) for geom in geoms)
+        self._add_sites(body, name, inverse(frame))
 
-    def _moved(self, body: MjcfBody) -> tuple[Transform, ...]:
+    def _is_aligned(self, body: MjcfBody) -> bool:
+        """Whether the frame of a free body is moved into its centre of mass, along its principal axes."""
+        joints = self._joints_on[body]
+        if len(joints) != 1 or joints[0].kind is not MjcfJointKind.FREE or body in self._with_children:
+            return False
+        word = joints[0].element.get("align") or "auto"
+        return word == "true" or (word == "auto" and self.settings.align_free)
+
+    def _moved(self, body: MjcfBody, frame: tuple[Transform, ...]) -> tuple[Transform, ...]:
         """All transforms of a body: its placement, then its joints."""
         joints = self._joints_on[body]
-        for piece in body.of("joint", "freejoint"):
-            if piece.around:
-                remedy = "put the joint directly into its body"
-                raise ModelError("a joint inside a <frame> is not supported", piece.element.place, remedy)
-        placed = (*body.around, *self.orienter.place(body.element, "a body"))
+        placed = (*body.around, *self.orienter.place(body.element, "a body"), *frame)
         if not any(joint.kind is MjcfJointKind.FREE for joint in joints):
-            moves, freedoms = self.joints.motion(joints)
-            self._enter(freedoms)
+            moves, motions = self.joints.motion(joints)
+            self._enter(motions)
             return (*placed, *moves)
-        return self._moved_freely(body, placed, joints)
+        return self._moved_freely(body, placed, joints, exact=not body.around and not frame)
 
     def _moved_freely(
-        self, body: MjcfBody, placed: tuple[Transform, ...], joints: list[MjcfJoint]
+        self, body: MjcfBody, placed: tuple[Transform, ...], joints: list[MjcfJoint], exact: bool
     ) -> tuple[Transform, ...]:
         """A free joint counts from the world; the body's placement is only where it starts."""
         if len(joints) > 1 or body.parent is None or body.parent.parent is not None:
@@ -128,87 +168,86 @@ class RobotBuilder:
         rotation, position = pose(placed)
         x, y, z = cleaned(position)
         start: Orientation = quaternion_of_matrix(rotation)
-        stated = vector(body.element, "quat", 4) if not body.around else None
+        stated = vector(body.element, "quat", 4) if exact else None
         if stated is not None:
             e0, e1, e2, e3 = (Number(item.value) for item in stated)
             start = e0, e1, e2, e3
-        freedom = self.joints.free(joints[0], (x, y, z), start)
-        self._enter([(joints[0], freedom)])
-        return freedom.transforms
+        motion = self.joints.free(joints[0], (x, y, z), start)
+        self._enter([(joints[0], motion)])
+        return motion.transforms
 
-    def _enter(self, freedoms: list[tuple[MjcfJoint, Freedom]]) -> None:
-        for joint, freedom in freedoms:
-            for coordinate in freedom.coordinates:
+    def _enter(self, motions: list[tuple[MjcfJoint, Freedom]]) -> None:
+        self._motions += motions
+        for joint, motion in motions:
+            for coordinate in motion.coordinates:
                 self._coordinates.append(self.places.mark(coordinate, joint.element.place))
                 self._joint_of.update(dict.fromkeys(all_names(coordinate), joint.name))
-            self._extras.extend(self.joints.extras(joint, freedom))
 
     def _inertia(self, body: MjcfBody, geoms: list[Geom], name: str) -> Inertia:
+        """Stated, or from geoms. A body that stands still needs none, so that a mesh without a file is no reason to
+        refuse the model."""
+        found = Inertia()
+        try:
+            found = self._stated_or_from_geoms(body, geoms, name)
+        except ModelError as error:
+            if not self._stands_still(body) or self.settings.total_mass is not None or any(body.of("inertial")):
+                raise
+            message = f"the body {name} has no mass, and needs none, for it is fixed: {str(error).splitlines()[0]}"
+            self.findings.add(FindingKind.ASSUMED, message, body.element.place, "fixed bodies without mass")
+        own_place = self.orienter.place(body.element, f"the body {name}")
+        return bounded(found, self.settings.inertia_bounds, own_place)
+
+    def _stated_or_from_geoms(self, body: MjcfBody, geoms: list[Geom], name: str) -> Inertia:
         stated = next(body.of("inertial"), None)
         mode = self.settings.inertia_from_geoms
-        if stated is not None and mode is not InertiaFromGeoms.ALWAYS:
-            central = (*stated.around, *self.orienter.place(stated.element, f"the inertial frame of {name}"))
-            return _stated_inertia(stated.element, central)
-        if mode is InertiaFromGeoms.NEVER:
-            return Inertia()
         first, last = self.settings.geom_groups
-        return geoms_inertia([geom for geom in geoms if first <= geom.group <= last], name)
+        chosen = [geom for geom in geoms if first <= geom.group <= last]
+        found = Inertia()
+        if mode is InertiaFromGeoms.ALWAYS or (mode is InertiaFromGeoms.AUTO and stated is None):
+            found = geoms_inertia(chosen, name)
+        if stated is None or found != Inertia():
+            return found
+        central = (*stated.around, *self.orienter.place(stated.element, f"the inertial frame of {name}"))
+        return stated_inertia(stated.element, central)
 
-    def _shape(self, geom: Geom, body: str | None) -> Shape:
-        kind, sizes = geom.shape
-        reference = self.mesh_files.get(geom.element.get("mesh") or "", "")
+    def _stands_still(self, body: MjcfBody | None) -> bool:
+        """Whether no joint moves a body."""
+        while body is not None:
+            if self._joints_on[body]:
+                return False
+            body = body.parent
+        return True
+
+    # what is seen
+
+    def _shape(self, geom: Geom, body: str | None, back: tuple[Transform, ...]) -> Shape:
         rgba = vector(geom.element, "rgba", 4)
         colour = None
         if rgba is not None:
             red, green, blue, opacity = (float(item.value) for item in rgba)
             colour = (red, green, blue, opacity)
-        file = self.meshes.file(reference) if reference else None
-        if reference and file is None and self.meshes.searches(reference):
-            self.findings.add(FindingKind.MESH, reference, geom.element.place)
         touches = single(geom.element, "contype") != 0 or single(geom.element, "conaffinity") != 0
         role = ShapeRole.BOTH if touches else ShapeRole.VISUAL
-        return Shape(ShapeKind.MESH if reference else kind, body, sizes, geom.place, role, reference, file, colour)
+        kind, sizes, place = geom.shape
+        reference, file = (geom.mesh.reference, geom.mesh.file) if geom.mesh and kind is ShapeKind.MESH else ("", None)
+        if reference and (fault := self.finder.fault(reference)):
+            name = PurePosixPath(reference).name
+            self.findings.count(FindingKind.MESH, "meshes not drawn", fault, geom.element.place, name)
+        return Shape(kind, body, sizes, (*back, *place), role, reference, file, colour)
 
-    def _add_sites(self, body: MjcfBody, name: str | None) -> None:
+    def _add_sites(self, body: MjcfBody, name: str | None, back: tuple[Transform, ...]) -> None:
         for piece in body.of("site"):
             site = piece.element.get("name")
             if site:
-                place = (*piece.around, *self.orienter.place(piece.element, f"the site {site}"))
+                place = (*back, *piece.around, *self.orienter.place(piece.element, f"the site {site}"))
                 pos = vector(piece.element, "pos", 3)
                 exact = tuple(Number(item.value) for item in pos) if pos else cleaned([0.0, 0.0, 0.0])
-                x, y, z = cleaned(pose(place)[1]) if piece.around or piece.element.get("fromto") else exact
+                moved = back or piece.around or piece.element.get("fromto")
+                x, y, z = cleaned(pose(place)[1]) if moved else exact
                 self._points.append(Point(self.point_names[site], name, (x, y, z)))
 
 
-def _value(item: Expression) -> Fraction:
-    assert isinstance(item, Number)  # masses and moments of a file are numbers
-    return item.value
-
-
-def _times(factor: Fraction, inertia: Inertia) -> Inertia:
-    scaled = {name: Number(factor * _value(getattr(inertia, name))) for name in ("mass", *MOMENTS)}
-    return Inertia(**scaled, central=inertia.central, accepted=inertia.accepted)
-
-
-def _stated_inertia(element: Element, central: tuple[Transform, ...]) -> Inertia:
-    mass = single(element, "mass")
-    if mass is None:
-        raise ModelError("<inertial> has no mass", element.place, 'write mass="..."')
-    full = vector(element, "fullinertia", 6)
-    if full is not None:
-        xx, yy, zz, xy, xz, yz = (item.value for item in full)
-        moments = (Number(xx), Number(yy), Number(zz), Number(-xy), Number(-yz), Number(-xz))
-        return Inertia(Number(mass), *moments, central)
-    diagonal = vector(element, "diaginertia", 3)
-    if diagonal is None:
-        raise ModelError("<inertial> has no moments of inertia", element.place, 'write diaginertia="..."')
-    x, y, z = (Number(item.value) for item in diagonal)
-    return Inertia(Number(mass), x, y, z, central=central)
-
-
-def _mesh_files(root: Element, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Mesh assets by name: one without a name is called like its file."""
-    for asset in root.all("asset"):
-        for mesh in asset.all("mesh"):
-            file = mesh.get("file") or ""
-            yield mesh.get("name") or PurePosixPath(file).stem, str(PurePosixPath(settings.mesh_folder) / file)
+def _velocities(motion: Freedom) -> list[str]:
+    """The names of the velocities of a joint."""
+    groups = ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in motion.coordinates)
+    return [name for group in groups for name in group]

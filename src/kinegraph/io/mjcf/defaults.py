@@ -22,11 +22,16 @@ class Defaults:
             self._enter(element)
 
     def _enter(self, top: Element) -> None:
-        pending: list[tuple[Element, str, str]] = [(top, top.get("class") or _MAIN, _MAIN)]
+        if (top.get("class") or _MAIN) != _MAIN:
+            remedy = f'leave the class out, and put <default class="{top.get("class")}"> into it'
+            raise ModelError("the outermost <default> is the class main", top.place, remedy)
+        pending: list[tuple[Element, str, str]] = [(top, _MAIN, _MAIN)]
         while pending:
             element, name, parent = pending.pop()
-            inherited = self._classes[parent] if name != _MAIN else self._classes[_MAIN]
-            own = {tag: dict(attributes) for tag, attributes in inherited.items()}
+            if element is not top and name in self._classes:
+                message = f"there are two default classes of the name {name}"
+                raise ModelError(message, element.place, "give every class a name of its own")
+            own = {tag: dict(attributes) for tag, attributes in self._classes[parent].items()}
             self._classes[name] = own
             for child in element.children:
                 if child.tag == "default":

@@ -1,7 +1,8 @@
-"""<include file="..."/>: the content of other files of the model's own folder, put in its place."""
+"""<include file="..."/>: the content of other files of the model's own folder or its roots, in its place."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from kinegraph.errors import ModelError
@@ -11,14 +12,18 @@ from kinegraph.io.robot.xml import MAX_ELEMENTS, Element, read_xml
 MAX_FILES = 200
 
 
-def with_includes(root: Element, folder: Path | None) -> Element:
-    """The document with every include replaced by the content of its file; `folder` None allows no includes."""
-    return _Includer(folder).expanded(root)
+def with_includes(root: Element, folder: Path | None, roots: Sequence[Path] = ()) -> Element:
+    """The document with every include replaced by the content of its file, which lies below `folder` or the roots.
+
+    Names start in `folder`, or else where the including file lies; None allows no includes.
+    """
+    return _Includer(folder, roots).expanded(root)
 
 
 class _Includer:
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, roots: Sequence[Path]) -> None:
         self.folder = folder
+        self.roots = roots
         self._seen: set[Path] = set()
         self._size = 0
 
@@ -54,11 +59,14 @@ class _Includer:
         folder = self.folder.resolve()
         try:
             path = (folder / name).resolve()
+            beside = (Path(include.place.source).parent / name).resolve()
+            path = beside if not path.exists() and beside.exists() else path
         except (OSError, ValueError):
             raise ModelError(f"{name!r} is no name of a file", include.place) from None
-        if not path.is_relative_to(folder):
+        if not any(path.is_relative_to(allowed) for allowed in (folder, *(root.resolve() for root in self.roots))):
             message = f"{name} lies outside the model's folder"
-            raise ModelError(message, include.place, f"put the file into {folder} or below")
+            remedy = f"put the file into {folder} or below, or name a folder around both: --package-root DIR"
+            raise ModelError(message, include.place, remedy)
         return path
 
     def _count(self, element: Element) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.orientation import Orienter
+from kinegraph.io.mjcf.numeric import cleaned, pose
+from kinegraph.io.mjcf.orientation import DIGITS, Orienter
 from kinegraph.io.mjcf.settings import Settings
-from kinegraph.io.robot.attributes import Written, numbers, vector
+from kinegraph.io.robot.attributes import Written, vector
 from kinegraph.io.robot.joint_motion import Freedom, Orientation, ball, free
 from kinegraph.io.robot.naming import NameTable
 from kinegraph.io.robot.placement import linear, negative, shifts
@@ -18,8 +19,6 @@ from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Name, Number
 from kinegraph.model.mechanism import ZERO, Coordinate, Transform
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.report import FindingKind
-from kinegraph.model.robot.data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
 
 _UP = (Written(Fraction(0)), Written(Fraction(0)), Written(Fraction(1)))
 _ORIGIN = (Fraction(0), Fraction(0), Fraction(0))
@@ -37,11 +36,15 @@ class MjcfJointKind(Enum):
 
 @dataclass(frozen=True)
 class MjcfJoint:
-    """One joint with the attributes of its class filled in; `name` is unique in the model."""
+    """One joint with the attributes of its class filled in; `name` is unique in the model.
+
+    `around` are the frames between the body and it.
+    """
 
     name: str
     kind: MjcfJointKind
     element: Element
+    around: tuple[Transform, ...] = ()
 
 
 def joint_kind(element: Element) -> MjcfJointKind:
@@ -83,79 +86,40 @@ class JointReader:
 
     def _anchor(self, joint: MjcfJoint) -> tuple[Fraction, Fraction, Fraction]:
         pos = vector(joint.element, "pos", 3)
-        if pos is None:
-            return _ORIGIN
-        x, y, z = (item.value for item in pos)
+        x, y, z = (item.value for item in pos) if pos else _ORIGIN
+        if joint.around:
+            rotation, position = pose(joint.around)
+            x, y, z = (item.value for item in cleaned(position + rotation @ [float(x), float(y), float(z)]))
         return x, y, z
 
     def _freedom(self, joint: MjcfJoint) -> Freedom:
         if joint.kind is MjcfJointKind.BALL:
             return ball(self.names, joint.name)
-        axis = vector(joint.element, "axis", 3) or _UP
+        axis = self._axis(joint)
         direction = self.orienter.placing.direction(axis, joint.element, f"the joint {joint.name}")
         own = Name(self.names[joint.name])
-        reference = self._amount(joint, "ref") or ZERO
+        reference = self.amount(joint, "ref") or ZERO
         displacement = linear(Fraction(1), own, negative(reference))
         turns = joint.kind is MjcfJointKind.HINGE
         moves = direction.rotation(displacement) if turns else direction.slide(displacement)
         return Freedom(moves, (Coordinate(own.text, reference),), ((own,),))
 
-    def _amount(self, joint: MjcfJoint, name: str) -> Expression | None:
+    def _axis(self, joint: MjcfJoint) -> tuple[Written, ...]:
+        axis = vector(joint.element, "axis", 3) or _UP
+        if not joint.around:
+            return axis
+        turned = pose(joint.around)[0] @ [float(item.value) for item in axis]
+        return tuple(Written(item.value, DIGITS) for item in cleaned(turned))
+
+    def amount(self, joint: MjcfJoint, name: str) -> Expression | None:
         """A position of the joint: an angle in the model's unit, or a distance."""
         found = vector(joint.element, name, 1)
-        return None if found is None else self._position(found[0], joint)
+        return None if found is None else self.position(found[0], joint)
 
-    def _position(self, written: Written, joint: MjcfJoint) -> Expression:
+    def position(self, written: Written, joint: MjcfJoint) -> Expression:
         if joint.kind in (MjcfJointKind.SLIDE, MjcfJointKind.FREE):
             return Number(written.value)
         return self.orienter.angle(written, joint.element, f"the joint {joint.name}")
-
-    def extras(self, joint: MjcfJoint, freedom: Freedom) -> Iterator[Extra]:
-        """Limits, friction, spring and armature of a joint, as far as they are stated."""
-        damping, dry, stiffness, armature = (
-            self._coefficient(joint, name) for name in ("damping", "frictionloss", "stiffness", "armature")
-        )
-        rests = self._rests(joint, freedom)
-        for displacement, rest in zip(freedom.displacements, rests, strict=True):
-            yield from self._limits(joint, displacement)
-            if (damping, dry) != (ZERO, ZERO):
-                yield JointFriction(joint.name, displacement, damping, dry)
-            if stiffness != ZERO:
-                yield JointSpring(joint.name, displacement, stiffness, rest)
-            if armature != ZERO:
-                yield JointArmature(joint.name, displacement, armature)
-
-    def _rests(self, joint: MjcfJoint, freedom: Freedom) -> list[Expression]:
-        """Where springs do not pull: as stated for hinge and slide, where it starts for a ball or free joint."""
-        if joint.kind in (MjcfJointKind.HINGE, MjcfJointKind.SLIDE):
-            return [self._amount(joint, "springref") or ZERO]
-        return [c.position if isinstance(c, Coordinate) else ZERO for c in freedom.coordinates]
-
-    def _coefficient(self, joint: MjcfJoint, name: str) -> Expression:
-        found = numbers(joint.element, name)
-        if found is None:
-            return ZERO
-        if any(item.value for item in found[1:]):
-            message = f"{name} of the joint {joint.name} is not linear; only its first coefficient is kept"
-            findings = self.orienter.placing.findings
-            findings.add(FindingKind.LEFT_OUT, message, joint.element.place, "nonlinear joint forces")
-        return Number(found[0].value)
-
-    def _limits(self, joint: MjcfJoint, displacement: tuple[Expression, ...]) -> Iterator[JointLimits]:
-        within = self._switched(joint, "limited", "range") if joint.kind is not MjcfJointKind.FREE else None
-        force = self._switched(joint, "actuatorfrclimited", "actuatorfrcrange")
-        if within is None and force is None:
-            return
-        lower, upper = (self._position(item, joint) for item in within) if within else (None, None)
-        effort = Number(max(abs(item.value) for item in force)) if force else None
-        yield JointLimits(joint.name, displacement, lower, upper, None, effort)
-
-    def _switched(self, joint: MjcfJoint, switch: str, name: str) -> tuple[Written, ...] | None:
-        """A range, if it is in force: by its switch, or by being stated where that is enough."""
-        word = joint.element.get(switch) or "auto"
-        if word == "false" or (word == "auto" and not self.settings.automatic_limits):
-            return None
-        return vector(joint.element, name, 2)
 
 
 def _difference(to: Sequence[Fraction], start: Sequence[Fraction]) -> list[Fraction]:

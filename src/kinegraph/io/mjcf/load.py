@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from kinegraph.io.mjcf.build import RobotBuilder
 from kinegraph.io.mjcf.defaults import Defaults
 from kinegraph.io.mjcf.include import with_includes
 from kinegraph.io.mjcf.orientation import Orienter
+from kinegraph.io.mjcf.replicate import with_replicas
 from kinegraph.io.mjcf.settings import read_settings
 from kinegraph.io.mjcf.vocabulary import MJCF
 from kinegraph.io.mjcf.walk import bodies_of
@@ -23,22 +25,37 @@ from kinegraph.model.report import FindingKind
 
 
 def load_mjcf(
-    path: str | PathLike[str], *, right_angles: bool = True, angle_tolerance: float = ANGLE_TOLERANCE
+    path: str | PathLike[str],
+    *,
+    package_roots: Iterable[str | PathLike[str]] = (),
+    right_angles: bool = True,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
-    """Read an MJCF file; includes and meshes are looked for in its folder and below, nowhere else.
+    """Read an MJCF file; its includes and meshes lie in its folder or below, or below one of the package roots.
 
     right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance` radians;
     each is listed in the report of the result. Angles in degrees are exact anyway.
     """
-    return read_mjcf(read_xml(path), Path(path), right_angles=right_angles, angle_tolerance=angle_tolerance)
+    return read_mjcf(
+        read_xml(path),
+        Path(path),
+        package_roots=package_roots,
+        right_angles=right_angles,
+        angle_tolerance=angle_tolerance,
+    )
 
 
 def read_mjcf(
-    root: Element, path: Path, *, right_angles: bool = True, angle_tolerance: float = ANGLE_TOLERANCE
+    root: Element,
+    path: Path,
+    *,
+    package_roots: Iterable[str | PathLike[str]] = (),
+    right_angles: bool = True,
+    angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
     """Read an MJCF document that came from the file `path`; like `load_mjcf` otherwise."""
     rule = RightAngles.within(angle_tolerance, right_angles)
-    return _robot(root, path.parent, path.stem, rule)
+    return _robot(root, MeshFinder(path.parent, tuple(Path(one) for one in package_roots)), path.stem, rule)
 
 
 def parse_mjcf(
@@ -47,16 +64,17 @@ def parse_mjcf(
     """Read MJCF from its text, which cannot include files; `source` names it in messages."""
     content = text.encode() if isinstance(text, str) else text
     rule = RightAngles.within(angle_tolerance, right_angles)
-    return _robot(parse_xml(content, source), None, "mechanism", rule)
+    return _robot(parse_xml(content, source), MeshFinder(None), "mechanism", rule)
 
 
-def _robot(root: Element, folder: Path | None, name: str, rule: RightAngles) -> Robot:
+def _robot(root: Element, finder: MeshFinder, name: str, rule: RightAngles) -> Robot:
     require_root(root, ModelFormat.MJCF)
-    root = with_includes(root, folder)
+    root = with_includes(root, finder.folder, finder.roots)
     findings = Findings()
-    settings = read_settings(root)
-    orienter = Orienter(Placing(rule, findings), settings.degrees, settings.euler_sequence)
-    bodies = bodies_of(root, Defaults(root), orienter)
     report_words(root, "mujoco", MJCF, findings, text=FindingKind.NOT_USED)
-    builder = RobotBuilder(root, bodies, orienter, settings, MeshFinder(folder))
+    root = with_replicas(root)
+    settings, defaults = read_settings(root), Defaults(root)
+    orienter = Orienter(Placing(rule, findings), settings.degrees, settings.euler_sequence)
+    bodies = bodies_of(root, defaults, orienter)
+    builder = RobotBuilder(root, bodies, defaults, orienter, settings, finder)
     return builder.robot(root.get("model") or name)

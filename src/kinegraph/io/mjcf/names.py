@@ -52,7 +52,7 @@ def joints_of(bodies: list[MjcfBody]) -> dict[MjcfBody, list[MjcfJoint]]:
                 raise ModelError(f"there are two joints called {name}", piece.element.place, "rename one of them")
             seen.add(name)
             taken.add(name)
-            found[body].append(MjcfJoint(name, joint_kind(piece.element), piece.element))
+            found[body].append(MjcfJoint(name, joint_kind(piece.element), piece.element, piece.around))
     return found
 
 

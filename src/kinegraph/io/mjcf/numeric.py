@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import number
 from kinegraph.model.expression import Number
-from kinegraph.model.mechanism import Rotation, Shift, Transform
+from kinegraph.model.mechanism import Axis, Quaternion, Rotation, Shift, Transform
 
 Floats = NDArray[np.float64]
 
@@ -27,13 +27,14 @@ def pose(transforms: Iterable[Transform]) -> tuple[Floats, Floats]:
         if isinstance(transform, Shift):
             position = position + rotation[:, transform.axis.value] * number(transform.distance, {})
         elif isinstance(transform, Rotation):
-            rotation = rotation @ _about(transform.axis.value, number(transform.angle, {}))
+            rotation = rotation @ about(transform.axis.value, number(transform.angle, {}))
         else:
-            rotation = rotation @ _of_quaternion([number(item, {}) for item in transform.components])
+            rotation = rotation @ quaternion_matrix([number(item, {}) for item in transform.components])
     return rotation, position
 
 
-def _about(axis: int, angle: float) -> Floats:
+def about(axis: int, angle: float) -> Floats:
+    """The matrix of a rotation about a coordinate axis."""
     matrix = np.eye(3)
     j, k = (axis + 1) % 3, (axis + 2) % 3
     matrix[j, j] = matrix[k, k] = math.cos(angle)
@@ -42,7 +43,8 @@ def _about(axis: int, angle: float) -> Floats:
     return matrix
 
 
-def _of_quaternion(components: list[float]) -> Floats:
+def quaternion_matrix(components: Sequence[float]) -> Floats:
+    """The matrix of a quaternion of any length but zero, scalar part first."""
     w, x, y, z = np.array(components) / math.hypot(*components)
     return np.array([
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -63,6 +65,14 @@ def quaternion_of_matrix(m: Floats) -> tuple[Number, Number, Number, Number]:
         found[1 + a], found[1 + b], found[1 + c] = squares[i], m[b, a] + m[a, b], m[c, a] + m[a, c]
     e0, e1, e2, e3 = cleaned([value / math.sqrt(4 * squares[i]) for value in found])
     return e0, e1, e2, e3
+
+
+def placed(position: Iterable[float], quaternion: Iterable[float]) -> tuple[Transform, ...]:
+    """The transforms to a frame at a position, turned by a quaternion."""
+    moves = (Shift(axis, amount) for axis, amount in zip(Axis, cleaned(position), strict=True) if amount.value)
+    e0, e1, e2, e3 = cleaned(quaternion)
+    turned = any(item.value for item in (e1, e2, e3))
+    return (*moves, *((Quaternion((e0, e1, e2, e3)),) if turned else ()))
 
 
 def cleaned(values: Iterable[float]) -> tuple[Number, ...]:

@@ -18,7 +18,7 @@ from kinegraph.model.expression import Call, Expression, Number
 from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Transform
 
 #: Decimals of a number computed in double precision.
-_DIGITS = 15
+DIGITS = 15
 _AXES = {"x": Axis.X, "y": Axis.Y, "z": Axis.Z}
 
 
@@ -46,7 +46,7 @@ class Orienter:
         if quat := vector(element, "quat", 4):
             return self.placing.quaternion(quat, what, element.place)
         if euler := vector(element, "euler", 3):
-            return self._euler(euler, element, what)
+            return self.euler(euler, element, what)
         if turned := vector(element, "axisangle", 4):
             direction = self.placing.direction(turned[:3], element, what)
             angle = self.angle(turned[3], element, what)
@@ -58,8 +58,8 @@ class Orienter:
             return z_to([item.value for item in zaxis], element)
         return ()
 
-    def _euler(self, written: Sequence[Written], element: Element, what: str) -> tuple[Transform, ...]:
-        """Lower case turns about the axes as they are by then, upper case about those before all turns."""
+    def euler(self, written: Sequence[Written], element: Element, what: str) -> tuple[Transform, ...]:
+        """Turns by Euler angles; lower case is about the axes as they are by then, upper case about those before."""
         turns: list[Rotation] = []
         for letter, amount in zip(self.sequence, written, strict=True):
             turn = Rotation(_AXES[letter.lower()], self.angle(amount, element, what))
@@ -92,4 +92,4 @@ def _xy_axes(axes: Sequence[float], element: Element) -> tuple[Written, ...]:
     y = y - (x @ y) * x
     y = y / math.sqrt(y @ y)
     parts = quaternion_of_matrix(np.column_stack([x, y, np.cross(x, y)]))
-    return tuple(Written(part.value, _DIGITS) for part in parts)
+    return tuple(Written(part.value, DIGITS) for part in parts)

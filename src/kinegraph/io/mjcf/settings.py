@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -10,6 +11,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io.robot.attributes import single, vector
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Expression, Number
+from kinegraph.model.mechanism import ZERO
 
 
 class InertiaFromGeoms(Enum):
@@ -21,6 +23,35 @@ class InertiaFromGeoms(Enum):
 
 
 @dataclass(frozen=True)
+class InertiaBounds:
+    """The least mass and principal moment of a body; `balance` makes all moments equal where no real body has them."""
+
+    mass: Fraction = Fraction(0)
+    moment: Fraction = Fraction(0)
+    balance: bool = False
+
+    @property
+    def any(self) -> bool:
+        """Whether they can change anything."""
+        return bool(self.mass or self.moment or self.balance)
+
+
+_FLAGS = ("gravity", "passive", "spring", "damper", "constraint", "frictionloss", "limit", "contact")
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What <flag> leaves in force."""
+
+    gravity: bool = True
+    springs: bool = True
+    dampers: bool = True
+    dry_friction: bool = True
+    limits: bool = True
+    contacts: bool = True
+
+
+@dataclass(frozen=True)
 class Settings:
     """What holds for the whole model."""
 
@@ -29,16 +60,22 @@ class Settings:
     automatic_limits: bool
     inertia_from_geoms: InertiaFromGeoms
     geom_groups: tuple[int, int]
+    inertia_bounds: InertiaBounds
     mesh_folder: str
+    strip_paths: bool
+    exact_meshes: bool
+    fit_box: bool
     total_mass: Fraction | None
     gravity: tuple[Expression, Expression, Expression]
-    contacts: bool
+    flags: Flags
+    align_free: bool
 
 
 def read_settings(root: Element) -> Settings:
     """The settings of a model; of several <compiler> or <option> elements the last word counts."""
-    compiler = _merged(root, "compiler")
-    option = _merged(root, "option")
+    compiler = _merged(root.all("compiler"), root)
+    option = _merged(root.all("option"), root)
+    flags = _flags(root)
     if compiler.get("coordinate") == "global":
         remedy = "save the model with MuJoCo 2.1 or later, which writes local coordinates"
         raise ModelError("global coordinates are not supported", compiler.place, remedy)
@@ -50,19 +87,37 @@ def read_settings(root: Element) -> Settings:
         automatic_limits=compiler.get("autolimits") != "false",
         inertia_from_geoms=_inertia_from_geoms(compiler),
         geom_groups=(first, last),
+        inertia_bounds=_inertia_bounds(compiler),
+        strip_paths=compiler.get("strippath") == "true",
+        exact_meshes=compiler.get("exactmeshinertia") == "true",
+        fit_box=compiler.get("fitaabb") == "true",
         mesh_folder=compiler.get("meshdir") or compiler.get("assetdir") or "",
         total_mass=_positive(single(compiler, "settotalmass")),
-        gravity=_gravity(root, option),
-        contacts=not _switched_off(root, "contact"),
+        gravity=_gravity(option) if flags.gravity else (ZERO, ZERO, ZERO),
+        flags=flags,
+        align_free=compiler.get("alignfree") == "true",
     )
 
 
-def _merged(root: Element, tag: str) -> Element:
-    found = list(root.all(tag))
-    together: dict[str, str] = {}
-    for element in found:
-        together.update(element.attributes)
-    return Element(tag, together, (found[-1] if found else root).place)
+def _merged(elements: Iterable[Element], root: Element) -> Element:
+    """One element with the attributes of several, the last word of each."""
+    together, last = dict[str, str](), root
+    for last in elements:
+        together.update(last.attributes)
+    return Element(last.tag, together, last.place)
+
+
+def _flags(root: Element) -> Flags:
+    flag = _merged((flag for option in root.all("option") for flag in option.all("flag")), root)
+    disabled = {name for name in _FLAGS if flag.get(name) == "disable"}
+    return Flags(
+        gravity="gravity" not in disabled,
+        springs=not {"passive", "spring"} & disabled,
+        dampers=not {"passive", "damper"} & disabled,
+        dry_friction=not {"constraint", "frictionloss"} & disabled,
+        limits=not {"constraint", "limit"} & disabled,
+        contacts=not {"constraint", "contact"} & disabled,
+    )
 
 
 def _inertia_from_geoms(compiler: Element) -> InertiaFromGeoms:
@@ -84,13 +139,12 @@ def _euler_sequence(compiler: Element) -> str:
     return sequence
 
 
-def _gravity(root: Element, option: Element) -> tuple[Expression, Expression, Expression]:
-    off = _switched_off(root, "gravity")
+def _gravity(option: Element) -> tuple[Expression, Expression, Expression]:
     written = vector(option, "gravity", 3)
     x, y, z = (item.value for item in written) if written else (Fraction(0), Fraction(0), Fraction("-9.81"))
-    return (Number(x), Number(y), Number(z)) if not off else (Number(Fraction(0)),) * 3
+    return Number(x), Number(y), Number(z)
 
 
-def _switched_off(root: Element, flag: str) -> bool:
-    flags = (found for option in root.all("option") for found in option.all("flag"))
-    return any(found.get(flag) == "disable" for found in flags)
+def _inertia_bounds(compiler: Element) -> InertiaBounds:
+    least = [max(single(compiler, name) or Fraction(0), Fraction(0)) for name in ("boundmass", "boundinertia")]
+    return InertiaBounds(least[0], least[1], compiler.get("balanceinertia") == "true")

@@ -12,7 +12,7 @@ _ACTUATORS = (
 )
 _IN_BODIES = (
     "body frame joint freejoint geom site camera=idle light=idle plugin composite=generated flexcomp=generated "
-    "replicate=generated attach=generated"
+    "replicate attach=generated"
 )
 
 MJCF: Vocabulary = {
@@ -23,14 +23,10 @@ MJCF: Vocabulary = {
     ),
     "compiler": entry(
         understood("angle autolimits coordinate eulerseq meshdir assetdir"),
-        understood("inertiafromgeom inertiagrouprange settotalmass"),
+        understood("inertiafromgeom inertiagrouprange settotalmass boundmass boundinertia balanceinertia"),
+        understood("fitaabb strippath alignfree exactmeshinertia"),
         idle("conflict discardvisual fusestatic"),
         idle("texturedir usethread savecanonical savecompiled saveinertial convexhull"),
-        missing("changes of masses", boundmass="0", boundinertia="0", balanceinertia="false"),
-        missing("shapes fitted to meshes", fitaabb="false"),
-        missing("paths of meshes", strippath="false"),
-        missing("mesh inertias", exactmeshinertia="false"),
-        missing("aligned free bodies", alignfree="false"),
         children="lengthrange=idle",
     ),
     "option": entry(
@@ -44,12 +40,11 @@ MJCF: Vocabulary = {
         children="flag",
     ),
     "flag": entry(
-        understood("gravity contact"),
-        idle("constraint equality frictionloss limit actuation clampctrl warmstart filterparent refsafe sensor"),
+        understood("gravity contact constraint frictionloss limit passive spring damper"),
+        idle("equality actuation clampctrl warmstart filterparent refsafe sensor"),
         idle("midphase"),
         idle("nativeccd eulerdamp autoreset island override energy fwdinv invdiscrete multiccd sensornoise sleep ipc"),
         idle("diagexact speculative"),
-        missing("switched off passive forces", passive="enable", spring="enable", damper="enable"),
     ),
     # Classes of elements that are left out are not looked at: the elements themselves are reported.
     "default": entry(
@@ -59,14 +54,12 @@ MJCF: Vocabulary = {
         + " ".join(f"{actuator}=idle" for actuator in _ACTUATORS.split()),
     ),
     "asset": entry(
-        children="mesh material=idle texture=idle skin=idle hfield=idle model=model_asset",
+        children="mesh material=idle texture=idle skin=idle hfield=height_field model=model_asset",
     ),
     "mesh": entry(
-        understood("name file"),
-        idle("class material normal texcoord smoothnormal maxhullvert content_type"),
-        missing("placed meshes", scale="1 1 1", refpos="0 0 0", refquat="1 0 0 0"),
-        missing("meshes without a file", vertex=None, face=None, builtin="none", params=None),
-        missing("mesh inertias", inertia="convex"),
+        understood("name class file content_type scale refpos refquat vertex face inertia maxhullvert"),
+        idle("material normal texcoord smoothnormal"),
+        missing("generated meshes", builtin="none", params=None),
         children="plugin",
     ),
     "worldbody": entry(children=_IN_BODIES),
@@ -79,19 +72,19 @@ MJCF: Vocabulary = {
         once="inertial",
     ),
     "frame": entry(understood(f"childclass {_PLACE}"), idle("name"), children=_IN_BODIES),
+    "replicate": entry(understood("count sep offset euler childclass"), children=_IN_BODIES),
     "inertial": entry(understood(f"mass diaginertia fullinertia {_PLACE}")),
     "joint": entry(
         understood("name class type pos axis ref springref stiffness damping armature frictionloss limited range"),
-        understood("actuatorfrclimited actuatorfrcrange"),
+        understood("actuatorfrclimited actuatorfrcrange springdamper"),
         idle("group user margin solreflimit solimplimit solreffriction solimpfriction actuatorgravcomp"),
-        missing("springs and dampers", springdamper="0 0", springyield="0"),
+        missing("springs that yield", springyield="0"),
     ),
-    "freejoint": entry(understood("name"), idle("group"), missing("aligned free bodies", align="auto")),
+    "freejoint": entry(understood("name align"), idle("group")),
     "geom": entry(
         understood(f"class type size fromto {_PLACE} contype conaffinity mass density mesh"),
-        understood("rgba group shellinertia"),
+        understood("rgba group shellinertia fitscale"),
         idle(f"name user material hfield castshadow {_CONTACT}"),
-        missing("shapes fitted to meshes", fitscale="1"),
         missing("fluid forces", fluidshape="none", fluidcoef=None),
         children="plugin",
     ),
@@ -101,6 +94,7 @@ MJCF: Vocabulary = {
     "plugin": left_out("plugins"),
     "extension": left_out("plugins"),
     "generated": left_out("generated bodies"),
+    "height_field": left_out("height fields"),
     "model_asset": left_out("models inside models"),
     "deformable": entry(children="flex skin=idle"),
     "flex": left_out("deformable bodies"),

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.defaults import Defaults
 from kinegraph.io.mjcf.orientation import Orienter
+from kinegraph.io.mjcf.replicate import is_replica, replica_place
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.mechanism import Transform
 
-_GENERATED = frozenset({"composite", "flexcomp", "replicate", "attach"})
+#: Elements that stand for bodies which MuJoCo makes when it compiles the model, and what to do instead.
+_EXPAND = "save the model from MuJoCo (mujoco.mj_saveLastXML), which writes the bodies out"
+_GENERATED = {
+    "composite": ("its bodies, joints and tendons are generated", _EXPAND),
+    "flexcomp": ("deformable bodies are not described", "leave it out"),
+    "attach": ("it takes bodies from another model", _EXPAND),
+}
 _CLASSLESS = frozenset({"body", "inertial", "frame", "freejoint"})
 
 
@@ -54,6 +61,11 @@ def bodies_of(root: Element, defaults: Defaults, orienter: Orienter) -> list[Mjc
     return found
 
 
+def _inside(element: Element, orienter: Orienter) -> tuple[Transform, ...]:
+    """Where the content of a frame or replica stands."""
+    return replica_place(element, orienter) if is_replica(element) else orienter.place(element, "a frame")
+
+
 def _contents(piece: Piece, defaults: Defaults, orienter: Orienter) -> Iterator[Piece]:
     """What a body holds; the content of its frames comes in their place."""
     child_class = piece.element.get("childclass") or piece.child_class
@@ -62,10 +74,10 @@ def _contents(piece: Piece, defaults: Defaults, orienter: Orienter) -> Iterator[
         here = pending.pop()
         element = here.element
         if element.tag in _GENERATED:
-            remedy = "save the expanded model with MuJoCo: mujoco.mj_saveLastXML"
-            raise ModelError(f"<{element.tag}> is not supported", element.place, remedy)
-        if element.tag == "frame":
-            inner = (*here.around, *orienter.place(element, "a frame"))
+            reason, remedy = _GENERATED[element.tag]
+            raise ModelError(f"<{element.tag}> is not read: {reason}", element.place, remedy)
+        if element.tag == "frame" or is_replica(element):
+            inner = (*here.around, *_inside(element, orienter))
             wanted = element.get("childclass") or here.child_class
             pending.extend(Piece(child, inner, wanted) for child in reversed(element.children))
         elif element.tag in _CLASSLESS:

@@ -8,13 +8,14 @@ from pathlib import Path
 from urllib.parse import unquote
 
 #: What pages draw; Collada needs a library that is an extra.
-DRAWN = (".stl", ".obj", ".dae")
+DRAWN = (".stl", ".obj", ".msh", ".dae")
 
 
 @dataclass(frozen=True)
 class MeshFinder:
     """Resolves references of a model in `folder`; `package://NAME/...` is looked for in `roots`, and in the package
-    of that name the model lies in: a folder around it that is called NAME and holds a package.xml."""
+    of that name the model lies in: a folder around it that is called NAME and holds a package.xml. A relative path
+    starts in `folder`; what it names may lie below the roots too."""
 
     folder: Path | None
     roots: tuple[Path, ...] = ()
@@ -25,10 +26,14 @@ class MeshFinder:
         if separator and scheme in ("package", "model"):
             return self._in_package(rest)
         if separator and scheme == "file":
-            return self._inside(Path(unquote(rest)), (*self.roots, *self._own()))
+            return self.inside(Path(unquote(rest)))
         if separator:
             return None
-        return next((found for root in self._own() if (found := self._inside(root / reference, (root,)))), None)
+        return next((found for own in self._own() if (found := self.inside(own / reference))), None)
+
+    def inside(self, path: Path) -> str | None:
+        """The path if it is a file below the model's folder or one of the roots; None otherwise."""
+        return self._inside(path, (*self._own(), *self.roots))
 
     def fault(self, reference: str) -> str | None:
         """Why a page cannot draw the mesh; None if it can, or if the model is no file and nothing is looked for."""
@@ -43,10 +48,6 @@ class MeshFinder:
             return None
         where = "; --package-root says where packages are" if reference.startswith("package:") else ""
         return f"not found{where}"
-
-    def searches(self, reference: str) -> bool:
-        """Whether there is a folder in which this reference would be looked for."""
-        return bool(self.roots) if "://" in reference else self.folder is not None
 
     def _own(self) -> tuple[Path, ...]:
         return () if self.folder is None else (self.folder,)

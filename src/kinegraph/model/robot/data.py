@@ -1,8 +1,8 @@
 """What robot files say beyond rigid-body mechanics: limits, friction, springs, armature, shapes.
 
 The equations of motion do not use these records; they are kept for the elements, the solvers and the viewer. A joint's
-`displacement` is one expression (the angle or distance, for a coupled joint in terms of another's coordinate), or the
-four names of a quaternion.
+`displacement` is one expression (the angle or distance, for a coupled joint in terms of another's coordinate), three
+lengths along x, y, z, or the four names of a quaternion.
 """
 
 from __future__ import annotations
@@ -31,22 +31,31 @@ class JointLimits:
 
 @dataclass(frozen=True, slots=True)
 class JointFriction:
-    """The force against the motion: `damping` times the rate, and a dry part of constant size."""
+    """The force against the motion: `damping` times the rate, and a dry part of constant size.
+
+    `higher` are the coefficients of rate |rate|, rate^3, rate^3 |rate| and so on.
+    """
 
     joint: str
     displacement: tuple[Expression, ...]
     damping: Expression = ZERO
     dry: Expression = ZERO
+    higher: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class JointSpring:
-    """The force -stiffness * (displacement - rest); for a quaternion against its rotation from where it starts."""
+    """The force -(stiffness x + higher[0] x^2 + higher[1] x^3 ...) along x, the displacement from `rest`.
+
+    `rest` has as many entries as the displacement. Of three lengths x is the distance, of a quaternion the angle of the
+    rotation from the orientation `rest`: the force (or moment) goes back along the shortest way.
+    """
 
     joint: str
     displacement: tuple[Expression, ...]
     stiffness: Expression
-    rest: Expression = ZERO
+    rest: tuple[Expression, ...]
+    higher: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +126,9 @@ def described(extra: Extra) -> str:
     facts = [f"joint {extra.joint}", f"displacement {_listed(extra.displacement)}"]
     for name in type(extra).__slots__[2:]:
         value = getattr(extra, name)
-        if value is not None and (value != ZERO or isinstance(extra, JointLimits)):
+        if isinstance(value, tuple):
+            facts += [f"{name} {_listed(value)}"] if any(item != ZERO for item in value) else []
+        elif value is not None and (value != ZERO or isinstance(extra, JointLimits)):
             facts.append(f"{name} {text(value)}")
     return _printable(f"{_WORDS[type(extra)]}: {', '.join(facts)}")
 

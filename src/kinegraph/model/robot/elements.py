@@ -7,15 +7,29 @@ leaves to its solver of constraints; here they become smoothed friction and limi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 
 from kinegraph.errors import ModelError
-from kinegraph.model.elements import DEFAULT_WIDTH, Damper, Element, Friction, Limit, Linear, Spring
-from kinegraph.model.expression import Expression, Name, Scalar, expression
+from kinegraph.model.elements import (
+    DEFAULT_WIDTH,
+    RATE,
+    STRETCH,
+    Damper,
+    Element,
+    EnergyLaw,
+    ForceLaw,
+    Friction,
+    Limit,
+    Linear,
+    Spring,
+)
+from kinegraph.model.expression import Call, Expression, Name, Operation, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Coordinate, Mechanism, QuaternionCoordinates
 from kinegraph.model.robot.data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
+from kinegraph.model.rotation import length, rotation_angle
 from kinegraph.model.validation.mechanism import validate
 
 _ILLEGAL = re.compile(r"[^\w$]+")
@@ -38,10 +52,7 @@ class JointModel:
 
 
 def with_elements(mechanism: Mechanism, joints: JointModel | None = None) -> Mechanism:
-    """The mechanism with its `extras` as elements and armature of coordinates; what was used is no longer an extra.
-
-    Springs and ranges of ball joints stay extras: they need a law of the rotation vector.
-    """
+    """The mechanism with its `extras` as elements and armature of coordinates; what was used is no longer an extra."""
     work = _Conversion(mechanism, joints or JointModel())
     left = tuple(extra for extra in mechanism.extras if not work.converted(extra))
     coordinates = tuple(work.with_armature(coordinate) for coordinate in mechanism.coordinates)
@@ -64,14 +75,13 @@ class _Conversion:
         match extra:
             case JointFriction():
                 return self._friction(extra)
-            case JointSpring() if joints.passive and len(extra.displacement) == 1:
-                name = self._name(extra.joint, "spring")
-                self.elements.append(Spring(name, extra.displacement[0], Linear(extra.stiffness), extra.rest))
+            case JointSpring() if joints.passive:
+                self.elements.extend(self._springs(extra))
                 return True
             case JointArmature() if joints.passive:
                 self.armature[_names(extra.displacement)] = extra.inertia
                 return True
-            case JointLimits() if joints.limit_stiffness is not None and len(extra.displacement) == 1:
+            case JointLimits() if joints.limit_stiffness is not None:
                 return self._limit(extra, joints.limit_stiffness)
         return False
 
@@ -80,23 +90,40 @@ class _Conversion:
         own = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.names
         return replace(coordinate, armature=self.armature[own]) if own in self.armature else coordinate
 
+    def _springs(self, extra: JointSpring) -> Iterator[Spring]:
+        """One spring, or where the law is linear one for each length."""
+        law = _spring_law(extra)
+        if len(extra.displacement) == 4:
+            yield Spring(self._name(extra.joint, "spring"), rotation_angle(extra.displacement, extra.rest), law)
+        elif len(extra.displacement) > 1 and not isinstance(law, Linear):
+            steps = [item - rest for item, rest in zip(extra.displacement, extra.rest, strict=True)]
+            yield Spring(self._name(extra.joint, "spring"), length(steps), law)
+        else:
+            for item, rest in zip(extra.displacement, extra.rest, strict=True):
+                yield Spring(self._name(extra.joint, "spring"), item, law, rest)
+
     def _friction(self, extra: JointFriction) -> bool:
         damping = extra.damping if self.joints.passive else ZERO
         dry = extra.dry if self.joints.dry_friction else ZERO
+        higher = extra.higher if self.joints.passive else ()
+        width = expression(self.joints.friction_width)
         for rate in self._rates(extra.displacement):
             if dry != ZERO:
-                name = self._name(extra.joint, "friction")
-                self.elements.append(Friction(name, rate, dry, damping, expression(self.joints.friction_width)))
-            elif damping != ZERO:
-                self.elements.append(Damper(self._name(extra.joint, "damping"), rate, Linear(damping)))
-        return (damping, dry) == (extra.damping, extra.dry)
+                viscous = ZERO if higher else damping
+                self.elements.append(Friction(self._name(extra.joint, "friction"), rate, dry, viscous, width))
+            if higher or (damping != ZERO and dry == ZERO):
+                law = _damper_law(damping, higher)
+                self.elements.append(Damper(self._name(extra.joint, "damping"), rate, law))
+        return (damping, dry, higher) == (extra.damping, extra.dry, extra.higher)
 
     def _limit(self, extra: JointLimits, stiffness: Scalar) -> bool:
         if extra.lower is None and extra.upper is None:
             return False
-        where, damping = extra.displacement[0], expression(self.joints.limit_damping)
-        name = self._name(extra.joint, "limit")
-        self.elements.append(Limit(name, where, expression(stiffness), extra.lower, extra.upper, damping))
+        ball = len(extra.displacement) == 4  # its angle has no lower limit
+        where = rotation_angle(extra.displacement) if ball else extra.displacement[0]
+        bounds = (None if ball else extra.lower), extra.upper
+        damping = expression(self.joints.limit_damping)
+        self.elements.append(Limit(self._name(extra.joint, "limit"), where, expression(stiffness), *bounds, damping))
         return False  # what the drive can do is still worth knowing
 
     def _rates(self, displacement: tuple[Expression, ...]) -> Iterator[Expression]:
@@ -125,6 +152,26 @@ class _Conversion:
     @cached_property
     def _used(self) -> set[str]:
         return {one.name for one in (*self.mechanism.bodies, *self.mechanism.elements)}
+
+
+def _spring_law(extra: JointSpring) -> Linear | EnergyLaw:
+    """The law of a polynomial by the energy it stores."""
+    if not extra.higher:
+        return Linear(extra.stiffness)
+    terms = [
+        expression(Fraction(1, power)) * factor * Operation("^", (STRETCH, expression(power)))
+        for power, factor in enumerate((extra.stiffness, *extra.higher), start=2)
+    ]
+    return EnergyLaw(sum(terms[1:], start=terms[0]))
+
+
+def _damper_law(damping: Expression, higher: Sequence[Expression]) -> Linear | ForceLaw:
+    """Even powers of the rate have its sign."""
+    if not higher:
+        return Linear(damping)
+    size = Call("abs", (RATE,))
+    terms = [factor * RATE * Operation("^", (size, expression(power))) for power, factor in enumerate(higher, start=1)]
+    return ForceLaw(sum(terms, start=damping * RATE))
 
 
 def _names(displacement: tuple[Expression, ...]) -> tuple[str, ...]:

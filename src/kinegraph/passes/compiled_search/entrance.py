@@ -1,9 +1,8 @@
-# ruff: noqa: F403, F405
+# ruff: noqa: F403
 """The one way into the compiled search, kept on disk, so that compiling is done once on a machine."""
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 from numba import njit
 from numba.core.errors import NumbaError
 
+from kinegraph.ahead.compilation import Compilation
+from kinegraph.ahead.folder import folder
+from kinegraph.ahead.numba_cache import cached_in
+from kinegraph.interrupt import delayed
 from kinegraph.passes.compiled_search.compiled import compile_waiting
 from kinegraph.passes.compiled_search.layout import *
 
@@ -34,39 +37,46 @@ _log = logging.getLogger("kinegraph")
 Entrance = Callable[[Any, Any, Any, int, int, int], int]
 
 
+#: Seconds that compiling takes on a common machine.
+_SECONDS = 30
+
+
 @cache
 def entrance() -> Entrance:
-    """The compiled search, from disk or compiled now, of which the user is told."""
-    salt = _salt()
+    """The compiled search, from disk; where it is not there the user is told, and waits for it."""
+    compilation().require(_SECONDS, _log.warning)
+    with delayed():
+        return _loaded()
+
+
+def compilation() -> Compilation:
+    """The search as a process of its own compiles it."""
+    return Compilation("search", "the search", _folder(), _loaded)
+
+
+@cache
+def _folder() -> Path:
+    """Numba finds code on disk by the function itself and its file; this folder changes with every file here."""
+    return folder("search", Path(__file__).parent.glob("*.py"))
+
+
+def _loaded() -> Entrance:
+    """The compiled search, from disk or compiled now."""
     try:
-        return _compiled(salt)
+        return _compiled()
     except NumbaError:
-        # Not on disk, and the functions it calls are not there yet: this is how Numba says so.
-        _log.warning("compiling the search, once for this version: it takes about half a minute ...")
+        pass  # not on disk, and the functions it calls are not there yet: this is how Numba says so
     for module, names in _PARTS.items():
         parts = import_module(f"kinegraph.passes.compiled_search.{module}")
         globals().update({name: getattr(parts, name) for name in names})
     compile_waiting()
-    return _compiled(salt)
+    return _compiled()
 
 
-def _salt() -> int:
-    """A number that changes with every file of this folder."""
-    digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(file.read_bytes())
-    return int(digest.hexdigest()[:15], 16)
-
-
-def _compiled(salt: int) -> Entrance:
-    """The entrance, compiled or read from disk.
-
-    Numba finds code on disk by the function itself, what it closes over and its file. So it closes over the salt:
-    without it a change in another file of this folder would go unnoticed.
-    """
+def _compiled() -> Entrance:
+    """The entrance, compiled or read from disk."""
 
     def enter(m: Any, rows: Any, schedule: Any, command: int, first: int, second: int) -> int:
-        m[SALT] = salt
         if command == LOAD:
             return int(load(m, rows, first))
         if command == FIRST_GREEDY:
@@ -78,4 +88,5 @@ def _compiled(salt: int) -> Entrance:
             return int(run(m, schedule, first, second))
         return memo_row(m, first)
 
-    return cast(Entrance, cast(Any, njit)(_TYPES, cache=True, no_cfunc_wrapper=True, error_model="numpy")(enter))
+    compiled = cast(Any, njit)(_TYPES, cache=True, no_cfunc_wrapper=True, error_model="numpy")
+    return cast(Entrance, cached_in(_folder(), lambda: compiled(enter)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
+from kinegraph.interrupt import delayed
 from kinegraph.passes.factoring.repair import Annealing, Budget, Repair, Switch
 from kinegraph.passes.factoring.system import System
 from kinegraph.passes.factoring.ways import Ways
@@ -26,8 +27,8 @@ def search(
     with budget.interrupt.catching():  # before the first iteration the system is as it came, and whole
         if budget.compiled and system.cost > SMALL:
             if _fits(system, ways):
-                # Imported here: it takes a second, and compiling on first use half a minute.
-                from kinegraph.passes.compiled_search.engine import Engine
+                with delayed():  # the import takes a second, and cannot be repeated once it was broken off
+                    from kinegraph.passes.compiled_search.engine import Engine
 
                 Engine(system, seed, annealing, ways).run(budget)
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from time import perf_counter
 from typing import Any
@@ -11,12 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import delayed
 from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.solve.loops import sweep as sweep_loop
+from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.sweep import Cases, Lanes
-from kinegraph.solve.methods.method import SILENT
-from kinegraph.solve.methods.runge_kutta import RungeKutta, loop_control, loop_method, loop_system, loop_work
+from kinegraph.solve.methods.method import SILENT, TYPICAL
+from kinegraph.solve.methods.runge_kutta import (
+    RungeKutta,
+    loop_control,
+    loop_method,
+    loop_name,
+    loop_system,
+    loop_work,
+)
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
@@ -58,30 +69,25 @@ def integrate_many(
 
     The loops are compiled; `integrate_each` does the same with loops as they stand.
     """
-    from kinegraph.solve.loops.machine_code import compiled
-
     if problem.rhs.inputs:
         raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
     if grid is not None:
         grid.check(problem)
     begun = perf_counter()
-    run_block = compiled(sweep_loop.run_block)
     cases = _cases(problem, states, parameters, control, grid)
-    system, method = loop_system(problem), loop_method(solver.tableau)
-    chosen = loop_control(solver.tableau, control, problem)
     workers = threads or cores()
     rows = len(states)
     count = _lane_count(problem.rhs.size, rows, workers)
-    run_block(
-        system, method, chosen, cases, _lanes(problem, solver.tableau, count), loop_work(problem, solver.tableau),
-        np.zeros(count, dtype=np.int64), 0, 0,
-    )  # fmt: skip
-    loading = perf_counter() - begun  # the call with nothing to do has compiled it, or loaded it
+    with delayed():
+        from kinegraph.solve.loops.machine_code import compile_for, compiled
+
+        run_block = compiled(sweep_loop.run_block)
+        compile_for(sweep_loop.run_block, *_block_arguments(solver, problem, control, cases, count), 0, 0)
+    loading = perf_counter() - begun
     done, lock = [0], Lock()
 
     def work(first: int, last: int) -> None:
-        lanes, verdicts = _lanes(problem, solver.tableau, count), np.zeros(count, dtype=np.int64)
-        run_block(system, method, chosen, cases, lanes, loop_work(problem, solver.tableau), verdicts, first, last)
+        run_block(*_block_arguments(solver, problem, control, cases, count), first, last)
         with lock:
             done[0] += last - first
             progress.reached(done[0])
@@ -91,6 +97,30 @@ def integrate_many(
     times = grid.times if grid is not None else np.array([problem.end])
     statuses = tuple(_status(int(code)) for code in cases.codes)
     return Many(times, cases.saved, statuses, cases.steps, perf_counter() - begun, loading)
+
+
+def sweep_loops(solver: RungeKutta) -> Compilation:
+    """The machine code that sweeps by this method need."""
+    return integrator(f"sweep-{loop_name(solver.tableau)}", partial(_compile_sweep, solver))
+
+
+def _compile_sweep(solver: RungeKutta) -> None:
+    from kinegraph.solve.loops.machine_code import compile_for
+
+    control = FixedStep(1.0)
+    cases = _cases(TYPICAL, np.zeros((1, 1)), np.zeros((1, 0)), control, None)
+    compile_for(sweep_loop.run_block, *_block_arguments(solver, TYPICAL, control, cases, 4), 0, 0)
+
+
+def _block_arguments(
+    solver: RungeKutta, problem: CauchyProblem, control: Control, cases: Cases, lanes: int
+) -> tuple[Any, ...]:
+    """What the loop over one block takes, but for the block itself."""
+    tableau = solver.tableau
+    return (
+        loop_system(problem), loop_method(tableau), loop_control(tableau, control, problem), cases,
+        _lanes(problem, tableau, lanes), loop_work(problem, tableau), np.zeros(lanes, dtype=np.int64),
+    )  # fmt: skip
 
 
 def integrate_each(

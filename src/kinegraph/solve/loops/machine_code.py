@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
 
+from kinegraph.ahead.numba_cache import cached_in
 from kinegraph.solve.loops import intrinsics, weights_code
 from kinegraph.solve.loops import marks as plain
 from kinegraph.solve.loops import weights as weights_loop
-from kinegraph.solve.loops.marks import Kind, kind_of, loops_digest
+from kinegraph.solve.loops.folder import loops_folder
+from kinegraph.solve.loops.marks import Kind, kind_of
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -48,33 +49,20 @@ def compiled(function: F) -> F:
     names |= {name: compiled(names[name]) for name in function.__code__.co_names if kind_of(names.get(name))}
     twin = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     twin.__qualname__, twin.__module__ = function.__qualname__, function.__module__
-    return cast(F, _kept(lambda: numba.njit(cache=True, **_OPTIONS, **_BY_KIND[kind])(twin)))
+    return cast(F, cached_in(loops_folder(), lambda: numba.njit(cache=True, **_OPTIONS, **_BY_KIND[kind])(twin)))
+
+
+def compile_for(function: F, *arguments: object) -> None:
+    """Compile a loop for arguments of these types, or load it; nothing is run."""
+    code: Any = compiled(function)
+    code.compile(tuple(code.typeof_pyval(argument) for argument in arguments))
 
 
 def callback(signature: object) -> Callable[[Callable[..., Any]], Any]:
     """A function that C code calls; its `address` is a C function pointer."""
-    return lambda function: _kept(lambda: numba.cfunc(signature, cache=True, **_PLAIN)(function))
+    return lambda function: cached_in(loops_folder(), lambda: numba.cfunc(signature, cache=True, **_PLAIN)(function))
 
 
 def callback_part(function: F) -> F:
     """A function that callbacks call; it may make arrays from addresses, which needs references counted."""
-    return cast(F, _kept(lambda: numba.njit(cache=True, **_PLAIN)(function)))
-
-
-def _kept(compiled: Callable[[], Any]) -> Any:
-    config: Any = numba.config
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(_cache(before))
-    try:
-        return compiled()
-    finally:
-        config.CACHE_DIR = before
-
-
-def _cache(chosen_by_user: str) -> Path:
-    """A directory named after the content of everything the loops are made of.
-
-    Numba looks at the age of the file a loop stands in, not at those of its parts: it would run old code. The
-    directory lies beside Python's own compiled files; where that is read-only, Numba turns to the user's cache.
-    """
-    return Path(chosen_by_user or Path(__file__).parent / "__pycache__") / f"solve-{loops_digest()}"
+    return cast(F, cached_in(loops_folder(), lambda: numba.njit(cache=True, **_PLAIN)(function)))

@@ -83,8 +83,12 @@ def _address(array: Any) -> int:
 
 @cache
 def loops_digest() -> str:
+    """A digest of what the loops are made of."""
+    return hashlib.sha256(b"".join(file.read_bytes() for file in loop_files())).hexdigest()[:16]
+
+
+def loop_files() -> tuple[Path, ...]:
     """What the loops are made of: their files, and those that write their code."""
     here = Path(__file__).parent
     others = ("methods/tableau", "methods/dop853_numbers", "sundials/compiled_callbacks")
-    files = [*sorted(here.glob("*.py")), *(here.parent / f"{name}.py" for name in others)]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    return (*sorted(here.glob("*.py")), *(here.parent / f"{name}.py" for name in others))

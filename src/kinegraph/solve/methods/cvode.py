@@ -7,12 +7,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from math import inf, isfinite
 from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt, delayed
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
+from kinegraph.solve.loops.events import Watch
+from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.record import (
     COMPONENT,
     CUT,
@@ -25,9 +31,10 @@ from kinegraph.solve.loops.record import (
     TIME,
     TOO_MANY_STEPS,
     TOO_SMALL,
+    Saving,
 )
-from kinegraph.solve.loops.step import TAYLOR, Work, project
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.loops.step import TAYLOR, System, Work, project
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem.events import EventSet
@@ -44,6 +51,10 @@ _MISSED, _MISSED_PER_TOLERANCE = 1e-10, 10.0  # how far a state may be from unit
 _REPORT_EVERY = 256  # steps between two looks at the progress bar
 _FIRST, _LONGEST = 1 / 64, 1 / 8  # steps after an event: of the time between it and the one before
 _SHORTEST = 1e-13  # the first step after an event: of all times
+
+
+#: What the loop takes at every call: the system, memory, the clock, events, what is saved, counters.
+Common: TypeAlias = tuple[System, Work, Floats, Watch, Saving, NDArray[np.int64]]
 
 
 class Formula(Enum):
@@ -79,13 +90,27 @@ class Cvode(Solver):
         if not isinstance(control, Adaptive):
             raise SolveError(f"{self.name} chooses its steps itself: give rtol and atol, not a fixed step")
         begun = perf_counter()
-        trajectory = _Trajectory(self, problem, control, Recorder(problem, save, events))
+        with delayed():  # loads SUNDIALS and compiled code
+            trajectory = _Trajectory(self, problem, control, Recorder(problem, save, events))
         try:
             with progress, np.errstate(all="ignore"):
                 ending = trajectory.run(progress)
             return trajectory.result(ending, perf_counter() - begun)
         finally:
             trajectory.session.close()
+
+    @property
+    def loops(self) -> Compilation:
+        return integrator("cvode", self.compile_loops)
+
+    def compile_loops(self) -> None:
+        """Compile what follows a step and what CVODE calls, or load it."""
+        from kinegraph.solve.loops.machine_code import compile_for
+        from kinegraph.solve.sundials import compiled_callbacks
+
+        recorder = Recorder(TYPICAL, EVERY_STEP, NO_EVENTS)
+        compile_for(multistep.follow, *_common(TYPICAL, _work(TYPICAL, self.order + 1), recorder), 0.0)
+        assert compiled_callbacks.rate.address  # compiled when they were imported
 
 
 class _Trajectory:
@@ -95,12 +120,10 @@ class _Trajectory:
         begun = perf_counter()
         self.problem, self.control, self.recorder = problem, control, recorder
         self.y = problem.state.copy()
-        self._clock = np.array([problem.start, 0.0, problem.end, 1e-4, problem.start])
         self._work = _work(problem, solver.order + 1)
         self._follow_step = problem.runnable(multistep.follow)
-        self._common = (
-            loop_system(problem), self._work, self._clock, recorder.watch, recorder.saving, recorder.counters
-        )  # fmt: skip
+        self._common = _common(problem, self._work, recorder)
+        self._clock: Floats = self._common[2]
         self._last_event, self._careful_until = problem.start, inf
         self._stuck = self._rejected = 0
         self._atol = control.absolute(problem.rhs.names)
@@ -128,11 +151,12 @@ class _Trajectory:
         """Step until the end, an event that stops, trouble, or Ctrl-C."""
         report_every = _REPORT_EVERY if self.problem.native else 1
         steps = self.recorder.counters
-        try:
+        interrupt = Interrupt()
+        with interrupt.catching(), interrupt.deferring():  # a step is taken wholly or not at all
             code = self._follow_step(*self._common, 0.0)
             if code == RUNNING and self.recorder.counters[EVENT_TOTAL]:
                 self._begin_again(self._work.y)
-            while code == RUNNING and self.time < self.problem.end:
+            while code == RUNNING and self.time < self.problem.end and not interrupt.requested:
                 flag, reached = self.session.step(self.problem.end)
                 self.callbacks.trouble()
                 if flag < 0:
@@ -142,7 +166,7 @@ class _Trajectory:
                     code = TOO_MANY_STEPS
                 if steps[STEPS] % report_every == 0:
                     progress.reached(self.time)
-        except KeyboardInterrupt:
+        if interrupt.requested:
             code = INTERRUPTED
         return ending_of(DONE if code == RUNNING else code, self.problem, self.recorder, self.time)
 
@@ -234,6 +258,12 @@ class _Trajectory:
         rejected = self._rejected + self.session.count("CVodeGetNumErrTestFails")
         cost = replace(run.statistics, rejected=rejected, evaluations=rates, jacobians=jacobians)
         return replace(run, statistics=cost)
+
+
+def _common(problem: CauchyProblem, work: Work, recorder: Recorder) -> Common:
+    """What the loop takes at every call."""
+    clock = np.array([problem.start, 0.0, problem.end, 1e-4, problem.start])
+    return loop_system(problem), work, clock, recorder.watch, recorder.saving, recorder.counters
 
 
 def _work(problem: CauchyProblem, terms: int) -> Work:

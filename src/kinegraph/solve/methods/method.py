@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import numpy as np
+
+from kinegraph.ahead.compilation import Compilation
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem
+from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
 from kinegraph.solve.problem.progress import Progress, Silent
 from kinegraph.solve.results.recording import OwnSteps, Run, Save
 
 NO_EVENTS = EventSet()
 EVERY_STEP = OwnSteps()
 SILENT = Silent()
+
+
+#: A problem whose types are those of all problems; it is never run.
+TYPICAL = CauchyProblem(RightHandSide(1, ("y",)), np.zeros(1), 0.0, 1.0)
 
 
 class Solver(ABC):
@@ -27,6 +34,11 @@ class Solver(ABC):
     @abstractmethod
     def order(self) -> int:
         """Order of convergence."""
+
+    @property
+    @abstractmethod
+    def loops(self) -> Compilation:
+        """The machine code that its runs need."""
 
     @abstractmethod
     def integrate(

@@ -7,12 +7,14 @@ from functools import cache
 
 import numpy as np
 
+from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.solve.loops import runge_kutta as loop
+from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.runge_kutta import Control as LoopControl
 from kinegraph.solve.loops.step import NESTED, System, Work
 from kinegraph.solve.loops.weights import METHODS, Method
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
@@ -45,13 +47,26 @@ class RungeKutta(Solver):
         progress: Progress = SILENT,
     ) -> Run:
         recorder = Recorder(problem, save, events)
+        return drive(self._loop(problem, control, recorder), problem, recorder, progress)
+
+    @property
+    def loops(self) -> Compilation:
+        return integrator(loop_name(self.tableau), self.compile_loops)
+
+    def compile_loops(self) -> None:
+        """Compile the loop of all runs, or load it."""
+        from kinegraph.solve.loops.machine_code import compile_for
+
+        made = self._loop(TYPICAL, FixedStep(1.0), Recorder(TYPICAL, EVERY_STEP, NO_EVENTS))
+        compile_for(made.advance, *made.arguments, 0)
+
+    def _loop(self, problem: CauchyProblem, control: Control, recorder: Recorder) -> Loop:
         method, work = loop_method(self.tableau), loop_work(problem, self.tableau)
         chosen = loop_control(self.tableau, control, problem)
         step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
         clock = np.array([problem.start, step, problem.end, 1e-4, problem.start])
         common = loop_system(problem), method, chosen, work, clock, recorder.watch, recorder.saving, recorder.counters
-        task = Loop(loop.advance, common, clock, work.y)
-        return drive(task, problem, recorder, progress)
+        return Loop(loop.advance, common, clock, work.y)
 
 
 def loop_system(problem: CauchyProblem) -> System:
@@ -60,6 +75,11 @@ def loop_system(problem: CauchyProblem) -> System:
     return System(
         problem.rhs.code, problem.inputs.knots, problem.inputs.coefficients, quaternions, problem.rhs.projection
     )
+
+
+def loop_name(tableau: Tableau) -> str:
+    """What the loop of a tableau is called on disk."""
+    return type(loop_method(tableau)).__name__
 
 
 @cache

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.solve.loops import gauss as loop
+from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.step import NESTED, Work
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.problem.events import EventSet
@@ -60,14 +62,27 @@ class Symplectic(Solver):
         if not isinstance(control, FixedStep):
             raise SolveError("a symplectic method keeps its properties only with steps of one length: give step=...")
         recorder = Recorder(problem, save, events)
+        return drive(self._loop(problem, control, recorder), problem, recorder, progress)
+
+    @property
+    def loops(self) -> Compilation:
+        return integrator("gauss", self.compile_loops)
+
+    def compile_loops(self) -> None:
+        """Compile the loop of all runs, or load it."""
+        from kinegraph.solve.loops.machine_code import compile_for
+
+        made = self._loop(TYPICAL, FixedStep(1.0), Recorder(TYPICAL, EVERY_STEP, NO_EVENTS))
+        compile_for(made.advance, *made.arguments, 0)
+
+    def _loop(self, problem: CauchyProblem, control: FixedStep, recorder: Recorder) -> Loop:
         a, b, c = self.tableau()
         ahead = np.array([_lagrange(c, 1 + node) for node in c])
         gauss = loop.Gauss(a, b, c, ahead, np.zeros(len(b)), np.zeros(problem.rhs.size))
         work = _work(problem, len(b))
         clock = np.array([problem.start, control.step, problem.end, 1e-4, problem.start])
         common = loop_system(problem), gauss, work, clock, recorder.watch, recorder.saving, recorder.counters
-        task = Loop(loop.advance, common, clock, work.y)
-        return drive(task, problem, recorder, progress)
+        return Loop(loop.advance, common, clock, work.y)
 
 
 def _lagrange(nodes: Floats, at: float) -> Floats:

@@ -15,7 +15,7 @@ _NAME = "costs-1"
 
 #: Seconds to reduce and compile: once, and for each operation.
 _COMPILING = 0.15, 3.5e-4
-#: Seconds until the loops of a method are ready: compiled for the first time, and loaded from disk.
+#: Seconds until the loops of a method are on disk, compiled for the first time, and until they are loaded from there.
 _LOOPS_FIRST, _LOOPS_AGAIN = 12.0, 1.0
 #: Seconds to call compiled code from Python, and for each of its operations.
 _CALLING, _OPERATION = 3e-6, 1.5e-9
@@ -37,11 +37,16 @@ class Costs:
         """Seconds to compile kernels of so many operations."""
         return self.compiling * (_COMPILING[0] + _COMPILING[1] * operations)
 
-    def load(self, method: str, ready: bool) -> float:
+    def load(self, method: str, ready: bool, on_disk: bool) -> float:
         """Seconds until compiled loops are ready; `ready` says that this process has used them before."""
         if ready:
             return 0.0
-        return self.loops.get(_key(method), self.first * _LOOPS_FIRST)
+        again = self.loops.get(_key(method), self.first * _LOOPS_AGAIN)
+        return again if on_disk else self.make() + again
+
+    def make(self) -> float:
+        """Seconds to compile the loops of a method for the first time."""
+        return self.first * _LOOPS_FIRST
 
     @staticmethod
     def interpret(operations: int) -> float:
@@ -68,15 +73,15 @@ class Costs:
         expected = replace(self, compiling=1.0).compile(operations)
         return replace(self, compiling=_between(self.compiling, seconds / expected))
 
+    def made(self, seconds: float) -> Costs:
+        """Learn from loops that were compiled."""
+        return replace(self, first=_between(self.first, seconds / _LOOPS_FIRST))
+
     def loaded(self, method: str, seconds: float) -> Costs:
-        """Learn from loops that were made or loaded."""
+        """Learn from loops that were loaded."""
         key = _key(method)
         loops = {name: value for name, value in self.loops.items() if name.startswith(loops_digest())}
-        if key in loops:
-            return replace(self, loops=loops | {key: _between(loops[key], seconds)})
-        compiled = seconds > 2 * _LOOPS_AGAIN * self.first
-        first = _between(self.first, seconds / _LOOPS_FIRST) if compiled else self.first
-        return replace(self, first=first, loops=loops | {key: min(seconds, _LOOPS_AGAIN * first)})
+        return replace(self, loops=loops | {key: _between(loops.get(key, seconds), seconds)})
 
 
 def _key(method: str) -> str:

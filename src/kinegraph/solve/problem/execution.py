@@ -1,8 +1,9 @@
 """Whether a run is interpreted or compiled: short ones are not worth a compiler, long ones are.
 
 A run begins on the interpreter. While it goes on, its speed says how long it will take; as soon as compiling (its cost
-is known from `costs`) promises an earlier end, it is begun anew in machine code. So a result never depends on when the
-decision was made, and at most a fraction of the time was spent in vain.
+is known from `costs`) promises an earlier end, it is begun anew in machine code. Loops that have never been compiled on
+this machine are compiled by another process, and the interpreter goes on until they are there. So a result never
+depends on when the decision was made, and at most a fraction of the time was spent in vain.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ class Watched:
     """A progress bar that raises `Switch` when it pays to begin anew.
 
     others: estimated seconds of all other ways, from the seconds gone by and the part of the run that is done.
+    arrived: whether the loops that are wanted now can be loaded; if not, the run goes on as it is.
     """
 
     def __init__(
@@ -91,8 +93,9 @@ class Watched:
         span: tuple[float, float],
         running: Execution,
         others: Callable[[float, float], Mapping[Execution, float]],
+        arrived: Callable[[], bool],
     ) -> None:
-        self._shown, self._span, self._running, self._others = shown, span, running, others
+        self._shown, self._span, self._running, self._others, self._arrived = shown, span, running, others, arrived
         self._begun = perf_counter()
         self._looked = 0.0
         self.estimates: Mapping[Execution, float] = {}
@@ -116,5 +119,7 @@ class Watched:
         self._looked = elapsed
         self.estimates = estimates = {self._running: elapsed / done, **self._others(elapsed, done)}
         best = min(estimates, key=lambda one: estimates[one])
-        if estimates[best] < _GAIN * (estimates[self._running] - elapsed):
+        if estimates[best] < _GAIN * (estimates[self._running] - elapsed) and (
+            best is not Execution.NATIVE or self._arrived()
+        ):
             raise Switch(Decision(best, False, estimates))

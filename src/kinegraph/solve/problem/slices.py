@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import record as codes
 from kinegraph.solve.loops.record import COMPONENT, INTERRUPTED, NO_ROOM, RUNNING
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
@@ -32,24 +33,29 @@ class Loop:
 
 def drive(loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Progress) -> Run:
     """Run a loop until it says that the run has ended."""
-    begun = perf_counter()
-    advance = problem.runnable(loop.advance)
-    with progress, np.errstate(all="ignore"):
+    begun, loading, code = perf_counter(), 0.0, RUNNING
+    interrupt = Interrupt()
+    # Ctrl-C waits for the end of a slice: a step is taken wholly or not at all, and code is loaded whole.
+    with progress, np.errstate(all="ignore"), interrupt.catching(), interrupt.deferring():
+        advance = problem.runnable(loop.advance)
         code = advance(*loop.arguments, 0)  # begins the run; compiles or loads the loop, where that is needed
         loading = perf_counter() - begun if problem.native else 0.0
-        try:
-            code = _slices(code, lambda steps: advance(*loop.arguments, steps), loop.clock, recorder, progress)
-        except KeyboardInterrupt:
-            code = INTERRUPTED
+        further: Callable[[int], int] = lambda steps: advance(*loop.arguments, steps)  # noqa: E731
+        code = _slices(code, further, loop.clock, recorder, progress, interrupt)
+    if interrupt.requested:
+        code = INTERRUPTED
     time = float(loop.clock[0])
     ending = ending_of(code, problem, recorder, time)
     return recorder.run(ending, (time, loop.state.copy()), perf_counter() - begun, loading)
 
 
-def _slices(code: int, advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress) -> int:
+def _slices(
+    code: int, advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress,
+    interrupt: Interrupt,
+) -> int:  # fmt: skip
     """Call `advance(steps)` until it says that the run has ended, with as many steps as take a moment."""
     steps = _FIRST_STEPS
-    while code in (RUNNING, NO_ROOM):
+    while code in (RUNNING, NO_ROOM) and not interrupt.requested:
         before = perf_counter()
         code = advance(steps)
         recorder.drain()

@@ -22,18 +22,29 @@ _FACTS = "kinegraph"
 _ENTRY = "kinegraph.json"
 
 
+def require_format(path: str | Path) -> None:
+    """SolveError or MissingPackageError unless columns can be written to files of this ending: said before a run."""
+    path = Path(path)
+    match path.suffix.lower():
+        case ".parquet":
+            extra("pyarrow.parquet", "a Parquet file (.csv and .npz need nothing)")
+        case ".csv" | ".npz":
+            pass
+        case other:
+            raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
+
+
 def save_columns(path: str | Path, columns: Columns, facts: Facts | None = None) -> Path:
     """Write columns of one length to a file; its ending says how. Facts are kept by .parquet and .npz."""
     path = Path(path)
+    require_format(path)
     match path.suffix.lower():
         case ".parquet":
             extra("pyarrow.parquet", "a Parquet file").write_table(arrow_table(columns, facts), path)
         case ".csv":
             _save_csv(path, columns)
-        case ".npz":
+        case _:
             _save_npz(path, columns, facts)
-        case other:
-            raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
     return path
 
 

@@ -33,7 +33,8 @@ HINTS: dict[Status, str] = {
     Status.STEP_TOO_SMALL: "a singularity or very stiff forces: try method='bdf', or larger tolerances",
     Status.TOO_MANY_STEPS: "raise max_steps, loosen rtol and atol, or try method='bdf' if forces are stiff",
     Status.TOO_MANY_EVENTS: "look for an event that happens again and again, or raise `limit` of the events",
-    Status.ACCUMULATED: "a ball comes to rest so: stop the run there, or let it go on from rest",
+    Status.ACCUMULATED: "a ball comes to rest so, and the run ends there; to go on, hold what rests (kg.lock, or a "
+    "constraint) and start a second run from this state",
     Status.NO_CONVERGENCE: "make the step smaller",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",
 }

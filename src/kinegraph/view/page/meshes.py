@@ -1,4 +1,4 @@
-"""Triangle meshes from STL, OBJ and Collada files, made small enough to be embedded in a page."""
+"""Triangle meshes from files, made small enough to be embedded in a page."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.errors import ModelError
 from kinegraph.files import read_regular
+from kinegraph.io.robot.mesh_files import LARGEST_FILE, read_mesh_file
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.collada import collada_triangles
 
 Indices = NDArray[np.uint32]
 
-#: A file larger than this is not read, and a mesh of more triangles is made coarser.
-LARGEST_FILE = 40_000_000
+#: A mesh of more triangles is made coarser.
 MOST_TRIANGLES = 20_000
 
 
@@ -28,14 +29,10 @@ class Mesh:
 
 
 def read_mesh(path: str | Path, most: int = MOST_TRIANGLES) -> Mesh | None:
-    """The mesh of a .stl, .obj or .dae file with no more than `most` triangles; None if it cannot be drawn."""
-    path = Path(path)
-    reader = {".stl": _stl, ".obj": _obj, ".dae": _dae}.get(path.suffix.lower())
+    """The mesh of a .stl, .obj, .msh or .dae file with no more than `most` triangles; None if it cannot be drawn."""
     try:
-        if reader is None:
-            return None
-        found = reader(read_regular(path, LARGEST_FILE))
-    except (OSError, ValueError, IndexError):  # damaged or not what its name says: the body is drawn without it
+        found = _collada(path) if Path(path).suffix.lower() == ".dae" else _triangles(path)
+    except (ModelError, OSError, ValueError, IndexError):  # damaged or not what its name says: drawn without it
         return None
     if (
         not len(found.triangles)
@@ -46,40 +43,14 @@ def read_mesh(path: str | Path, most: int = MOST_TRIANGLES) -> Mesh | None:
     return coarser(_welded(found), most)
 
 
-def _stl(data: bytes) -> Mesh:
-    count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else -1
-    if len(data) == 84 + 50 * count:
-        record = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-        corners = np.frombuffer(data, record, count, 84)["corners"].reshape(-1, 3).astype(float)
-    else:
-        words = data.decode("ascii", "replace").split()
-        places = [place for place, word in enumerate(words) if word == "vertex"]
-        corners = np.array([[float(words[place + k]) for k in (1, 2, 3)] for place in places]).reshape(-1, 3)
-    return Mesh(corners, np.arange(len(corners) // 3 * 3, dtype=np.uint32).reshape(-1, 3))
+def _triangles(path: str | Path) -> Mesh:
+    found = read_mesh_file(path)
+    return Mesh(found.corners, found.triangles.astype(np.uint32))
 
 
-def _dae(data: bytes) -> Mesh:
-    corners, triangles = collada_triangles(data)
+def _collada(path: str | Path) -> Mesh:
+    corners, triangles = collada_triangles(read_regular(path, LARGEST_FILE))
     return Mesh(corners, triangles.astype(np.uint32))
-
-
-def _obj(data: bytes) -> Mesh:
-    corners: list[list[float]] = []
-    triangles: list[tuple[int, int, int]] = []
-    for line in data.decode("utf-8", "replace").splitlines():
-        words = line.split()
-        if words[:1] == ["v"]:
-            corners.append([float(word) for word in words[1:4]])
-        elif words[:1] == ["f"]:
-            face = [_obj_index(word, len(corners)) for word in words[1:]]
-            triangles += [(face[0], face[k], face[k + 1]) for k in range(1, len(face) - 1)]
-    return Mesh(np.array(corners).reshape(-1, 3), np.array(triangles, dtype=np.uint32).reshape(-1, 3))
-
-
-def _obj_index(word: str, known: int) -> int:
-    """Corners are counted from one, or back from the last if negative."""
-    number = int(word.partition("/")[0])
-    return number - 1 if number > 0 else known + number
 
 
 def _welded(mesh: Mesh, digits: int = 6) -> Mesh:

@@ -1,0 +1,1 @@
+"""Geoms of MJCF: primitives, meshes, and primitives fitted to meshes."""

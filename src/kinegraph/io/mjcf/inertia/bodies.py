@@ -1,0 +1,151 @@
+"""The inertia of a body: what <inertial> states, or what its geoms have together, within the bounds of <compiler>."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from kinegraph.errors import ModelError
+from kinegraph.io.mjcf.geometry.geoms import Geom
+from kinegraph.io.mjcf.inertia.principal_axes import along_principal_axes
+from kinegraph.io.mjcf.inertia.solids import SHELLS, SOLIDS
+from kinegraph.io.mjcf.numeric import Floats, cleaned, placed, pose
+from kinegraph.io.mjcf.settings import InertiaBounds
+from kinegraph.io.robot.attributes import single, vector
+from kinegraph.io.robot.placement import shifts
+from kinegraph.io.robot.xml import Element
+from kinegraph.model.evaluate import number
+from kinegraph.model.expression import Expression, Number, expression
+from kinegraph.model.mechanism import Inertia, Transform
+
+_NO_MASS = frozenset({"plane", "hfield"})
+_DENSITY = 1000.0  # of water, what geoms are made of unless they say so
+_LEAST_MASS = 1e-15  # MuJoCo takes less for nothing
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A geom's share of a body: mass, a frame in its centre of mass, and its inertia tensor along the frame's axes."""
+
+    mass: float
+    frame: tuple[Transform, ...]
+    tensor: Floats
+
+
+def stated_inertia(element: Element, central: tuple[Transform, ...]) -> Inertia:
+    """The inertia that <inertial> states; `central` leads from the body's frame to its own."""
+    mass = single(element, "mass")
+    if mass is None:
+        raise ModelError("<inertial> has no mass", element.place, 'write mass="..."')
+    full = vector(element, "fullinertia", 6)
+    if full is not None:
+        xx, yy, zz, xy, xz, yz = (item.value for item in full)
+        moments = (Number(xx), Number(yy), Number(zz), Number(-xy), Number(-yz), Number(-xz))
+        return Inertia(Number(mass), *moments, central)
+    diagonal = vector(element, "diaginertia", 3)
+    if diagonal is None:
+        raise ModelError("<inertial> has no moments of inertia", element.place, 'write diaginertia="..."')
+    x, y, z = (Number(item.value) for item in diagonal)
+    return Inertia(Number(mass), x, y, z, central=central)
+
+
+def geoms_inertia(geoms: Sequence[Geom], body: str) -> Inertia:
+    """The inertia of a body made of geoms; if only one has mass it is told along the axes of that one."""
+    found = [part for geom in geoms if (part := _part(geom, body)) is not None]
+    parts = [part for part in found if part.mass >= _LEAST_MASS]
+    if not parts:
+        return Inertia()
+    if len(parts) > 1:
+        return _together(parts)
+    (part,) = parts
+    return _inertia(part.mass, part.tensor, part.frame)
+
+
+def _part(geom: Geom, body: str) -> _Part | None:
+    """What a geom adds to its body; None if it has no mass."""
+    stated, density = single(geom.element, "mass"), single(geom.element, "density")
+    if (stated is not None and stated < 0) or (density is not None and density < 0):
+        raise ModelError(f"a geom of the body {body} has a negative mass", geom.element.place, "write a positive one")
+    if geom.kind in _NO_MASS or stated == 0 or (stated is None and density == 0):
+        return None
+    per_amount = _DENSITY if density is None else float(density)
+    if geom.is_mesh:
+        return _mesh_part(geom, stated, per_amount)
+    solids = SHELLS if geom.element.get("shellinertia") == "true" else SOLIDS
+    solid, (sizes, place) = solids[geom.kind], (geom.primitive.sizes, geom.primitive.place)
+    mass = float(stated) if stated is not None else per_amount * solid.amount(*sizes)
+    return _Part(mass, place, mass * np.diag(solid.moments(*sizes)))
+
+
+def _mesh_part(geom: Geom, stated: Fraction | None, density: float) -> _Part:
+    assert geom.mesh is not None
+    if geom.element.get("shellinertia") == "true":
+        remedy = 'write inertia="shell" in its <mesh>'
+        raise ModelError(f"a geom of the mesh {geom.mesh.name} has shellinertia", geom.element.place, remedy)
+    mesh = geom.mesh.moments
+    mass = float(stated) if stated is not None else density * mesh.amount
+    return _Part(mass, (*geom.place, *placed(mesh.centre, mesh.axes)), mass / mesh.amount * np.diag(mesh.moments))
+
+
+def _together(parts: Sequence[_Part]) -> Inertia:
+    """Several parts as one, along the axes of their body."""
+    poses = [pose(part.frame) for part in parts]
+    total = math.fsum(part.mass for part in parts)
+    weighted = [part.mass * position for part, (_, position) in zip(parts, poses, strict=True)]
+    centre = np.sum(weighted, axis=0) / total
+    tensor = np.zeros((3, 3))
+    for part, (rotation, position) in zip(parts, poses, strict=True):
+        tensor += rotation @ part.tensor @ rotation.T + _of_point(part.mass, position - centre)
+    return _inertia(total, tensor, shifts([item.value for item in cleaned(centre)]))
+
+
+def _of_point(mass: float, r: Floats) -> Floats:
+    return np.asarray(mass * ((r @ r) * np.eye(3) - np.outer(r, r)))
+
+
+def _inertia(mass: float, tensor: Floats, central: tuple[Transform, ...]) -> Inertia:
+    entries = (tensor[0, 0], tensor[1, 1], tensor[2, 2], -tensor[0, 1], -tensor[1, 2], -tensor[0, 2])
+    xx, yy, zz, xy, yz, xz = cleaned(entries)
+    return Inertia(expression(mass), xx, yy, zz, xy, yz, xz, central)
+
+
+def bounded(inertia: Inertia, bounds: InertiaBounds, own_place: tuple[Transform, ...]) -> Inertia:
+    """The inertia with mass and principal moments raised to their bounds, and balanced if that is wanted.
+
+    A body without any inertia gets them where MuJoCo puts them: as far from its origin as that is from the parent's.
+    """
+    if not bounds.any:
+        return inertia
+    if inertia == Inertia():
+        inertia = Inertia(central=own_place)
+    mass = _at_least(inertia.mass, bounds.mass)
+    principal = along_principal_axes(inertia)
+    moments = [_at_least(item, bounds.moment) for item in (principal.Jx, principal.Jy, principal.Jz)]
+    values = [number(item, {}) for item in moments]
+    if bounds.balance and 2 * max(values) > sum(values):
+        moments = [expression(sum(values) / 3)] * 3
+    elif moments == [principal.Jx, principal.Jy, principal.Jz]:
+        return replace(inertia, mass=mass)
+    x, y, z = moments
+    return replace(principal, mass=mass, Jx=x, Jy=y, Jz=z)
+
+
+def _at_least(item: Expression, bound: Fraction) -> Expression:
+    return Number(bound) if number(item, {}) < bound else item
+
+
+def scaled(inertia: Inertia, factor: Fraction) -> Inertia:
+    """The inertia of a body whose density is multiplied by a factor."""
+    names = ("mass", "Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
+    found = {name: Number(factor * value_of(getattr(inertia, name))) for name in names}
+    return Inertia(**found, central=inertia.central, accepted=inertia.accepted)
+
+
+def value_of(item: Expression) -> Fraction:
+    """The exact value of a mass or moment of a file."""
+    assert isinstance(item, Number)
+    return item.value

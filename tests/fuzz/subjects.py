@@ -1,0 +1,22 @@
+"""The table of everything that is fuzzed."""
+
+from __future__ import annotations
+
+from tests.fuzz import commands, formulas, models, traps
+from tests.fuzz.subject import Subject
+
+SUBJECTS = (
+    Subject("records", 310, models.make_records, models.run_records),
+    Subject("urdf", 130, models.make_urdf, models.run_urdf),
+    Subject("mjcf", 150, models.make_mjcf, models.run_mjcf),
+    Subject("table", 100, models.make_table, models.run_table),
+    Subject("expression", 180, formulas.make_expression, formulas.run_expression),
+    Subject("graph", 80, formulas.make_graph, formulas.run_graph),
+    Subject("minimise", 30, formulas.make_sympy, formulas.run_minimise),
+    Subject("command", 20, commands.make_command, commands.run_command),
+)
+
+#: No part of a campaign: what the fuzzer must notice of a program that does wrong.
+TRAPS = Subject("traps", 0, traps.make, traps.run)
+
+BY_NAME = {subject.name: subject for subject in (*SUBJECTS, TRAPS)}
