@@ -18,7 +18,8 @@ def test_loops_constraints_contacts_unknowns(tmp_path, capsys):
     file.write_text(MODEL)
     run = runner(capsys)
     facts = json.loads(run("check", file, "--json").out)
-    assert facts["dof"] is None and facts["constraint_rows"] == 7
+    assert facts["dof"] == 0 and facts["constraint_rows"] == 7
+    assert facts["redundant_rows"][:3] == ["pin.z", "pin.turn_x", "pin.turn_y"]
     pin, teeth = facts["loops"]
     assert pin == {
         "name": "pin", "joint": "revolute", "rows": 5, "cut": "pin", "bodies": [None, "Crank", "Coupler", "Rocker"],
@@ -27,4 +28,16 @@ def test_loops_constraints_contacts_unknowns(tmp_path, capsys):
     assert facts["constraints"] == [{"name": "roll", "kind": "nonholonomic"}]
     assert facts["contacts"] == ["floor"] and facts["unknowns"] == ["S"]
     text = run("check", file).out
-    assert "3 velocities, 7 rows of loops and constraints" in text and "pin (revolute)" in text
+    assert "0 degrees of freedom" in text and "pin (revolute)" in text
+    assert "3 velocities, 7 rows; nothing new say pin.z, pin.turn_x, pin.turn_y" in text
+
+
+def test_mobility_of_known_linkages(tmp_path, capsys):
+    run = runner(capsys)
+    for name, redundant in {"bricard": 1, "four-bar": 3, "andrews": 9, "spatial-slider-crank": 0}.items():
+        facts = json.loads(run("check", name, "--json").out)
+        assert facts["dof"] == 1 and len(facts["redundant_rows"]) == redundant
+    open_end = tmp_path / "open.kg"
+    open_end.write_text("coordinates q; A | Rz(q) | m(1), Jz(1); loop pin | revolute | A: Sx(1) | Sx(5);")
+    assert json.loads(run("check", open_end, "--json").out)["dof"] is None
+    assert "unknown, for the start cannot be assembled" in " ".join(run("check", open_end).out.split())

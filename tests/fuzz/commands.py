@@ -26,6 +26,9 @@ _LONG_COMMANDS = {"bench", "demo"}
 #: Compiling the integrators' loops takes longer than a case may; the run chooses by itself.
 _LONG_OPTIONS = {"native"}
 
+#: Only a URDF takes these.
+_FOR_URDF = {"floating", "package_root"}
+
 _MODELS = (
     "pendulum.kg",
     "two.kg",
@@ -116,6 +119,8 @@ def make_command(chance: Random) -> str:
     words = list(path)
     arguments = [p for p in parameters if p.param_type_name == "argument"]
     options = [p for p in parameters if p.param_type_name == "option" and p.opts]
+    if chance.random() < 0.8:
+        options = [p for p in options if p.name not in _FOR_URDF]
     needed = [p for p in options if p.required and chance.random() < 0.9]
     words += [_value(p.name, chance) for p in arguments if chance.random() < 0.98]
     if "seconds" in {p.name for p in options} and path[0] == "ops":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.tree import Tree
 
@@ -19,13 +19,16 @@ from kinegraph.cli.common import (
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.io.robot.right_angles import tolerance_for
 from kinegraph.model.constraints.classify import constraint_kind
-from kinegraph.model.constraints.records import is_constrained, row_names
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.constraints.topology import tree_of_records
 from kinegraph.model.evaluate import known_parameter_values, number
 from kinegraph.model.expression import PI, names, text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
 from kinegraph.model.report import MISSING, ROUNDED, Finding, FindingKind
 from kinegraph.model.robot.unused import full_report
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.mobility import Mobility
 
 
 @reads_model
@@ -53,14 +56,15 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
         "bodies": [{"name": body.name, "base": body.base} for body in mechanism.bodies],
         "coordinates": list(mechanism.layout.positions),
         "velocities": list(mechanism.layout.velocities),
-        "dof": None if is_constrained(mechanism) else len(mechanism.layout.velocities),
+        "dof": _mobility(mechanism).dof,
+        "redundant_rows": list(_mobility(mechanism).redundant),
         "loops": _loops(mechanism),
         "constraints": [
             {"name": one.name, "kind": constraint_kind(mechanism, one).value} for one in mechanism.constraints
         ],
         "contacts": [contact.name for contact in mechanism.contacts],
         "unknowns": [unknown.name for unknown in mechanism.unknowns],
-        "constraint_rows": _rows(mechanism),
+        "constraint_rows": _mobility(mechanism).rows,
         "parameters": {name: float(value) for name, value in values.items()},
         "parameters_without_value": _without_value(mechanism),
         "gravity": [text(part) for part in mechanism.gravity],
@@ -92,17 +96,28 @@ def _loops(mechanism: Mechanism) -> list[dict[str, Any]]:
     ]
 
 
-def _rows(mechanism: Mechanism) -> int:
-    return sum(len(row_names(tie)) for tie in (*mechanism.loops, *mechanism.constraints))
+def _mobility(mechanism: Mechanism) -> Mobility:
+    from kinegraph.derive.quantities.mobility import mobility  # numpy only when it is needed
+
+    return mobility(mechanism)
 
 
 def _freedom(mechanism: Mechanism) -> str:
-    """Degrees of freedom, or what is known of them: rows may repeat each other."""
-    count = plural(len(mechanism.layout.velocities), "degree") + " of freedom"
-    if not is_constrained(mechanism):
-        return count
-    rows = plural(_rows(mechanism), "row")
-    return f"{plural(len(mechanism.layout.velocities), 'velocity')}, {rows} of loops and constraints"
+    """Degrees of freedom, or what is known of them."""
+    found = _mobility(mechanism)
+    if found.dof is not None:
+        return plural(found.dof, "degree") + " of freedom"
+    return f"{plural(found.velocities, 'velocity')}, {plural(found.rows, 'row')} of loops and constraints"
+
+
+def _mobility_line(mechanism: Mechanism) -> str:
+    found = _mobility(mechanism)
+    text = f"mobility      {plural(found.velocities, 'velocity')}, {plural(found.rows, 'row')}"
+    if found.dof is None:
+        return f"{text}; unknown, for the start cannot be assembled or parameters have no values"
+    if not found.redundant:
+        return f"{text}, all independent"
+    return f"{text}; nothing new say {', '.join(found.redundant)}"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -151,6 +166,8 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield f"total mass    {'unknown: a parameter has no value' if mass is None else f'{mass:.6g}'}"
     if mechanism.loops:
         yield f"loops         {', '.join(f'{one.name} ({one.type.value})' for one in mechanism.loops)}"
+    if is_constrained(mechanism):
+        yield _mobility_line(mechanism)
     kinds = (f"{one.name} ({constraint_kind(mechanism, one).value})" for one in mechanism.constraints)
     if mechanism.constraints:
         yield f"constraints   {', '.join(kinds)}"

@@ -13,6 +13,7 @@ from kinegraph.codegen.program.lower import lower
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import Quantities, arguments_of, read_quantities, request_of
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.variables import ALL
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
 from kinegraph.export.identifiers import Scope, comment, is_plain, prefix
@@ -207,12 +208,13 @@ def _readable(name: str) -> str:
         quantity = Quantity.parse(name)
     except DerivationError:  # the outputs of a graph may have any name
         return name
-    words = [quantity.name, *(part for part in quantity.of.split(":") if part), quantity.frame, *quantity.by]
+    by = [variable.replace(ALL, "all_") for variable in quantity.by]
+    words = [quantity.name, *(part for part in quantity.of.split(":") if part), quantity.frame, *by]
     if not all(map(is_plain, filter(None, words))):
         return name
     text = "_".join([quantity.name, *filter(None, quantity.of.split(":"))])
     text += f"_in_{quantity.frame}" if quantity.frame else ""
-    for variable in quantity.by:
+    for variable in by:
         text = f"d_{text}_by_{variable}"
     return text
 

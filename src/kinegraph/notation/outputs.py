@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinegraph.derive.quantities.derivatives import is_single
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Letter
-from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
+from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, group_word
 from kinegraph.errors import DerivationError
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.model.mechanism import Mechanism
@@ -69,10 +68,10 @@ class _Group:
     """What one derivative is taken by: a group of variables, or a single one."""
 
     def __init__(self, word: str, mechanism: Mechanism | None) -> None:
-        self.word = word
+        group = group_word(word, mechanism)
+        self.word = group or word
         self.mechanism = mechanism
-        known = word in (*Variables, DISPLACEMENTS)
-        self.indexed = known and word != Variables.TIME and not (mechanism and is_single(word, mechanism))
+        self.indexed = group in (*Variables, DISPLACEMENTS) and group != Variables.TIME
 
     def symbol(self, index: int) -> Symbol:
         """The variable of an index from one; zero means the group as a whole, or the single variable."""

@@ -12,7 +12,7 @@ import numpy as np
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import bound_parameters, request_of
-from kinegraph.derive.constraints.projection import projection
+from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
 from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
@@ -78,6 +78,11 @@ class Equations(ABC):
     def rate(self) -> Graph:
         """y' as a graph."""
 
+    @property
+    def returned(self) -> Graph | None:
+        """y after one Newton step onto the constraints, and its pivots, as a graph; None where there are none."""
+        return None
+
     @abstractmethod
     def carry(self, graph: Graph) -> Graph:
         """A graph in q and v as a graph in y."""
@@ -135,11 +140,10 @@ class Equations(ABC):
 
     def right_hand_side(self, jacobian: bool = False, batch: bool = False, native: bool = True) -> RightHandSide:
         """The right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
-        # After a projection angles are no longer symbols: its parts are reduced and proved one by one instead.
-        whole = not is_constrained(self.mechanism)
-        rate = _function(self.rate, self._arguments(), native, whole)
+        rate = _function(self.rate, self._arguments(), native)
         slope = rate_jacobian(self.mechanism, self.rate) if jacobian else None
-        slopes = None if slope is None else _function(slope, [Argument("x", self.symbols)], native, whole)
+        slopes = None if slope is None else _function(slope, [Argument("x", self.symbols)], native)
+        returned = None if self.returned is None else _function(self.returned, [Argument("x", self.symbols)], native)
         return RightHandSide(
             code=code_of(rate),
             names=self.names,
@@ -147,8 +151,10 @@ class Equations(ABC):
             parameters=len(self.runtime),
             quaternions=self.mechanism.layout.quaternions,
             jacobian=code_of(slopes),
-            batch=rate.batch_address if batch and isinstance(rate, Kernel) else 0,
-            keep=(rate, slopes),
+            projection=code_of(returned),
+            pivots=0 if self.returned is None else self.returned.output(PIVOTS).shape[0],
+            batch=rate.batch_address if batch and returned is None and isinstance(rate, Kernel) else 0,
+            keep=(rate, slopes, returned),
         )
 
 
@@ -171,9 +177,7 @@ class VelocityForm(Equations):
     def rate(self) -> Graph:
         wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
         motion = Chain(request_of(self.mechanism, wanted, parameters=self.bound)).chosen().graph
-        if self.projection is None:
-            return state_rate(self.mechanism, motion, self.bound, self.forces)
-        return state_rate(self.mechanism, motion, self.bound, self.forces, projection=self.projection)
+        return state_rate(self.mechanism, motion, self.bound, self.forces)
 
     @cached_property
     def projection(self) -> Graph | None:
@@ -181,6 +185,16 @@ class VelocityForm(Equations):
         if not is_constrained(self.mechanism):
             return None
         return reduced(projection(Derivation(self.mechanism, self.bound, Plan())))
+
+    @cached_property
+    def returned(self) -> Graph | None:
+        if self.projection is None:
+            return None
+        builder = Builder()
+        wanted = [self.projection.output(name) for name in (PROJECTED, PIVOTS)]
+        state, pivots = moved(wanted, transfer(self.projection, builder))
+        further = [builder.symbol(symbol.kind, symbol.name) for symbol in self.state_symbols[len(state.nodes) :]]
+        return builder.graph([Output("y", (len(self.names),), (*state.nodes, *further)), pivots])
 
     def carry(self, graph: Graph) -> Graph:
         return graph
@@ -299,10 +313,10 @@ def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbo
     return symbol
 
 
-def _function(graph: Graph, arguments: Sequence[Argument], native: bool, reducing: bool = True) -> Function:
+def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Function:
     if not native:
         return InterpretedFunction(graph, arguments)
-    return compile_graph(reduced(graph) if reducing else graph, arguments)
+    return compile_graph(reduced(graph), arguments)
 
 
 def code_of(function: Function | None) -> Code:

@@ -80,7 +80,7 @@ def equilibria(
         raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")
     point = operating_point(mechanism, at, parameters)
     box = _box(mechanism, within or {})
-    kernel = kernel_of(mechanism, "tau,d(tau)/d(dq)", parameters)
+    kernel = kernel_of(mechanism, "tau,d(tau)/d(all:dq)", parameters)
     random = np.random.default_rng(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
     found = _newton(kernel, point, np.vstack([point.q, np.zeros(len(box)), first]))
@@ -125,7 +125,7 @@ def _forces(kernel: Kernel, point: OperatingPoint, q: Floats) -> tuple[Floats, F
     still = np.zeros_like(point.v)
     values = {**point.arguments(), "v": still, "a": still, "q": q}
     found = called_rows(kernel, values)
-    return np.asarray(found["tau"] - point.tau), found["d(tau)/d(dq)"]
+    return np.asarray(found["tau"] - point.tau), found["d(tau)/d(all:dq)"]
 
 
 def _steps(residual: Floats, slope: Floats) -> Floats:

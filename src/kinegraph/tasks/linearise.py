@@ -15,7 +15,7 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Quantities, quantities_of
 from kinegraph.derive.quantities.derivatives import dependencies
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
+from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
@@ -81,13 +81,13 @@ def linearised_at(
 ) -> Linearisation:
     """Like linearise, at a point that is known already."""
     layout = mechanism.layout
-    by = ["dq", "v", "tau", *(["u"] if layout.inputs else [])]
+    by = [ALL + word for word in ("dq", "v", "tau", *(["u"] if layout.inputs else []))]
     kernel = kernel_of(mechanism, ["qdd", *(f"d(qdd)/d({item})" for item in by)], parameters)
     found = called(kernel, point.arguments())
     if steady:
-        _require_steady(mechanism, found["qdd"], found["d(qdd)/d(tau)"])
+        _require_steady(mechanism, found["qdd"], found["d(qdd)/d(all:tau)"])
     size = len(layout.velocities)
-    a = np.block([[_turning(mechanism, point), np.eye(size)], [found["d(qdd)/d(dq)"], found["d(qdd)/d(v)"]]])
+    a = np.block([[_turning(mechanism, point), np.eye(size)], [found["d(qdd)/d(all:dq)"], found["d(qdd)/d(all:v)"]]])
     gains = [found[f"d(qdd)/d({item})"] for item in by[2:]]
     b = np.vstack([np.zeros((size, sum(gain.shape[1] for gain in gains))), np.hstack(gains)])
     c, d, names = _observed(mechanism, point, outputs, parameters, np.hstack([a[size:], b[size:]]))
@@ -148,18 +148,18 @@ def _observed(
         inputs = accelerations.shape[1] - 2 * size
         return np.eye(2 * size), np.zeros((2 * size, inputs)), state_names(mechanism)
     widths = {"dq": size, "v": size, "tau": len(layout.forces), "u": len(layout.inputs)}
-    slopes = [f"d({name})/d({by})" for name in wanted for by in (*widths, "a") if _depends(name, by, mechanism)]
+    slopes = [f"d({name})/d({ALL}{by})" for name in wanted for by in (*widths, "a") if _depends(name, by, mechanism)]
     found = called(kernel_of(mechanism, [*wanted, *slopes], parameters), point.arguments())
     rows, names = [], []
     for name in wanted:
         entries = np.size(found[str(name)])
         parts = [
-            found.get(f"d({name})/d({by})", np.zeros(entries * width)).reshape(entries, width)
+            found.get(f"d({name})/d({ALL}{by})", np.zeros(entries * width)).reshape(entries, width)
             for by, width in widths.items()
         ]
         row = np.hstack(parts)
-        if f"d({name})/d(a)" in slopes:
-            row = row + found[f"d({name})/d(a)"].reshape(entries, size) @ accelerations
+        if f"d({name})/d({ALL}a)" in slopes:
+            row = row + found[f"d({name})/d({ALL}a)"].reshape(entries, size) @ accelerations
         rows.append(row)
         names += [f"{name}[{index}]" for index in range(entries)] if entries > 1 else [str(name)]
     both = np.vstack(rows)

@@ -91,8 +91,8 @@ def _undamped(
     """The modes of a symmetric problem; None where it is not one."""
     if np.any(point.v):
         return None
-    found = called(kernel_of(mechanism, "H,d(tau)/d(dq),d(tau)/d(v)", parameters), point.arguments())
-    mass, stiffness, damping = found["H"], found["d(tau)/d(dq)"], found["d(tau)/d(v)"]
+    found = called(kernel_of(mechanism, "H,d(tau)/d(all:dq),d(tau)/d(all:v)", parameters), point.arguments())
+    mass, stiffness, damping = found["H"], found["d(tau)/d(all:dq)"], found["d(tau)/d(all:v)"]
     scale = np.max(np.abs(stiffness), initial=0.0)
     if np.any(np.abs(damping) > ROUNDING * np.max(np.abs(mass))) or not np.isfinite(scale):
         return None

@@ -110,7 +110,7 @@ def _equations(
     layout = mechanism.layout
     wanted = ["tau"]
     if layout.inputs:
-        wanted.append("d(tau)/d(u)" if way is Way.OLD else "d(forces)/d(u)")
+        wanted.append("d(tau)/d(all:u)" if way is Way.OLD else "d(forces)/d(all:u)")
     kernel = kernel_of(mechanism, wanted, parameters)
     values = {
         "q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times, "u": np.zeros(len(layout.inputs)),

@@ -48,9 +48,16 @@ class ConstrainedSystem:
         return self.inertia.solve_lower(upper)
 
     def pivots(self) -> list[Scalar]:
-        """Every pivot of S over its diagonal entry, between 0 and 1: near 0 the row depends on those before it."""
-        diagonal = [self.compliance[i][i] for i in range(len(self._rows))]
-        return [(entry * self.factorised.inverse[i]).reciprocal() for i, entry in enumerate(diagonal)]
+        """Every pivot of S over the diagonal entries of its loop's rows of one unit, between 0 and 1.
+
+        Near 0 the row depends on others, or nothing moves along it: the position is singular.
+        """
+        groups = [_group(name) for name in self._names]
+        found = []
+        for i, group in enumerate(groups):
+            first, *others = (self.compliance[k][k] for k, other in enumerate(groups) if other == group)
+            found.append((sum(others, first) * self.factorised.inverse[i]).reciprocal())
+        return found
 
     def _weighted(self, first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:
         inverse = self.inertia.inverse
@@ -59,3 +66,9 @@ class ConstrainedSystem:
             if not (first[index].is_zero or second[index].is_zero):
                 total = total + first[index] * second[index] * inverse[index]
         return total
+
+
+def _group(name: str) -> tuple[str, bool]:
+    """The loop of a row, and whether it is about turns: those have another unit than translations."""
+    loop, _, row = name.partition(".")
+    return loop, row.startswith("turn")

@@ -14,11 +14,12 @@ from kinegraph.derive.tree.quasi_velocities import position_rates
 from kinegraph.graph.node import Graph
 from kinegraph.graph.scalar import Scalar
 
-PROJECTED, MISSED = "projected", "missed"
+PROJECTED, MISSED, PIVOTS = "projected", "missed", "pivots"
 
 
 def projection(derivation: Derivation) -> Graph:
-    """`projected`: positions and velocities after the step; `missed`: values and rates before it, row by row."""
+    """`projected`: positions and velocities after the step; `missed`: values and rates before it, row by row;
+    `pivots`: how far the rows are from depending on each other, 1 to 0."""
     constrained = derivation.constrained
     rows = [constrained.rows[k] for k in constrained.places]
     holonomic = [row.zero_value() for row in rows]
@@ -33,9 +34,9 @@ def projection(derivation: Derivation) -> Graph:
         *(rate + step for rate, step in zip(v, change, strict=True)),
     ]
     missed = [*holonomic, *rates]
-    return derivation.builder.graph(
-        [output(PROJECTED, (len(projected),), projected), output(MISSED, (len(missed),), missed)]
-    )
+    pivots = constrained.system.pivots() if rows else []
+    parts = {PROJECTED: projected, MISSED: missed, PIVOTS: pivots}
+    return derivation.builder.graph([output(name, (len(values),), values) for name, values in parts.items()])
 
 
 def _correction(derivation: Derivation, missing: Sequence[Scalar]) -> list[Scalar]:

@@ -97,20 +97,15 @@ def state_rate(
     bound: Mapping[str, Expression],
     forces: Forces = NO_FORCES,
     accounts: tuple[str, ...] | None = None,
-    projection: Graph | None = None,
 ) -> Graph:
     """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
 
     accounts: which of them end the state; None takes all that can be other than zero, and before them the integrals of
-    quasi-velocities. projection: takes states back
-    onto the constraints (its output `projected` is q and v); the rate is that of the projected state, so that it has
-    no trace of drift, which near singular positions would be all there is to see.
+    quasi-velocities.
     """
     forces.check(mechanism)
     builder = Builder()
     names = Names(builder, mechanism, bound)
-    if projection is not None:
-        names.replace(_projected(mechanism, builder, projection))
     given = _given(mechanism, names, forces)
     place = transfer(motion, builder, _replacing(builder, names, given))
     qdd = moved([motion.output("qdd")], place)[0].nodes
@@ -135,13 +130,6 @@ def _given(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scal
         else:
             found[symbol] = names.scalar(forces.formulas.get(symbol, expression(0)))
     return found
-
-
-def _projected(mechanism: Mechanism, builder: Builder, projection: Graph) -> dict[str, Scalar]:
-    """What every position and velocity is after the projection."""
-    nodes = moved([projection.output("projected")], transfer(projection, builder))[0].nodes
-    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
-    return {name: Scalar(builder, node) for name, node in zip(names, nodes, strict=True)}
 
 
 def _replacing(builder: Builder, names: Names, given: Mapping[str, Scalar]) -> Callable[[Symbol], int]:

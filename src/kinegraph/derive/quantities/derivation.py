@@ -23,7 +23,7 @@ from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Extent
 from kinegraph.derive.quantities.values import output
-from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
+from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, group_word
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.coordinates import Square, driven_columns, inertia_matrix
 from kinegraph.derive.tree.displacements import Motion, MotionBuilder
@@ -84,9 +84,13 @@ class Derivation:
                 return extent
 
     def variable(self, by: str) -> str:
-        """What a quantity is differentiated by; displacements are coordinates where there are no quaternions."""
+        """The group a quantity is differentiated by, nothing for a single variable.
+
+        Displacements are coordinates where there are no quaternions.
+        """
+        word = group_word(by, self.mechanism)
         same = len(self.mechanism.layout.positions) == self.size
-        return DISPLACEMENTS if by == Variables.POSITIONS and same else by
+        return DISPLACEMENTS if word == Variables.POSITIONS and same else word
 
     # the mechanism, lowered
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.values import output
-from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, depends_on_time
+from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, depends_on_time, group_word
 from kinegraph.errors import DerivationError
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Output
@@ -24,11 +24,12 @@ def derivative(derivation: Derivation, quantity: Quantity) -> Output:
     if (written := _written(derivation, quantity)) is not None:
         return written
     inner = derivation.output(quantity.inner)
-    if by == DISPLACEMENTS:
+    word = group_word(by, derivation.mechanism)
+    if word == DISPLACEMENTS:
         columns = [[along(root) for root in inner.nodes] for along in derivation.displacement_derivatives]
         entries = tuple(column[row] for row in range(len(inner.nodes)) for column in columns)
         return Output(str(quantity), (*inner.shape, derivation.size), entries)
-    single = is_single(by, derivation.mechanism)
+    single = not word
     names = (by,) if single else group.names(derivation.mechanism)
     symbols = [derivation.builder.symbol(group.kind, name) for name in names]
     rows = jacobian(derivation.builder, inner.nodes, symbols)
@@ -44,11 +45,6 @@ def _written(derivation: Derivation, quantity: Quantity) -> Output | None:
     values = way(derivation, derivation.variable(quantity.by[0]))
     shape = derivation.shape(quantity.undifferentiated)
     return None if values is None else output(str(quantity), (*shape, derivation.size), values)
-
-
-def is_single(by: str, mechanism: Mechanism) -> bool:
-    """Is one variable named, and not a group of them? A name of the model comes before a word for a group."""
-    return any(by in group.names(mechanism) for group in Variables)
 
 
 def group_of(quantity: Quantity, by: str, mechanism: Mechanism) -> Variables:
@@ -70,10 +66,11 @@ def _named_group(quantity: Quantity, by: str, mechanism: Mechanism) -> Variables
     for group in Variables:
         if by in group.names(mechanism):
             return group
-    if by == DISPLACEMENTS:
+    word = group_word(by, mechanism)
+    if word == DISPLACEMENTS:
         return Variables.POSITIONS
-    if by in tuple(Variables):
-        return Variables(by)
+    if word in tuple(Variables):
+        return Variables(word)
     names = [name for group in Variables for name in group.names(mechanism)]
     raise DerivationError(
         f"{quantity}: cannot differentiate by {by!r}\n  {_meant(by, names)}"

@@ -13,7 +13,7 @@ from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Choice
-from kinegraph.derive.quantities.variables import DISPLACEMENTS
+from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables, group_word
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import AlikeLimbs
 from kinegraph.derive.tree.links import JointKind
@@ -70,7 +70,7 @@ class PlanSearch:
         self.bound = bound
         self._seen: dict[Plan, Candidate] = {}
         self._left = 0
-        self._judged = tuple(dict.fromkeys(_judged_by(quantity) for quantity in quantities))
+        self._judged = tuple(dict.fromkeys(_judged_by(quantity, mechanism) for quantity in quantities))
 
     def candidate(self, plan: Plan) -> Candidate:
         """The graph by which one plan is judged (derived once): of the quantities before they are differentiated."""
@@ -103,8 +103,9 @@ class PlanSearch:
 
     def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
         """The parameters with values that must be symbols until the derivatives by them have been taken."""
-        words = {variable for quantity in quantities for variable in quantity.by}
-        return set(self.bound) if "p" in words and "p" not in self.bound else words & set(self.bound)
+        names = {variable for quantity in quantities for variable in quantity.by}
+        groups = {group_word(name, self.mechanism) for name in names}
+        return set(self.bound) if Variables.PARAMETERS in groups else names & set(self.bound)
 
     def _with_values(self, graph: Graph) -> Graph:
         builder = Builder()
@@ -175,17 +176,17 @@ class PlanSearch:
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
 
 
-def _judged_by(quantity: Quantity) -> Quantity:
+def _judged_by(quantity: Quantity, mechanism: Mechanism) -> Quantity:
     """What a plan for a quantity is judged by: what is cheap to compute is cheap to differentiate.
 
     Derivatives of forces are written out and judged by themselves; those of accelerations are built on them, and what
     is added takes the same operations by any plan.
     """
-    first = quantity.by[0] if quantity.by else ""
+    first = group_word(quantity.by[0], mechanism) if quantity.by else ""
     if quantity.name == "tau":
-        return replace(quantity, by=(first,) if first in _WRITTEN.values() else ())
+        return replace(quantity, by=quantity.by[:1] if first in _WRITTEN.values() else ())
     if quantity.name == "qdd" and first in _WRITTEN:
-        return Quantity("tau", by=(_WRITTEN[first],))
+        return Quantity("tau", by=(ALL + _WRITTEN[first],))
     return quantity.undifferentiated
 
 

@@ -15,6 +15,9 @@ from kinegraph.model.mechanism import Mechanism, Quaternion, Rotation
 #: What derivatives along displacements are taken by: one for every velocity, where `q` means one for every position.
 DISPLACEMENTS = "dq"
 
+#: `all:u` means the inputs, whatever is called u in the model; `u` alone is what is called so, if anything is.
+ALL = "all:"
+
 
 class Variables(StrEnum):
     """The groups of variables, in the order in which kernels take them."""
@@ -91,3 +94,15 @@ def depends_on_time(mechanism: Mechanism) -> bool:
             if not isinstance(transform, Quaternion):
                 expressions.append(transform.angle if isinstance(transform, Rotation) else transform.distance)
     return any(TIME in names(item) for item in expressions)
+
+
+def is_single(by: str, mechanism: Mechanism) -> bool:
+    """Is one variable named, and not a group of them? A name of the model comes before a word for a group."""
+    return any(by in group.names(mechanism) for group in Variables)
+
+
+def group_word(by: str, mechanism: Mechanism | None) -> str:
+    """The word for the group of variables that is meant, such as q or dq; nothing if it is a single variable."""
+    if mechanism is not None and is_single(by, mechanism):
+        return ""
+    return by.removeprefix(ALL)

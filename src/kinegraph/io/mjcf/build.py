@@ -125,6 +125,9 @@ class RobotBuilder:
     # one body
 
     def _add(self, body: MjcfBody) -> None:
+        if body.parent is None and self._joints_on[body]:
+            joint = self._joints_on[body][0]
+            raise ModelError("the world has a joint", joint.element.place, "put the joint into a <body>")
         geoms = [self.geoms.read(piece.element, piece.around) for piece in body.of("geom")]
         name = self.body_names.legal(body)
         frame = _UNMOVED

@@ -38,10 +38,13 @@ class SpringDamper:
 
 
 def spring_damper(joint: MjcfJoint) -> SpringDamper | None:
-    """What `springdamper` asks for, if both its numbers are positive."""
+    """What `springdamper` states; two zeros are nothing."""
     written = vector(joint.element, "springdamper", 2)
-    if written is None or min(item.value for item in written) <= 0:
+    if written is None or not any(item.value for item in written):
         return None
+    if min(item.value for item in written) <= 0:
+        message = f"springdamper of the joint {joint.name} is not positive"
+        raise ModelError(message, joint.element.place, "write a time constant and a damping ratio above zero")
     return SpringDamper(written[0].value, written[1].value)
 
 

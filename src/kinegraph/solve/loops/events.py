@@ -23,7 +23,7 @@ from kinegraph.solve.loops.record import (
     STOPPED,
     TOO_MANY_EVENTS,
 )
-from kinegraph.solve.loops.step import System, Work, interpolate, normalise, set_input_rates, set_inputs
+from kinegraph.solve.loops.step import System, Work, interpolate, project, set_input_rates, set_inputs
 
 Array = Any
 
@@ -389,8 +389,10 @@ def act(system: System, watch: Watch, work: Work, event: int, t: float) -> None:
     set_inputs(system.knots, system.coefficients, t, work.x, size + 1)
     call(watch.reset, work.x, watch.fresh, 0)
     for d in range(size):
-        work.end[d] = watch.fresh[event * size + d]
-    normalise(system.quaternions, work.end)
+        work.x[d] = watch.fresh[event * size + d]
+    project(system, work, t)
+    for d in range(size):
+        work.end[d] = work.x[d]
 
 
 @part

@@ -60,7 +60,7 @@ def first_guess(system: System, gauss: Gauss, work: Work, t: float) -> None:
         work.x[d] = work.y[d]
         gauss.carry[d] = 0.0
     for stage in range(len(gauss.b)):
-        evaluate(system, work.x, size, t, work.slopes, stage)
+        evaluate(system, work, t, work.slopes, stage)
 
 
 @part
@@ -88,7 +88,7 @@ def iterate(system: System, gauss: Gauss, work: Work, t: float, h: float) -> flo
             for j in range(len(gauss.b)):
                 total += gauss.a[stage, j] * work.slopes[j, d]
             work.x[d] = work.y[d] + h * total
-        evaluate(system, work.x, size, t + gauss.c[stage] * h, work.errors, 0)
+        evaluate(system, work, t + gauss.c[stage] * h, work.errors, 0)
         for d in range(size):
             moved = abs(h * (work.errors[0, d] - work.slopes[stage, d])) / (1.0 + abs(work.y[d]))
             if not moved <= change:  # not a number counts as a change, too
@@ -135,12 +135,12 @@ def prepare_cubic(system: System, work: Work, t: float, h: float) -> None:
     size = len(work.y)
     for d in range(size):
         work.x[d] = work.y[d]
-    evaluate(system, work.x, size, t, work.errors, 0)
+    evaluate(system, work, t, work.errors, 0)
     for d in range(size):
         work.dense[0, d] = work.end[d] - work.y[d]
         work.dense[1, d] = h * work.errors[0, d] - work.dense[0, d]
         work.x[d] = work.end[d]
-    evaluate(system, work.x, size, t + h, work.errors, 0)
+    evaluate(system, work, t + h, work.errors, 0)
     for d in range(size):
         work.dense[2, d] = work.dense[0, d] - h * work.errors[0, d] - work.dense[1, d]
 

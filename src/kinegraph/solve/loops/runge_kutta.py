@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
@@ -28,6 +28,9 @@ from kinegraph.solve.loops.record import (
     Saving,
 )
 from kinegraph.solve.loops.step import (
+    HIGHEST,
+    LATEST,
+    LOWEST,
     System,
     Work,
     error_norm,
@@ -40,6 +43,10 @@ from kinegraph.solve.loops.step import (
 from kinegraph.solve.loops.weights import Method
 
 Array = Any
+
+# Positions with a pivot below this part of the usual one are singular to rounding errors: steps go over them, of
+# lengths that let no stage fall on that position. After so many tries the least error stands, if rounding explains it.
+SINGULAR, AVOIDING, MOST_TRIES, ROUNDING = 1e-4, 0.93, 12, 1e-8
 
 _SHORTEST_START = 1e-12  # of the time at hand: after an event steps begin no shorter
 
@@ -80,7 +87,7 @@ def start_steps(system: System, method: Method, control: Control, work: Work, cl
     size, t = len(work.y), clock[TIME]
     for d in range(size):
         work.x[d] = work.end[d] = work.y[d]
-    evaluate(system, work.x, size, t, work.slopes, 0)
+    evaluate(system, work, t, work.slopes, 0)
     if not control.fixed:
         step = initial_step(system, method, work, t, control.rtol, control.atol, control.error_order)
         clock[STEP] = max(step, _SHORTEST_START * abs(t))
@@ -120,6 +127,12 @@ def rejected(control: Control, clock: Array, h: float, error: float) -> None:
 
 
 @inlined
+def near_singular(work: Work, note: int) -> bool:
+    """Whether the LATEST state, or the LOWEST of the step, is near a singular position: its rate is mere rounding."""
+    return bool(work.projected[note] < SINGULAR * work.projected[HIGHEST])
+
+
+@inlined
 def finite(work: Work, row: int) -> bool:
     """Whether the end of the step and its slope are finite."""
     total = 0.0
@@ -134,27 +147,42 @@ def one_step(
 ) -> tuple[int, float]:
     """Take a step that the controller accepts; returns how it went and the length."""
     after_rejection = False
+    tolerated = max(1.0, ROUNDING / max(control.rtol, 1e-15))
+    tries, least, best = 0, tolerated, 0.0  # of steps over a singular position: the least error and its length
     while True:
         t, h = clock[TIME], step_length(control, clock, counters)
         if not control.fixed and not h >= 1e-15 * max(abs(t), 1e-12):
-            counters[COMPONENT] = worst_component(method, work, control.rtol, control.atol)
-            return (TOO_SMALL if finite(work, method.stages) else NOT_A_NUMBER), h
+            return failed(method, control, work, counters, TOO_SMALL), h
+        work.projected[LOWEST] = 1.0
         take_step(system, method, work, t, h)
         counters[EVALUATIONS] += method.stages
         if control.fixed:
-            if finite(work, method.stages):
-                return RUNNING, h
-            counters[COMPONENT] = worst_component(method, work, control.rtol, control.atol)
-            return NOT_A_NUMBER, h
+            return (RUNNING if finite(work, method.stages) else failed(method, control, work, counters, RUNNING)), h
         error = error_norm(method, work, h, control.rtol, control.atol)
-        if error <= 1.0 and finite(work, method.stages):
+        if not finite(work, method.stages):
+            error = inf
+        lands = tries < MOST_TRIES and t + h < clock[END] and near_singular(work, LATEST)
+        if error <= (1.0 if tries <= MOST_TRIES else tolerated) and not lands:
             accepted(control, clock, h, error, after_rejection)
             return RUNNING, h
         rejected(control, clock, h, error)
+        if tries <= MOST_TRIES and near_singular(work, LOWEST):
+            tries += 1
+            if error < least and not lands:
+                least, best = error, h
+            # A much shorter step would only come nearer. In the end the best one stands: its error is rounding.
+            clock[STEP] = h * AVOIDING if tries <= MOST_TRIES else max(best, clock[STEP])
         after_rejection = True
         counters[REJECTED] += 1
         if counters[STEPS] + counters[REJECTED] >= control.max_steps:
             return TOO_MANY_STEPS, h
+
+
+@part
+def failed(method: Method, control: Control, work: Work, counters: Array, code: int) -> int:
+    """Note where a step failed; says NOT_A_NUMBER where that is why, else the code."""
+    counters[COMPONENT] = worst_component(method, work, control.rtol, control.atol)
+    return code if finite(work, method.stages) else NOT_A_NUMBER
 
 
 @inlined

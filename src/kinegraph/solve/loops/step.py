@@ -13,19 +13,28 @@ Array = Any  # an array inside compiled code
 # Dense output: y + u (F0 + (1-u) (F1 + u (F2 + ...))), or F0 + F1 (u-1) + F2 (u-1)^2 + ...
 NESTED, TAYLOR = range(2)
 
+# Newton steps onto constraints end after a change so small that the next one would be rounding.
+MOST_PROJECTIONS, SMALL_CHANGE = 4, 1e-9
+
+# What follows state and pivots in the memory of the projection: the lowest pivot of the latest state and of the step,
+# and the highest of all these, which says what is usual.
+LATEST, LOWEST, HIGHEST, NOTES = -3, -2, -1, 3
+
 
 class System(NamedTuple):
-    """A right-hand side for compiled code."""
+    """A right-hand side for compiled code; `projection` is code, or 0 where there is nothing to project onto."""
 
     code: Any
     knots: Array
     coefficients: Array
     quaternions: Array
+    projection: Any
 
 
 class Work(NamedTuple):
     """Memory of one trajectory: x of the kernel, y at both ends of the step, slopes, errors, terms of dense output.
 
+    `projected` holds what the projection gives, and notes of its pivots.
     `basis` says what the terms of dense output are factors of, NESTED or TAYLOR.
     """
 
@@ -36,6 +45,7 @@ class Work(NamedTuple):
     errors: Array
     dense: Array
     zero: Array
+    projected: Array
     basis: int
 
 
@@ -79,12 +89,46 @@ def set_input_rates(knots: Array, coefficients: Array, t: float, x: Array, first
         x[first + k] = 0.0 if outside else c[1] + s * (2.0 * c[2] + s * 3.0 * c[3])
 
 
+@part
+def onto_constraints(projection: Any, x: Array, size: int, projected: Array) -> None:
+    """Newton steps that take x[:size] onto the constraints; x[size] is the time. Notes the lowest pivot.
+
+    Near a singular position a rate makes sense only on the constraints: what is missing by 1e-8 counts there as much
+    as all else.
+    """
+    change = 1.0
+    for _ in range(MOST_PROJECTIONS):
+        call(projection, x, projected, 0)
+        change = 0.0
+        for d in range(size):
+            change = max(change, abs(projected[d] - x[d]) / (1.0 + abs(x[d])))
+            x[d] = projected[d]
+        if change < SMALL_CHANGE:
+            break
+    note_pivots(size, projected)
+
+
+@part
+def note_pivots(size: int, projected: Array) -> None:
+    """The lowest pivot of the latest state and of all states since it was last set to one, and the usual one."""
+    lowest = 1.0
+    for place in range(size, len(projected) - NOTES):
+        if not projected[place] >= lowest:  # not a number counts as zero
+            lowest = projected[place] if projected[place] >= 0.0 else 0.0
+    projected[LATEST] = lowest
+    projected[LOWEST] = min(lowest, projected[LOWEST])
+    projected[HIGHEST] = max(lowest, projected[HIGHEST])
+
+
 @inlined
-def evaluate(system: System, x: Array, size: int, t: float, slopes: Array, row: int) -> None:
-    """Write f(x[:size], t) to a row of slopes."""
-    x[size] = t
-    set_inputs(system.knots, system.coefficients, t, x, size + 1)
-    call(system.code, x, slopes, row * size)
+def evaluate(system: System, work: Work, t: float, slopes: Array, row: int) -> None:
+    """Write f(x[:n], t) to a row of slopes; with constraints x[:n] is taken onto them first."""
+    size = len(work.y)
+    work.x[size] = t
+    if system.projection != 0:
+        onto_constraints(system.projection, work.x, size, work.projected)
+    set_inputs(system.knots, system.coefficients, t, work.x, size + 1)
+    call(system.code, work.x, slopes, row * size)
 
 
 @inlined
@@ -94,6 +138,16 @@ def normalise(quaternions: Array, y: Array) -> None:
         length = sqrt(y[start] ** 2 + y[start + 1] ** 2 + y[start + 2] ** 2 + y[start + 3] ** 2)
         for k in range(start, start + 4):
             y[k] /= length
+
+
+@part
+def project(system: System, work: Work, t: float) -> None:
+    """Bring x[:n] back to what integration leaves: unit quaternions, loops that close, constraints that hold at t."""
+    normalise(system.quaternions, work.x)
+    if system.projection != 0:
+        size = len(work.y)
+        work.x[size] = t
+        onto_constraints(system.projection, work.x, size, work.projected)
 
 
 @inlined
@@ -108,12 +162,12 @@ def take_step(system: System, method: Method, work: Work, t: float, h: float) ->
     size = len(work.y)
     for stage in range(1, method.stages):
         combine(method, work, stage, h)
-        evaluate(system, work.x, size, t + method.nodes[stage] * h, work.slopes, stage)
+        evaluate(system, work, t + method.nodes[stage] * h, work.slopes, stage)
     combine(method, work, method.stages, h)
-    normalise(system.quaternions, work.x)
+    project(system, work, t + h)
     for d in range(size):
         work.end[d] = work.x[d]
-    evaluate(system, work.x, size, t + h, work.slopes, method.stages)
+    evaluate(system, work, t + h, work.slopes, method.stages)
 
 
 @part
@@ -162,7 +216,7 @@ def prepare_dense(system: System, method: Method, work: Work, t: float, h: float
     count = len(method.nodes)
     for stage in range(method.stages + 1, count):
         combine(method, work, stage, h)
-        evaluate(system, work.x, size, t + method.nodes[stage] * h, work.slopes, stage)
+        evaluate(system, work, t + method.nodes[stage] * h, work.slopes, stage)
     for row in range(method.terms):
         weighted(method, count + method.errors + row, h, work.zero, work.slopes, size, work.dense, row * size)
 
@@ -198,7 +252,7 @@ def initial_step(system: System, method: Method, work: Work, t: float, rtol: flo
     trial = 1e-6 if level < 1e-5 or slope < 1e-5 else 0.01 * level / slope
     for d in range(size):
         work.x[d] = work.y[d] + trial * work.slopes[0, d]
-    evaluate(system, work.x, size, t + trial, work.slopes, 1)
+    evaluate(system, work, t + trial, work.slopes, 1)
     change = 0.0
     for d in range(size):
         scale = atol[d] + rtol * abs(work.y[d])

@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
-from kinegraph.solve.loops.marks import call, call_batch, inlined, loop, part
+from kinegraph.solve.loops.marks import call_batch, inlined, loop, part
 from kinegraph.solve.loops.record import DONE, NOT_A_NUMBER, RUNNING, TOO_MANY_STEPS, TOO_SMALL
 from kinegraph.solve.loops.runge_kutta import Control
-from kinegraph.solve.loops.step import System, Work, evaluate, initial_step, normalise
+from kinegraph.solve.loops.step import System, Work, evaluate, initial_step, project
 from kinegraph.solve.loops.weights import Method, weighted
 
 Array = Any
@@ -70,10 +70,9 @@ def evaluate_lanes(system: System, lanes: Lanes, work: Work, states: Array, row:
     for lane in range(count):
         for d in range(size):
             work.x[d] = states[lane, d]
-        work.x[size] = lanes.stage_t[lane]
         for k in range(lanes.p.shape[1]):
             work.x[size + 1 + k] = lanes.p[lane, k]
-        call(system.code, work.x, lanes.slopes, (row * count + lane) * size)
+        evaluate(system, work, lanes.stage_t[lane], lanes.slopes, row * count + lane)
 
 
 @part
@@ -83,6 +82,19 @@ def combine_lanes(method: Method, lanes: Lanes, row: int, target: Array) -> None
     node = method.nodes[row]
     for lane in range(len(lanes.t)):
         lanes.stage_t[lane] = lanes.t[lane] + node * lanes.h[lane]
+
+
+@part
+def project_lane(system: System, lanes: Lanes, work: Work, lane: int) -> None:
+    """Bring the end of a lane's step back onto its constraints."""
+    size = lanes.y.shape[1]
+    for d in range(size):
+        work.x[d] = lanes.end[lane, d]
+    for k in range(lanes.p.shape[1]):
+        work.x[size + 1 + k] = lanes.p[lane, k]
+    project(system, work, lanes.stage_t[lane])
+    for d in range(size):
+        lanes.end[lane, d] = work.x[d]
 
 
 @part
@@ -96,9 +108,9 @@ def take_steps(system: System, method: Method, lanes: Lanes, work: Work) -> None
         combine_lanes(method, lanes, stage, lanes.x)
         evaluate_lanes(system, lanes, work, lanes.x, stage)
     combine_lanes(method, lanes, method.stages, lanes.end)
-    if len(system.quaternions):
+    if len(system.quaternions) or system.projection != 0:
         for lane in range(count):
-            normalise(system.quaternions, lanes.end[lane])
+            project_lane(system, lanes, work, lane)
     evaluate_lanes(system, lanes, work, lanes.end, method.stages)
 
 
@@ -134,7 +146,7 @@ def start_lane(
         work.x[d] = work.y[d] = work.end[d] = lanes.y[lane, d] = cases.states[case, d]
     for k in range(cases.parameters.shape[1]):
         lanes.p[lane, k] = work.x[size + 1 + k] = cases.parameters[case, k]
-    evaluate(system, work.x, size, cases.start, work.slopes, 0)
+    evaluate(system, work, cases.start, work.slopes, 0)
     for d in range(size):
         lanes.slopes[0, lane * size + d] = work.slopes[0, d]
     step = cases.step

@@ -33,7 +33,7 @@ from kinegraph.solve.loops.record import (
     TOO_SMALL,
     Saving,
 )
-from kinegraph.solve.loops.step import TAYLOR, System, Work
+from kinegraph.solve.loops.step import TAYLOR, System, Work, project
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
@@ -47,7 +47,7 @@ from kinegraph.solve.sundials.callbacks import callbacks
 from kinegraph.solve.sundials.library import Session
 
 _STUCK = 20  # steps that do not move the clock
-_LENGTH, _LENGTH_PER_TOLERANCE = 1e-10, 10.0  # how far quaternions may be from unit length
+_MISSED, _MISSED_PER_TOLERANCE = 1e-10, 10.0  # how far a state may be from unit quaternions and constraints
 _REPORT_EVERY = 256  # steps between two looks at the progress bar
 _FIRST, _LONGEST = 1 / 64, 1 / 8  # steps after an event: of the time between it and the one before
 _SHORTEST = 1e-13  # the first step after an event: of all times
@@ -187,7 +187,7 @@ class _Trajectory:
             if reached > self._careful_until:
                 self._careful_until = inf
                 self._limit_steps(inf)
-            self._straighten()
+            self._return_to_constraints()
             self._work.y[:] = self.y
             self._stuck = self._stuck + 1 if h <= 1e-14 * abs(reached) else 0
             if self._stuck > _STUCK:
@@ -229,20 +229,19 @@ class _Trajectory:
         status = Status.STEP_TOO_SMALL if flag in (-3, -4) else Status.SOLVER_FAILED
         return Ending(status, self.time, detail=f"CVODE returned {flag}")
 
-    def _straighten(self) -> None:
-        """Bring quaternions back to unit length once they have left it by more than the tolerance explains.
+    def _return_to_constraints(self) -> None:
+        """Project the state once it has left unit quaternions or constraints by more than the tolerance explains.
 
         A multistep method cannot be corrected at every step as others are: its past would no longer fit.
         """
-        far = False
-        for start in self.problem.rhs.quaternions:
-            part = self.y[start : start + 4]
-            length = float(np.linalg.norm(part))
-            if abs(length - 1) > max(_LENGTH, _LENGTH_PER_TOLERANCE * self.control.rtol):
-                part /= length
-                far = True
-        if far:
-            self._begin_again(self.y)
+        if not self.problem.rhs.quaternions and self.problem.rhs.projection == 0:
+            return
+        projected = self._work.x[: len(self.y)]
+        projected[:] = self.y
+        project(self._common[0], self._work, self.time)
+        far = max(_MISSED, _MISSED_PER_TOLERANCE * self.control.rtol)
+        if np.any(np.abs(projected - self.y) > far * (1.0 + np.abs(self.y))):
+            self._begin_again(projected)
 
     def _begin_again(self, state: Floats, first_step: float = 0.0) -> None:
         """Go on from another state; CVODE begins to count anew, too."""
@@ -278,5 +277,6 @@ def _work(problem: CauchyProblem, terms: int) -> Work:
         errors=np.zeros((1, size)),
         dense=np.zeros((terms, size)),
         zero=np.zeros(size),
+        projected=problem.projected(),
         basis=TAYLOR,
     )

@@ -72,7 +72,9 @@ class RungeKutta(Solver):
 def loop_system(problem: CauchyProblem) -> System:
     """The right-hand side as loops take it."""
     quaternions = np.array(problem.rhs.quaternions, dtype=np.int64)
-    return System(problem.rhs.code, problem.inputs.knots, problem.inputs.coefficients, quaternions)
+    return System(
+        problem.rhs.code, problem.inputs.knots, problem.inputs.coefficients, quaternions, problem.rhs.projection
+    )
 
 
 def loop_name(tableau: Tableau) -> str:
@@ -131,5 +133,6 @@ def loop_work(problem: CauchyProblem, tableau: Tableau) -> Work:
         errors=np.zeros((max(len(tableau.error), 1), size)),
         dense=np.zeros((3 + len(tableau.dense), size)),
         zero=np.zeros(size),
+        projected=problem.projected(),
         basis=NESTED,
     )

@@ -108,5 +108,6 @@ def _work(problem: CauchyProblem, stages: int) -> Work:
         errors=np.zeros((1, size)),
         dense=np.zeros((3, size)),
         zero=np.zeros(size),
+        projected=problem.projected(),
         basis=NESTED,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.errors import SolveError
+from kinegraph.solve.loops.step import NOTES
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +30,8 @@ class RightHandSide:
     inputs, parameters: how many entries u and p have.
     quaternions: where in y the four components of each unit quaternion begin.
     jacobian: code of a kernel x -> df/dy, row by row; 0 if there is none.
+    projection: code of a kernel x -> y and pivots, one Newton step onto the constraints; 0 if there are none.
+    pivots: how many pivots there are, each between 0 (singular) and 1.
     batch: address of batch code (y, t, p) -> rate for many rows at once (see `native.call_batch`); 0 if there is none.
     keep: whatever must live as long as the addresses are used.
     """
@@ -39,6 +42,8 @@ class RightHandSide:
     parameters: int = 0
     quaternions: tuple[int, ...] = ()
     jacobian: Code = 0
+    projection: Code = 0
+    pivots: int = 0
     batch: int = 0
     keep: tuple[object, ...] = field(default=(), repr=False)
 
@@ -155,6 +160,10 @@ class CauchyProblem:
         from kinegraph.solve.loops.machine_code import compiled
 
         return cast(L, compiled(loop))
+
+    def projected(self) -> Floats:
+        """Memory for what the projection gives, and for notes of the lowest pivot."""
+        return np.zeros(self.rhs.size + self.rhs.pivots + NOTES)
 
     def argument(self) -> Floats:
         """x with the parameters in place; state, time and inputs are filled in by the solver."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinegraph.solve.loops.marks import call
-from kinegraph.solve.loops.step import set_inputs
+from kinegraph.solve.loops.step import onto_constraints, set_inputs
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.sundials.library import sundials
 
@@ -54,14 +54,15 @@ class CompiledCallbacks(Callbacks):
         from kinegraph.solve.sundials import compiled_callbacks as place
 
         library, rhs, inputs = sundials(), problem.rhs, problem.inputs
-        buffer: Floats = np.zeros(rhs.size**2)
+        buffer: Floats = np.zeros(max(rhs.size**2, len(problem.projected())))
         data = np.zeros(place.DATA, dtype=np.int64)
-        for where, code in ((place.RATE, rhs.code), (place.JACOBIAN, rhs.jacobian)):
+        for where, code in ((place.RATE, rhs.code), (place.JACOBIAN, rhs.jacobian), (place.PROJECTION, rhs.projection)):
             assert isinstance(code, int)
             data[where] = code
         data[place.VECTOR_DATA] = library.address("N_VGetArrayPointer")
         data[place.MATRIX_DATA] = library.address("SUNDenseMatrix_Data")
         data[place.SIZE], data[place.X_SIZE] = rhs.size, len(x)
+        data[place.PROJECTED_SIZE] = len(problem.projected())
         data[place.PIECES], data[place.INPUTS] = inputs.coefficients.shape[:2]
         data[place.X], data[place.BUFFER] = x.ctypes.data, buffer.ctypes.data
         data[place.KNOTS], data[place.COEFFICIENTS] = inputs.knots.ctypes.data, inputs.coefficients.ctypes.data
@@ -127,6 +128,8 @@ class InterpretedCallbacks(Callbacks):
         self._x[:size] = _doubles(self._vector_data(state), size)
         self._x[size] = t
         set_inputs(inputs.knots, inputs.coefficients, t, self._x, size + 1)
+        if self._problem.rhs.projection != 0:
+            onto_constraints(self._problem.rhs.projection, self._x, size, self._problem.projected())
 
     def _rate(self, t: float, state: int, slope: int, data: int) -> int:
         self._fill(t, state)

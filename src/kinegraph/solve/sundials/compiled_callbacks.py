@@ -19,9 +19,9 @@ from kinegraph.solve.loops.machine_code import callback, callback_part, compiled
 
 # Places in `data`: kernels, functions of SUNDIALS, sizes, arrays, and (written here) a component that is not finite
 # and counters.
-RATE, JACOBIAN, VECTOR_DATA, MATRIX_DATA, SIZE, X_SIZE, PIECES, INPUTS = range(8)
-X, BUFFER, KNOTS, COEFFICIENTS, BAD, RATE_CALLS, JACOBIAN_CALLS = range(8, 15)
-DATA = 15
+RATE, JACOBIAN, PROJECTION, VECTOR_DATA, MATRIX_DATA, SIZE, X_SIZE, PIECES, INPUTS = range(9)
+X, BUFFER, KNOTS, COEFFICIENTS, BAD, RATE_CALLS, JACOBIAN_CALLS, PROJECTED_SIZE = range(9, 17)
+DATA = 17
 
 _integer, _double = types.int64, types.float64
 _pointer_to: Any = types.CPointer
@@ -61,6 +61,7 @@ doubles_at: Any = intrinsic(_doubles_at)
 integers_at: Any = intrinsic(_integers_at)
 call_pointer: Any = intrinsic(_call_pointer)
 set_inputs = compiled(step_loop.set_inputs)
+onto_constraints = compiled(step_loop.onto_constraints)
 
 
 @callback_part
@@ -74,6 +75,8 @@ def fill_argument(data: Any, t: float, y: Any) -> Any:
     knots = carray(doubles_at(data[KNOTS]), (data[PIECES] + 1,))
     coefficients = carray(doubles_at(data[COEFFICIENTS]), (data[PIECES], data[INPUTS], 4))
     set_inputs(knots, coefficients, t, x, size + 1)
+    if data[PROJECTION] != 0:
+        onto_constraints(data[PROJECTION], x, size, carray(doubles_at(data[BUFFER]), (data[PROJECTED_SIZE],)))
     return x
 
 

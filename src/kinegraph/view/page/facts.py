@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.io.records.write_elements import element_text
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.mechanism import Mechanism
@@ -35,8 +36,9 @@ def names(texts: Sequence[str]) -> list[str]:
 
 def size(mechanism: Mechanism) -> str:
     """How large a mechanism is."""
-    count, moves = len(mechanism.bodies), len(mechanism.layout.velocities)
-    return f"{count} {'body' if count == 1 else 'bodies'} · {moves} degree{'s' * (moves > 1)} of freedom"
+    count, moves = len(mechanism.bodies), mobility(mechanism).dof
+    bodies = f"{count} {'body' if count == 1 else 'bodies'}"
+    return bodies if moves is None else f"{bodies} · {moves} degree{'s' * (moves != 1)} of freedom"
 
 
 def headline(mechanism: Mechanism, solution: Solution) -> str:

@@ -32,6 +32,9 @@ def fitted(kind: str, mesh: MeshAsset, around: bool, scale: float) -> Fitted:
         sizes = _alike(kind, _inertia_box(mesh.moments.moments / mesh.moments.amount))
     if sizes is None:
         raise ModelError(f"a {kind} cannot be fitted to a mesh", mesh.element.place, "use a primitive")
+    if not (scale > 0 and max(sizes) > 0):
+        message = f"a {kind} fitted to the mesh {mesh.name} has no size"
+        raise ModelError(message, mesh.element.place, "write a positive fitscale")
     return Fitted(tuple(scale * size for size in sizes), placed(centre, mesh.moments.axes))
 
 

@@ -94,6 +94,8 @@ class GeomReader:
         if kind not in _SIZES and kind not in _MESHES:
             raise ModelError(f"a geom is of an unknown type `{kind}`", element.place, did_you_mean(kind, _SIZES))
         if element.get("mesh") or kind in _MESHES:
+            if element.get("fromto"):
+                raise ModelError("a geom has both a mesh and fromto", element.place, "leave one of them out")
             place = (*around, *self.orienter.place(element, "a geom"))
             return Geom(kind, (), place, element, self.meshes[element], self.fit_box)
         sizes = tuple(item.value for item in numbers(element, "size") or ())
@@ -124,15 +126,18 @@ def _between(
         raise ModelError(f"a {kind} has no fromto", element.place, "use a capsule, cylinder, box or ellipsoid")
     start, end = [item.value for item in ends[:3]], [item.value for item in ends[3:]]
     along = [a - b for a, b in zip(start, end, strict=True)]
-    half = _root(sum((step * step for step in along), Fraction(0))) / 2
+    if not all(abs(step) < _LARGEST for step in along):
+        raise ModelError(f"the ends of a {kind} are too far apart", element.place, "write fromto in metres")
+    half = _length(along) / 2
     middle = [(a + b) / 2 for a, b in zip(start, end, strict=True)]
     found = (sizes[0], half) if kind in ("capsule", "cylinder") else (sizes[0], sizes[0], half)
     return found, (*shifts(middle), *z_to(along, element))
 
 
-def _root(square: Fraction) -> Fraction:
+def _length(along: Sequence[Fraction]) -> Fraction:
+    square = sum((step * step for step in along), Fraction(0))
     exact = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
-    return exact if exact * exact == square else Fraction(repr(math.sqrt(square)))
+    return exact if exact * exact == square else Fraction(repr(math.hypot(*map(float, along))))
 
 
 def _numbers(values: Sequence[Fraction]) -> tuple[Number, ...]:

@@ -88,9 +88,10 @@ class Surface:
         """The triangles of the convex hull, turned outwards."""
         from scipy.spatial import ConvexHull, QhullError  # takes its time to import
 
-        limit = f" TA{self.hull_corners - 4}" if self.hull_corners is not None else ""
+        # Of a hull of few corners the farthest corner comes next (Q9), which takes too long for all of a large mesh.
+        few = f" Q9 TA{self.hull_corners - 4}" if self.hull_corners is not None else ""
         try:
-            hull = ConvexHull(self.written, qhull_options=f"Qt Q9{limit}")  # Q9: the farthest corner of all comes next
+            hull = ConvexHull(self.written, qhull_options=f"Qt{few}")
         except (QhullError, ValueError):
             raise self._error("has no convex hull", "its corners must not lie in a plane") from None
         a, b, c = np.moveaxis(self.written[hull.simplices], 1, 0)
