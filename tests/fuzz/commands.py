@@ -91,6 +91,7 @@ _VALUES: dict[str, tuple[str, ...]] = {
     "joint": ("q", "A", "nope"), "axes": ("world", "body", "nope"), "equilibrium": ("1", "2", "0", "99"),
     "outputs": ("q", "A.x", "p.z", "nope", "q'"),
     "frequencies": ("0.1:10", "0.1:10:5", "0:0", "a:b", "1:10:1000000000"),
+    "stored": ("pendulum", "two", "cart", "two@1", "two@1:reduced", "#1", "#2", "free", "nope", "two@99", "costliest"),
     "question": ("select 1", "bodies", "select * from model", "drop table model", "select printf('%.*c', 9, 'x')", ""),
     "words": ("A", "1"), "limit": ("1", "0", "-1", "1000000000"), "keep": ("1", "0", "-1"), "runtime": ("l", "nope"),
     "expressions": ("graph", "analytic", "nope"), "old": ("1", "0", "x"), "new": ("2", "1", "x"),
@@ -125,7 +126,9 @@ def make_command(chance: Random) -> str:
     if chance.random() < 0.8:
         options = [p for p in options if p.name not in _FOR_URDF]
     needed = [p for p in options if p.required and chance.random() < 0.9]
-    words += [_value(p.name, chance) for p in arguments if chance.random() < 0.98]
+    stored = path[0] == "store" and path[-1] != "add"
+    words += [_value("stored" if stored else p.name, chance) for p in arguments[:1] if chance.random() < 0.98]
+    words += [_value(p.name, chance) for p in arguments[1:] if chance.random() < 0.98]
     if "seconds" in {p.name for p in options} and path[0] == "ops":
         words += ["--seconds", "0.05"]
     if path == ("simulate",) and chance.random() < 0.9:
