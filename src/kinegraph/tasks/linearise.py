@@ -88,6 +88,8 @@ def linearised_at(
         _require_steady(mechanism, found["qdd"], found["d(qdd)/d(all:tau)"])
     size = len(layout.velocities)
     a = np.block([[_turning(mechanism, point), np.eye(size)], [found["d(qdd)/d(all:dq)"], found["d(qdd)/d(all:v)"]]])
+    if not np.isfinite(a).all():
+        raise TaskError(f"{mechanism.name}: derivatives here are not finite numbers: try a state beside this one")
     gains = [found[f"d(qdd)/d({item})"] for item in by[2:]]
     b = np.vstack([np.zeros((size, sum(gain.shape[1] for gain in gains))), np.hstack(gains)])
     c, d, names = _observed(mechanism, point, outputs, parameters, np.hstack([a[size:], b[size:]]))
