@@ -37,10 +37,13 @@ _MODELS = (
     "loop.kg",
     "free.kg",
     "all.kg",
+    "huge.kg",
     "robot.urdf",
     "robot.xml",
     "table.csv",
 )
+#: Its numbers are larger than floating point can hold.
+_HUGE = "parameters l = 1e400, k = 1/l; coordinates q; gravity 0,0,-9.81; A | Ry(q) | Sz(-l), m(k);"
 _NO_MODELS = ("nothing.kg", "broken.kg", "empty.kg", "folder", ".", "", "/dev/null", "\x00", "x" * 300, "a.sdf", "-")
 _QUANTITIES = (
     "H", "tau", "qdd", "C,gravity", "pose:A", "jacobian:A", "d(tau)/d(q)", "energy,momentum", "regressor", "forces",
@@ -174,7 +177,7 @@ def _no_number(word: str) -> float:
 
 def _furnish(folder: Path) -> None:
     """The files the command lines speak of."""
-    for name, text in zip(_MODELS, (*sources.SMALL_MODELS, sources.EVERY_STATEMENT), strict=False):
+    for name, text in zip(_MODELS, (*sources.SMALL_MODELS, sources.EVERY_STATEMENT, _HUGE), strict=False):
         (folder / name).write_text(text, "utf-8")
     (folder / "robot.urdf").write_text(sources.urdf_texts()[1], "utf-8")
     (folder / "robot.xml").write_text(sources.mjcf_texts()[2], "utf-8")

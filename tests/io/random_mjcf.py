@@ -81,6 +81,8 @@ class _Generator:
         words = f'name="{name}" inertia="{rule}" scale="{self.random.choice(scales)}"'
         if self.random.random() < 0.4:
             words += f' refpos="{self.numbers(3)}" refquat="{self.numbers(4)}"'
+        if self.random.random() < 0.3:
+            words += f' maxhullvert="{self.random.randrange(4, 9)}"'
         kind = self.random.choice(["", "stl", "obj", "msh"])
         if kind:
             file = self.folder / f"{name}.{kind}"

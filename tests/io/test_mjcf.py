@@ -259,6 +259,18 @@ def test_meshes_that_pages_cannot_draw_are_reported(tmp_path: Path) -> None:
     assert messages == ["not found: lost.stl", "pages draw .stl, .obj, .msh, .dae: odd.ply"]
 
 
+def test_a_mesh_that_is_a_link_to_itself_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "loop.stl").symlink_to(tmp_path / "loop.stl")
+    (tmp_path / "robot.xml").write_text(
+        model('<joint/><geom type="mesh" mesh="loop"/>', '<asset><mesh file="loop.stl"/></asset>')
+    )
+    with pytest.raises(ModelError, match=r"loop\.stl is not found"):
+        load_mjcf(tmp_path / "robot.xml")
+    (tmp_path / "robot.xml").write_text(model("<joint/>", '<include file="loop.stl"/>'))
+    with pytest.raises(ModelError, match="no name of a file"):
+        load_mjcf(tmp_path / "robot.xml")
+
+
 def test_a_fixed_body_needs_no_inertia() -> None:
     """A mesh without a file is no reason to refuse a robot whose pedestal alone has it; the report says so."""
     asset = '<asset><mesh file="lost.stl"/></asset>'
@@ -356,7 +368,15 @@ def mesh(words: str) -> str:
         (model('<geom type="bx"/>'), "unknown type `bx`"),
         (model('<geom type="box" size="1"/>'), "a box takes 3 sizes, found 1"),
         (model("<joint/><freejoint/>"), "a free joint cannot stand here"),
+        (model('<geom type="mesh" mesh="m" fromto="0 0 0 1 1 1"/>'), "both a mesh and fromto"),
         (model("<replicate/>"), "<replicate> has no count"),
+        (model('<joint springdamper="1 0"/>'), "springdamper of the joint b_joint is not positive"),
+        (model("").replace("<body", "<joint/><body"), "the world has a joint"),
+        (model("", '<option><flag spring="off"/></option>'), "the flag spring is `off`"),
+        (
+            model('<inertial mass="1" diaginertia="1 1 1" fullinertia="1 1 1 0 0 0"/>'),
+            "both fullinertia and diaginertia",
+        ),
         (model('<replicate count="2"><joint/></replicate>'), "a joint cannot be replicated"),
         (model('<replicate count="999999"><body/></replicate>'), "more than 300000 elements"),
         (model("<composite/>"), "<composite> is not read: its bodies, joints and tendons are generated"),
@@ -374,6 +394,9 @@ def mesh(words: str) -> str:
         (mesh(f'{TETRAHEDRON} face="0 1 2 0 2 1"'), "a volume that is zero"),
         (mesh(f'{TETRAHEDRON} face="0 1 9"'), "a corner that does not exist"),
         (mesh(f'{TETRAHEDRON} file="m.stl"'), "the mesh m has both a file and corners of its own"),
+        (mesh(f'{TETRAHEDRON} face="0 1.5 2"'), "a corner that is no whole number"),
+        (mesh(f'{TETRAHEDRON} maxhullvert="3"'), "maxhullvert of the mesh m is 3"),
+        (mesh(TETRAHEDRON).replace('type="mesh"', 'type="box" fitscale="0"'), "a box fitted to the mesh m has no size"),
         (mesh(f'{TETRAHEDRON} refquat="0 0 0 0"'), "refquat of the mesh m is zero"),
         (mesh(f'{TETRAHEDRON}/><mesh name="m" {TETRAHEDRON}'), "two meshes of the name m"),
         (mesh(TETRAHEDRON).replace('type="mesh"', 'type="mesh" shellinertia="true"'), "mesh m has shellinertia"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import HANGS
+from tests.programs import HANGS, fault
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
@@ -19,9 +19,11 @@ FLAGS = (
 
 def launched():
     """A browser to be used as a context; the test is skipped where there is none."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    faults = {name: fault(name) for name in ("chromium", "chromium-browser", "google-chrome")}
+    chromium = next((shutil.which(name) for name, reason in faults.items() if reason is None), None)
     if chromium is None:
-        pytest.skip("no Chromium on this machine: install the package `chromium` to test pages")
+        reasons = ", ".join(filter(None, faults.values()))
+        pytest.skip(f"no Chromium on this machine ({reasons}): install the package `chromium` to test pages")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[test]'")
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=list(FLAGS), timeout=1000 * HANGS)

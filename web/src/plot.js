@@ -243,6 +243,7 @@ function ticks(low, high, count) {
   const step = [1, 2, 5, 10].find((digit) => digit * power >= raw) * power;
   const values = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) values.push(k * step);
+  if (values.length < 2 && high > low) return ticks(low, high, count + 1); // one number says nothing of the scale
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const large = Math.max(Math.abs(low), Math.abs(high)) >= 1e5 || digits > 4;
   const text = (value) => (large ? value.toExponential(1) : value.toFixed(digits)).replace("-", "−");

@@ -96,6 +96,8 @@ def linearised_at(
     rates = np.hstack([_turning(mechanism, point), np.eye(size)]) @ state
     displaced, moving = list(space.displaced), list(space.moving)
     a = np.vstack([rates[displaced], accelerations[moving]])
+    if not np.isfinite(a).all():
+        raise TaskError(f"{mechanism.name}: derivatives here are not finite numbers: try a state beside this one")
     b = np.vstack([np.zeros((len(displaced), gains.shape[1])), gains[moving]])
     names = state_names(mechanism, space)
     observed = _observed(mechanism, point, outputs, parameters, np.hstack([accelerations, gains]), state)

@@ -98,6 +98,8 @@ def _undamped(
     found = called(kernel_of(mechanism, "H,d(tau)/d(all:dq),d(tau)/d(all:v)", parameters), point.arguments())
     mass, stiffness, damping = found["H"], found["d(tau)/d(all:dq)"], found["d(tau)/d(all:v)"]
     scale = np.max(np.abs(stiffness), initial=0.0)
+    if not all(np.isfinite(matrix).all() for matrix in (mass, damping)):
+        return None
     if np.any(np.abs(damping) > ROUNDING * np.max(np.abs(mass))) or not np.isfinite(scale):
         return None
     return _symmetric_modes(mass, stiffness, 1e-10 * scale)

@@ -13,7 +13,7 @@ from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
@@ -47,7 +47,7 @@ def motion_of(
     missing = [name for name in layout.positions if name not in laws]
     if missing:
         raise TaskError(f"no law of motion for {', '.join(missing)}; give motion={{'{missing[0]}': '...'}}")
-    values = {name: float(value) for name, value in parameter_values(mechanism, parameters).items()}
+    values = float_values(parameter_values(mechanism, parameters))
     found = interpret(_graph(mechanism, laws), values | {TIME: times})
     return Motion(times, *(np.atleast_2d(found[name]) for name in ("q", "v", "a")))
 

@@ -29,6 +29,7 @@ _STYLE: dict[str, Any] = {
 }  # fmt: skip
 _MOST_CURVES = 12
 _MOST_PLANES = 4
+_WIDTH = 62  # letters of a legend that fit above a panel
 
 
 def plot(solution: Solution, path: str | Path, columns: Sequence[str] = ()) -> Path:
@@ -45,7 +46,7 @@ def styled() -> AbstractContextManager[None]:
     import matplotlib
     from cycler import cycler
 
-    style: Any = {**_STYLE, "axes.prop_cycle": cycler(color=_COLOURS)}
+    style: Any = {**_STYLE, "axes.prop_cycle": cycler(linestyle=("-", "--")) * cycler(color=_COLOURS)}
     found: AbstractContextManager[None] = matplotlib.rc_context(style)
     return found
 
@@ -77,8 +78,7 @@ def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str, kn
     panel.set_ylabel(joined(list(names[:_MOST_CURVES]), known))
     panel.margins(x=0)
     _mark_events(panel, solution)
-    if names:
-        _legend(panel, min(len(names), _MOST_CURVES))
+    _legend(panel)
 
 
 def _energies(panel: Any, solution: Solution) -> None:
@@ -90,15 +90,20 @@ def _energies(panel: Any, solution: Solution) -> None:
     panel.set_xlabel("t / s")
     panel.set_ylabel("J" if found.level == 0 else f"J, potential from {found.level:.4g} J")
     panel.margins(x=0)
-    _legend(panel, len(panel.lines))
+    _legend(panel)
 
 
-def _legend(panel: Any, count: int) -> None:
-    """Names of the curves beside the title, where they hide nothing."""
+def _legend(panel: Any) -> None:
+    """Names of the curves beside the title, where they hide nothing; on the right where there is no room for them."""
+    names = panel.get_legend_handles_labels()[1]
+    if not names:
+        return
+    letters = 1.5 * len(panel.get_title(loc="left")) + sum(len(name) + 4 for name in names)
+    beside: dict[str, Any] = {"loc": "lower right", "ncols": len(names), "borderaxespad": 0.2, "columnspacing": 0.9}
+    on_the_right: dict[str, Any] = {"loc": "upper left"}
     panel.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=min(count, 6), borderaxespad=0.2,
-        handlelength=1.1, handletextpad=0.4, columnspacing=0.9,
-    )  # fmt: skip
+        **beside if letters < _WIDTH else on_the_right, bbox_to_anchor=(1.0, 1.0), handlelength=1.3, handletextpad=0.4
+    )
 
 
 def _titled(title: str, most: int, count: int) -> str:
@@ -128,7 +133,7 @@ def _phase_plane(panel: Any, solution: Solution, known: Mapping[str, str]) -> No
         unit = joined([pair[place] for pair in drawn], known)
         write(f"{words[place]} / {unit}" if unit and "," not in unit else words[place] + f" ({unit})" * bool(unit))
     if len(drawn) > 1:
-        _legend(panel, len(drawn))
+        _legend(panel)
 
 
 def _mark_events(panel: Any, solution: Solution) -> None:

@@ -49,14 +49,10 @@ export class Assembly {
     for (const object of this.layers[name]) object.visible = visible;
   }
 
-  // The box of the whole motion, from some of its moments and some corners of what is drawn. Ellipsoids of bodies that
-  // are drawn otherwise are often much larger than these; they do not count.
+  // The box of the whole motion, from some of its moments and some corners of what is drawn at first.
   bounds() {
     const box = new Box3();
-    const ghosts = this.layers.ellipsoids.filter((one) => one.userData.ghost && one.visible);
-    for (const ghost of ghosts) ghost.visible = false;
     const own = this.links.map((link) => someCorners(link));
-    for (const ghost of ghosts) ghost.visible = true;
     const ends = this.connections.flatMap((one) => one.ends);
     const step = Math.max(1, Math.floor(this.motion.times.length / 60));
     const corner = new Vector3();

@@ -61,7 +61,7 @@ class _Includer:
             path = (folder / name).resolve()
             beside = (Path(include.place.source).parent / name).resolve()
             path = beside if not path.exists() and beside.exists() else path
-        except (OSError, ValueError):
+        except (OSError, ValueError, RuntimeError):  # RuntimeError: a link to itself
             raise ModelError(f"{name!r} is no name of a file", include.place) from None
         if not any(path.is_relative_to(allowed) for allowed in (folder, *(root.resolve() for root in self.roots))):
             message = f"{name} lies outside the model's folder"

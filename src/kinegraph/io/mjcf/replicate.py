@@ -39,8 +39,8 @@ def _copies(element: Element, room: int) -> list[Element]:
     if element.tag != "replicate":
         return [element]
     count = single(element, "count")
-    if count is None or count < 1 or count.denominator != 1:
-        raise ModelError("<replicate> has no count", element.place, 'write count="..." with a whole number above zero')
+    if count is None or count.denominator != 1:
+        raise ModelError("<replicate> has no count", element.place, 'write count="..." with a whole number')
     if count * _size(element) > room:
         message = f"the replicas are more than {MAX_ELEMENTS} elements"
         raise ModelError(message, element.place, "write a smaller count")

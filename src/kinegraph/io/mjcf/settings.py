@@ -109,6 +109,9 @@ def _merged(elements: Iterable[Element], root: Element) -> Element:
 
 def _flags(root: Element) -> Flags:
     flag = _merged((flag for option in root.all("option") for flag in option.all("flag")), root)
+    for name in _FLAGS:
+        if flag.get(name) not in (None, "enable", "disable"):
+            raise ModelError(f"the flag {name} is `{flag.get(name)}`", flag.place, "write enable or disable")
     disabled = {name for name in _FLAGS if flag.get(name) == "disable"}
     return Flags(
         gravity="gravity" not in disabled,

@@ -73,6 +73,6 @@ class MeshFinder:
             real = path.resolve()
             if real.is_file() and any(real.is_relative_to(folder.resolve()) for folder in folders):
                 return str(real)
-        except (OSError, ValueError):  # a name no file system takes
+        except (OSError, ValueError, RuntimeError):  # a name no file system takes, a link to itself
             return None
         return None

@@ -71,9 +71,19 @@ class MeshAsset:
         mirrored = bool(np.prod(np.sign(_floats(self.scale))) < 0)
         if mirrored:  # it would be inside out
             triangles = triangles[:, [0, 2, 1]]
+        return Surface(
+            np.asarray(moved), triangles, corners, mirrored, self.name, self.element.place, self._hull_corners()
+        )
+
+    def _hull_corners(self) -> int | None:
+        """The most corners the convex hull may have; None for all."""
         limit = single(self.element, "maxhullvert")
-        corners_left = int(limit) if limit is not None and limit > 0 else None
-        return Surface(np.asarray(moved), triangles, corners, mirrored, self.name, self.element.place, corners_left)
+        if limit is None or limit == -1:
+            return None
+        if limit < 4 or limit.denominator != 1:
+            message = f"maxhullvert of the mesh {self.name} is {limit}"
+            raise ModelError(message, self.element.place, "write a whole number above 3, or -1 for no limit")
+        return int(limit)
 
     def _turn(self) -> Floats:
         """The matrix of refquat."""
@@ -108,7 +118,11 @@ class MeshAsset:
         return mesh.corners, mesh.first_object if len(mesh.triangles) else self._written_faces(len(mesh.corners))
 
     def _written_faces(self, corners: int) -> Indices:
-        faces = self._written("face").astype(np.int64)
+        listed = self._written("face")
+        faces = listed.astype(np.int64)
+        if (faces != listed).any():
+            message = f"a face of the mesh {self.name} has a corner that is no whole number"
+            raise ModelError(message, self.element.place, f"corners are counted from 0 to {corners - 1}")
         if faces.size and not 0 <= faces.min() <= faces.max() < corners:
             message = f"a face of the mesh {self.name} has a corner that does not exist"
             raise ModelError(message, self.element.place, f"corners are counted from 0 to {corners - 1}")

@@ -94,6 +94,8 @@ class GeomReader:
         if kind not in _SIZES and kind not in _MESHES:
             raise ModelError(f"a geom is of an unknown type `{kind}`", element.place, did_you_mean(kind, _SIZES))
         if element.get("mesh") or kind in _MESHES:
+            if element.get("fromto"):
+                raise ModelError("a geom has both a mesh and fromto", element.place, "leave one of them out")
             place = (*around, *self.orienter.place(element, "a geom"))
             return Geom(kind, (), place, element, self.meshes[element], self.fit_box)
         sizes = tuple(item.value for item in numbers(element, "size") or ())

@@ -41,12 +41,14 @@ def stated_inertia(element: Element, central: tuple[Transform, ...]) -> Inertia:
     mass = single(element, "mass")
     if mass is None:
         raise ModelError("<inertial> has no mass", element.place, 'write mass="..."')
-    full = vector(element, "fullinertia", 6)
+    full, diagonal = vector(element, "fullinertia", 6), vector(element, "diaginertia", 3)
+    if full is not None and diagonal is not None and any(item.value for item in diagonal):
+        message = "<inertial> has both fullinertia and diaginertia"
+        raise ModelError(message, element.place, "leave one of them out")
     if full is not None:
         xx, yy, zz, xy, xz, yz = (item.value for item in full)
         moments = (Number(xx), Number(yy), Number(zz), Number(-xy), Number(-yz), Number(-xz))
         return Inertia(Number(mass), *moments, central)
-    diagonal = vector(element, "diaginertia", 3)
     if diagonal is None:
         raise ModelError("<inertial> has no moments of inertia", element.place, 'write diaginertia="..."')
     x, y, z = (Number(item.value) for item in diagonal)
@@ -68,7 +70,7 @@ def geoms_inertia(geoms: Sequence[Geom], body: str) -> Inertia:
 def _part(geom: Geom, body: str) -> _Part | None:
     """What a geom adds to its body; None if it has no mass."""
     stated, density = single(geom.element, "mass"), single(geom.element, "density")
-    if (stated is not None and stated < 0) or (density is not None and density < 0):
+    if ((density if stated is None else stated) or 0) < 0:
         raise ModelError(f"a geom of the body {body} has a negative mass", geom.element.place, "write a positive one")
     if geom.kind in _NO_MASS or stated == 0 or (stated is None and density == 0):
         return None
