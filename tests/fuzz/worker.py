@@ -11,7 +11,6 @@ import faulthandler
 import json
 import os
 import re
-import resource
 import signal
 import sys
 import time
@@ -43,6 +42,8 @@ def outcome(subject: Subject, text: str, depth: Depth) -> tuple[str, str]:
 
 def limit_memory() -> None:
     """From here on the process cannot get more than BYTES beyond what it has."""
+    import resource  # Windows has none, and runs the quick cases all the same
+
     size = re.search(r"VmSize:\s*(\d+) kB", Path("/proc/self/status").read_text("ascii"))
     if size:  # other systems have no such file, and run without this limit
         most = int(size[1]) * 1024 + BYTES
