@@ -37,10 +37,13 @@ _MODELS = (
     "loop.kg",
     "free.kg",
     "all.kg",
+    "huge.kg",
     "robot.urdf",
     "robot.xml",
     "table.csv",
 )
+#: Its numbers are larger than floating point can hold.
+_HUGE = "parameters l = 1e400, k = 1/l; coordinates q; gravity 0,0,-9.81; A | Ry(q) | Sz(-l), m(k);"
 _NO_MODELS = ("nothing.kg", "broken.kg", "empty.kg", "folder", ".", "", "/dev/null", "\x00", "x" * 300, "a.sdf", "-")
 _QUANTITIES = (
     "H", "tau", "qdd", "C,gravity", "pose:A", "jacobian:A", "d(tau)/d(q)", "energy,momentum", "regressor", "forces",
@@ -88,6 +91,7 @@ _VALUES: dict[str, tuple[str, ...]] = {
     "joint": ("q", "A", "nope"), "axes": ("world", "body", "nope"), "equilibrium": ("1", "2", "0", "99"),
     "outputs": ("q", "A.x", "p.z", "nope", "q'"),
     "frequencies": ("0.1:10", "0.1:10:5", "0:0", "a:b", "1:10:1000000000"),
+    "stored": ("pendulum", "two", "cart", "two@1", "two@1:reduced", "#1", "#2", "free", "nope", "two@99", "costliest"),
     "question": ("select 1", "bodies", "select * from model", "drop table model", "select printf('%.*c', 9, 'x')", ""),
     "words": ("A", "1"), "limit": ("1", "0", "-1", "1000000000"), "keep": ("1", "0", "-1"), "runtime": ("l", "nope"),
     "expressions": ("graph", "analytic", "nope"), "old": ("1", "0", "x"), "new": ("2", "1", "x"),
@@ -122,7 +126,9 @@ def make_command(chance: Random) -> str:
     if chance.random() < 0.8:
         options = [p for p in options if p.name not in _FOR_URDF]
     needed = [p for p in options if p.required and chance.random() < 0.9]
-    words += [_value(p.name, chance) for p in arguments if chance.random() < 0.98]
+    stored = path[0] == "store" and path[-1] != "add"
+    words += [_value("stored" if stored else p.name, chance) for p in arguments[:1] if chance.random() < 0.98]
+    words += [_value(p.name, chance) for p in arguments[1:] if chance.random() < 0.98]
     if "seconds" in {p.name for p in options} and path[0] == "ops":
         words += ["--seconds", "0.05"]
     if path == ("simulate",) and chance.random() < 0.9:
@@ -174,7 +180,7 @@ def _no_number(word: str) -> float:
 
 def _furnish(folder: Path) -> None:
     """The files the command lines speak of."""
-    for name, text in zip(_MODELS, (*sources.SMALL_MODELS, sources.EVERY_STATEMENT), strict=False):
+    for name, text in zip(_MODELS, (*sources.SMALL_MODELS, sources.EVERY_STATEMENT, _HUGE), strict=False):
         (folder / name).write_text(text, "utf-8")
     (folder / "robot.urdf").write_text(sources.urdf_texts()[1], "utf-8")
     (folder / "robot.xml").write_text(sources.mjcf_texts()[2], "utf-8")

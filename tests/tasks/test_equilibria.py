@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import TaskError
 from kinegraph.tasks.equilibria import equilibria
 from tests.tasks.reference import reference
@@ -43,3 +44,32 @@ def test_a_pendulum_hangs_or_stands():
 def test_nothing_rests_on_an_endless_slope():
     with pytest.raises(TaskError, match="no equilibrium was found"):
         equilibria(kg.parse("coordinates x; gravity 1, 0, 0; Block | Sx(x) | m(1);"))
+
+
+def test_equilibria_of_a_four_bar_are_those_of_its_energy():
+    """On each branch the potential energy over a turn of the crank has its extremes at the equilibria."""
+    bars = kg.load("four-bar")
+    found = kg.equilibria(bars, starts=200)
+    energy = kg.compile(bars, "energy")
+    crank = np.linspace(-np.pi, np.pi, 721)
+    expected = []
+    for branch in ({"coupler": 0.4, "rocker": 1.3}, {"coupler": -0.4, "rocker": -1.3}):
+        q = np.array([0.3, *branch.values()])
+        heights = []
+        assembler = Assembler(bars)
+        for angle in [*np.linspace(0.3, crank[0], 60), *crank]:
+            q = assembler.assembled(np.array([angle, *q[1:]]), np.zeros(3), ("crank",)).q
+            heights.append(float(energy(q, np.zeros(3))[1]))
+        curve = np.array(heights[60:-1])
+        lower = (curve < np.roll(curve, 1)) & (curve < np.roll(curve, -1))
+        upper = (curve > np.roll(curve, 1)) & (curve > np.roll(curve, -1))
+        expected += [(crank[k], bool(lower[k])) for k in np.flatnonzero(lower | upper)]
+    assert len(found) == len(expected)
+    for angle, stable in expected:
+        nearest = min(found, key=lambda one: abs(np.angle(np.exp(1j * (one.q[0] - angle)))))
+        assert abs(np.angle(np.exp(1j * (nearest.q[0] - angle)))) < 0.01 and nearest.stable == stable
+
+
+def test_equilibria_with_rolling_are_refused():
+    with pytest.raises(TaskError, match="rear_along restricts velocities only"):
+        kg.equilibria("bicycle")

@@ -20,7 +20,7 @@ from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.records import row_names
-from kinegraph.model.evaluate import initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.evaluate import float_values, initial_positions, initial_velocities, number, parameter_values
 from kinegraph.model.expression import Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Rotation, amounts
 from kinegraph.model.names import did_you_mean
@@ -62,7 +62,7 @@ class Assembler:
 
     def conditions(self, t: float = 0.0) -> Conditions:
         """The constraints at one time."""
-        values = {name: float(value) for name, value in self._values.items()}
+        values = float_values(self._values)
         return numeric_conditions(self.mechanism, self._graph, values, t)
 
     @cached_property

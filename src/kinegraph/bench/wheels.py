@@ -132,32 +132,32 @@ class MuJoCo:
 
 def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     """Read an MJCF file and compare it with MuJoCo."""
-    root, shown = parted(path, package)
+    root, inner = parted(path, package)
     try:
         peer = MuJoCo(path)
     except ValueError as error:
-        return FileOutcome(package, shown, Verdict.PEER_REFUSES.name, words=f"MuJoCo: {str(error).splitlines()[0]}")
+        return FileOutcome(package, inner, Verdict.PEER_REFUSES.name, words=f"MuJoCo: {str(error).splitlines()[0]}")
     if not peer.bodies:
-        return FileOutcome(package, shown, Verdict.NO_MECHANISM.name, words="no bodies")
+        return FileOutcome(package, inner, Verdict.NO_MECHANISM.name, words="no bodies")
     try:
         mechanism = read(path, ReadOptions(angle_tolerance=0, package_roots=(root,)))
     except KinegraphError as error:
         reason = str(error).partition("\n")[0].replace(str(path), path.name)
-        return FileOutcome(package, shown, Verdict.REFUSED.name, words=reason)
+        return FileOutcome(package, inner, Verdict.REFUSED.name, words=reason)
     left = full_report(mechanism).summary(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
     size = len(mechanism.layout.velocities)
     if not size:
-        return FileOutcome(package, shown, Verdict.STILL.name, words=left)
+        return FileOutcome(package, inner, Verdict.STILL.name, words=left)
     if (len(mechanism.layout.positions), size) != (peer.model.nq, peer.model.nv):
         words = f"{size} velocities, MuJoCo {peer.model.nv}; {left}"
-        return FileOutcome(package, shown, Verdict.DIFFERS.name, size, np.inf, words)
+        return FileOutcome(package, inner, Verdict.DIFFERS.name, size, np.inf, words)
     kernel = compile(mechanism, "H,tau", options=KernelOptions(cache=False))
     off = largest_error(kernel, mechanism, peer, states)
     verdict = Verdict.AGREES if off <= LIMIT else Verdict.DIFFERS
     if off > LIMIT:
         peer.switch_off({finding.topic for finding in full_report(mechanism).of(FindingKind.LEFT_OUT)})
         verdict = Verdict.LEFT_OUT if largest_error(kernel, mechanism, peer, states) <= LIMIT else Verdict.DIFFERS
-    return FileOutcome(package, shown, verdict.name, size, off, left)
+    return FileOutcome(package, inner, verdict.name, size, off, left)
 
 
 def largest_error(kernel: Kernel | LoopedKernel, mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
@@ -175,20 +175,20 @@ def largest_error(kernel: Kernel | LoopedKernel, mechanism: Mechanism, peer: MuJ
 
 def compare_urdf(path: Path, package: str, states: int) -> FileOutcome:
     """Read a URDF and compare it with Pinocchio, on a fixed base."""
-    _, shown = parted(path, package)
+    _, inner = parted(path, package)
     try:
         pin.buildModelFromUrdf(str(path))
     except ValueError as error:
-        return FileOutcome(package, shown, Verdict.PEER_REFUSES.name, words=f"Pinocchio: {str(error).splitlines()[0]}")
+        return FileOutcome(package, inner, Verdict.PEER_REFUSES.name, words=f"Pinocchio: {str(error).splitlines()[0]}")
     found = compare(path, Base.FIXED, states)
     if found.problem:
         verdict = Verdict.STILL if found.problem == "nothing moves" else Verdict.REFUSED
-        return FileOutcome(package, shown, verdict.name, found.size, words=found.problem)
+        return FileOutcome(package, inner, verdict.name, found.size, words=found.problem)
     mechanism = read(path, ReadOptions())
     left = full_report(mechanism).summary(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
     verdict = Verdict.AGREES if found.agrees else Verdict.DIFFERS
     worst = max(found.errors.get(name, 0.0) for name in ("tau", "H"))
-    return FileOutcome(package, shown, verdict.name, found.size, worst, left)
+    return FileOutcome(package, inner, verdict.name, found.size, worst, left)
 
 
 def outcomes(names: list[str], states: int) -> Iterator[FileOutcome]:

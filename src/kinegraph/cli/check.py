@@ -21,7 +21,7 @@ from kinegraph.io.robot.right_angles import tolerance_for
 from kinegraph.model.constraints.classify import constraint_kind
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.constraints.topology import tree_of_records
-from kinegraph.model.evaluate import known_parameter_values, number
+from kinegraph.model.evaluate import float_values, known_parameter_values, number
 from kinegraph.model.expression import PI, names, text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
 from kinegraph.model.report import MISSING, ROUNDED, Finding, FindingKind
@@ -65,7 +65,7 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
         "contacts": [contact.name for contact in mechanism.contacts],
         "unknowns": [unknown.name for unknown in mechanism.unknowns],
         "constraint_rows": _mobility(mechanism).rows,
-        "parameters": {name: float(value) for name, value in values.items()},
+        "parameters": float_values(values),
         "parameters_without_value": _without_value(mechanism),
         "gravity": [text(part) for part in mechanism.gravity],
         "total_mass": total_mass(mechanism),

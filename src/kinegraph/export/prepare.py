@@ -26,7 +26,7 @@ from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.text import dump
 from kinegraph.io.records.write import write
 from kinegraph.jit.contents import digest
-from kinegraph.model.evaluate import known_parameter_values, parameter_values
+from kinegraph.model.evaluate import float_values, known_parameter_values, parameter_values
 from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import reduce
@@ -236,7 +236,7 @@ class _OfMechanism(_Maker):
             values = known_parameter_values(self.mechanism)
         else:
             values = parameter_values(self.mechanism, self.options.parameters)
-        return {name: float(value) for name, value in values.items()}
+        return float_values(values)
 
     def empty(self) -> str:
         return f"{self.title} has no {'inertial parameters' if self.mechanism.coordinates else 'coordinates'}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite
 from numbers import Rational
 from threading import RLock
 from typing import Any, Generic, Protocol, TypeVar
@@ -35,6 +35,14 @@ class Arithmetic(Protocol[T]):
     def function(self, name: str, arguments: Sequence[T], angle: Callable[[], Sequence[tuple[Coefficient, T]]]) -> T:
         """Apply a function; `angle()` is the first argument as a linear form, for sin and cos."""
         ...
+
+
+def nearest_double(value: Coefficient) -> float:
+    """The double nearest to an exact number; infinite beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
 
 
 class Evaluation(Generic[T]):
@@ -89,10 +97,11 @@ class FloatArithmetic:
             return np.float64(np.pi)
         if symbol.name not in self.values:
             raise GraphError(f"no value for {symbol.kind.value} {symbol.name!r}: give one")
-        return np.asarray(self.values[symbol.name], dtype=np.float64)
+        value = self.values[symbol.name]
+        return np.asarray(nearest_double(value) if isinstance(value, int | Fraction) else value, dtype=np.float64)
 
     def number(self, value: Coefficient) -> Any:
-        return np.float64(value)
+        return np.float64(nearest_double(value))
 
     def add(self, left: Any, right: Any) -> Any:
         return left + right

@@ -40,7 +40,7 @@ from kinegraph.large.records import (
     Vector,
 )
 from kinegraph.model.constraints.underived import refuse_ties
-from kinegraph.model.evaluate import Value, number, parameter_values
+from kinegraph.model.evaluate import Value, float_values, number, parameter_values
 from kinegraph.model.expression import TIME, Expression, Name, Scalar, names
 from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Transform
 
@@ -133,7 +133,7 @@ class _Flattener:
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Value]) -> None:
         self.mechanism = mechanism
         self.exact = parameters
-        self.parameters = {name: float(value) for name, value in parameters.items()}
+        self.parameters = float_values(parameters)
         self.positions, self.velocities = _places(mechanism)
         self.moving = {c.name for c in mechanism.coordinates if isinstance(c, Coordinate)} | {TIME}
         self.quaternions = {c.names: c for c in mechanism.coordinates if not isinstance(c, Coordinate)}

@@ -76,6 +76,17 @@ def parameter_values(mechanism: Mechanism, overrides: Mapping[str, Scalar] | Non
     return _evaluated(formulas)
 
 
+def float_values(values: Mapping[str, Value]) -> dict[str, float]:
+    """Values of parameters as floats; an error names one that is too large to be one."""
+    found: dict[str, float] = {}
+    for name, exact in values.items():
+        try:
+            found[name] = float(exact)
+        except OverflowError:
+            raise ModelError(f"the parameter {name} is too large: floating point ends at 1.8e308") from None
+    return found
+
+
 def known_parameter_values(mechanism: Mechanism, places: Places | None = None) -> dict[str, Value]:
     """Values of those parameters that have one, directly or through others; errors carry the parameter's place."""
     where = {parameter.name: places.of(parameter) for parameter in mechanism.parameters} if places else {}

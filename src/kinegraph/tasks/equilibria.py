@@ -1,6 +1,6 @@
 """`equilibria`: all positions of rest that are found from many starts, each with its stability.
 
-Newton's method on tau(q, v = 0, a = 0) = given forces, with exact Jacobians, all starts at once in one batch.
+Newton's method on the equations of rest (`balance.py`), with exact Jacobians, all starts at once in one batch.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import numpy as np
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
-from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.angles import angle_names, repeats, same_place, wrapped
-from kinegraph.tasks.kernels import called_rows, kernel_of
+from kinegraph.tasks.balance import Balance, balance
 from kinegraph.tasks.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
@@ -80,10 +79,10 @@ def equilibria(
         raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")
     point = operating_point(mechanism, at, parameters)
     box = _box(mechanism, within or {})
-    kernel = kernel_of(mechanism, "tau,d(tau)/d(all:dq)", parameters)
+    equations = balance(mechanism, point, parameters)
     random = np.random.default_rng(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
-    found = _newton(kernel, point, np.vstack([point.q, np.zeros(len(box)), first]))
+    found = _newton(equations, np.vstack([point.q, np.zeros(len(box)), first]))
     distinct = _distinct(mechanism, found, within or {})
     if not distinct:
         raise TaskError(
@@ -102,30 +101,22 @@ def _box(mechanism: Mechanism, within: Mapping[str, tuple[float, float]]) -> Flo
     return np.array([within.get(name, usual[name]) for name in mechanism.layout.positions], dtype=float).reshape(-1, 2)
 
 
-def _newton(kernel: Kernel, point: OperatingPoint, q: Floats) -> Floats:
+def _newton(equations: Balance, q: Floats) -> Floats:
     """Where Newton's method arrives, row by row; rows that do not arrive are left out."""
-    alive = np.ones(len(q), dtype=bool)
+    unknowns = equations.started(q)
+    alive = np.all(np.isfinite(unknowns), axis=1)
     for _ in range(_STEPS):
-        residual, slope = _forces(kernel, point, q)
-        good = np.all(np.isfinite(residual), axis=1) & np.all(np.isfinite(slope), axis=(1, 2))
-        alive &= good
+        residual, slope = equations.missing(unknowns)
+        alive &= np.all(np.isfinite(residual), axis=1) & np.all(np.isfinite(slope), axis=(1, 2))
         step = _steps(residual[alive], slope[alive])
-        largest = np.max(np.abs(step), axis=1, initial=0.0, keepdims=True)
-        q[alive] -= step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
+        largest = np.max(np.abs(step[:, : equations.positions]), axis=1, initial=0.0, keepdims=True)
+        unknowns[alive] -= step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
         if not alive.any() or float(np.max(largest, initial=0.0)) < 1e-14:
             break
-    residual, slope = _forces(kernel, point, q)
+    residual, slope = equations.missing(unknowns)
     scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
     arrived = alive & (np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-10 * scale)
-    return np.asarray(q[arrived])
-
-
-def _forces(kernel: Kernel, point: OperatingPoint, q: Floats) -> tuple[Floats, Floats]:
-    """What is missing for rest, and its derivative."""
-    still = np.zeros_like(point.v)
-    values = {**point.arguments(), "v": still, "a": still, "q": q}
-    found = called_rows(kernel, values)
-    return np.asarray(found["tau"] - point.tau), found["d(tau)/d(all:dq)"]
+    return np.asarray(unknowns[arrived, : equations.positions])
 
 
 def _steps(residual: Floats, slope: Floats) -> Floats:

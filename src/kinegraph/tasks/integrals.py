@@ -20,6 +20,7 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import bound_parameters, unit_quaternions
 from kinegraph.derive.dynamics.state_rate import along_motion, state_rate
 from kinegraph.display import RichDisplay
+from kinegraph.errors import TaskError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
@@ -68,7 +69,7 @@ def integrals(mechanism: MechanismSource, *, parameters: Mapping[str, Scalar] | 
     candidates = _candidates(mechanism, derive(mechanism, "energy,momentum", parameters=bound))
     rates = along_motion(mechanism, rate, candidates)
     states = _random_states(mechanism)
-    values, slopes = _rows(candidates, states), _rows(rates, states)
+    values, slopes = _finite(mechanism, _rows(candidates, states), _rows(rates, states))
     found = [
         Integral(_name(combination), combination, _combined(candidates, combination))
         for combination in _combinations([output.name for output in candidates.outputs], values, slopes)
@@ -123,6 +124,16 @@ def _rows(graph: Graph, states: Mapping[str, Floats]) -> Floats:
     count = len(next(iter(states.values())))
     found = interpret(graph, states)
     return np.column_stack([np.broadcast_to(found[output.name], count) for output in graph.outputs])
+
+
+def _finite(mechanism: Mechanism, values: Floats, slopes: Floats) -> tuple[Floats, Floats]:
+    """The states at which all candidates and their rates have values."""
+    finite = np.isfinite(values).all(axis=1) & np.isfinite(slopes).all(axis=1)
+    if np.count_nonzero(finite) <= values.shape[1]:
+        raise TaskError(
+            f"{mechanism.name}: energy, momenta or accelerations are no finite numbers at nearly every state"
+        )
+    return values[finite], slopes[finite]
 
 
 def _combinations(names: Sequence[str], values: Floats, slopes: Floats) -> list[dict[str, Fraction]]:

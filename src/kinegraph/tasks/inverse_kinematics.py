@@ -85,6 +85,8 @@ def inverse_kinematics(
 
 def _target(pose: Floats | Sequence[float]) -> Floats:
     wanted = np.asarray(pose, dtype=float)
+    if not np.isfinite(wanted).all():
+        raise TaskError("the pose has entries that are no finite numbers")
     if wanted.shape == (3,):
         return wanted
     if wanted.shape != (4, 4):
@@ -133,6 +135,8 @@ class _Solver:
         error = place - pose[:, :3, 3]
         if self._rows == 6:
             error = np.hstack([error, rotation_vectors(self.wanted[:3, :3] @ np.swapaxes(pose[:, :3, :3], 1, 2))])
+        without_value = ~(np.isfinite(error).all(axis=1) & np.isfinite(jacobian).all(axis=(1, 2)))
+        error[without_value], jacobian[without_value] = np.inf, 0.0  # a start that leads nowhere
         return error, jacobian
 
 

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from kinegraph.compiler.compile import compile
-from kinegraph.compiler.request import Quantities
+from kinegraph.compiler.request import Quantities, quantities_of
 from kinegraph.jit.kernel import Kernel
-from kinegraph.model.expression import Scalar
+from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.operating_point import Floats
 
 
 def kernel_of(mechanism: Mechanism, quantities: Quantities, parameters: Mapping[str, Scalar] | None = None) -> Kernel:
     """Machine code for quantities, with numbers for all parameters."""
-    kernel = compile(mechanism, quantities, parameters=parameters, loops=False)
+    wanted = tuple(str(quantity) for quantity in quantities_of(quantities))
+    given = tuple(sorted((name, expression(value)) for name, value in (parameters or {}).items()))
+    return _remembered(mechanism, wanted, given)
+
+
+@lru_cache(maxsize=32)
+def _remembered(
+    mechanism: Mechanism, quantities: tuple[str, ...], parameters: tuple[tuple[str, Expression], ...]
+) -> Kernel:
+    """A task at many states, a search for a critical speed, asks for one kernel over and over."""
+    kernel = compile(mechanism, quantities, parameters=dict(parameters), loops=False)
     assert isinstance(kernel, Kernel)
     return kernel
 

@@ -1,7 +1,8 @@
 """`linearise`: x' = A x + B w, y = C x + D w about an equilibrium or a steady motion, from exact derivatives.
 
 x holds one displacement for every velocity (for a quaternion the rotation about its turned axes), then the velocities;
-w holds the forces on the coordinates and the declared inputs; y is what the user asks for.
+with loops and constraints the independent ones of both. w holds the forces on the coordinates and the declared inputs;
+y is what the user asks for.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.tangent import Tangent, tangent
 
 #: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
 STEADY = 1e-7
@@ -86,22 +88,37 @@ def linearised_at(
     found = called(kernel, point.arguments())
     if steady:
         _require_steady(mechanism, found["qdd"], found["d(qdd)/d(all:tau)"])
+    space = tangent(mechanism, point, parameters)
+    state = _state_derivative(space)
+    gains = np.hstack([found[f"d(qdd)/d({item})"] for item in by[2:]])
+    accelerations = np.hstack([found["d(qdd)/d(all:dq)"], found["d(qdd)/d(all:v)"]]) @ state
     size = len(layout.velocities)
-    a = np.block([[_turning(mechanism, point), np.eye(size)], [found["d(qdd)/d(all:dq)"], found["d(qdd)/d(all:v)"]]])
-    gains = [found[f"d(qdd)/d({item})"] for item in by[2:]]
-    b = np.vstack([np.zeros((size, sum(gain.shape[1] for gain in gains))), np.hstack(gains)])
-    c, d, names = _observed(mechanism, point, outputs, parameters, np.hstack([a[size:], b[size:]]))
-    return Linearisation(a, b, c, d, state_names(mechanism), (*layout.forces, *layout.inputs), names, point)
+    rates = np.hstack([_turning(mechanism, point), np.eye(size)]) @ state
+    displaced, moving = list(space.displaced), list(space.moving)
+    a = np.vstack([rates[displaced], accelerations[moving]])
+    if not np.isfinite(a).all():
+        raise TaskError(f"{mechanism.name}: derivatives here are not finite numbers: try a state beside this one")
+    b = np.vstack([np.zeros((len(displaced), gains.shape[1])), gains[moving]])
+    names = state_names(mechanism, space)
+    observed = _observed(mechanism, point, outputs, parameters, np.hstack([accelerations, gains]), state)
+    c, d, seen = observed or (np.eye(len(a)), np.zeros((len(a), b.shape[1])), names)
+    return Linearisation(a, b, c, d, names, (*layout.forces, *layout.inputs), seen, point)
 
 
-def state_names(mechanism: Mechanism) -> tuple[str, ...]:
+def _state_derivative(space: Tangent) -> Floats:
+    """All displacements and velocities by x."""
+    none = np.zeros((len(space.positions), len(space.moving)))
+    return np.block([[space.positions, none], [space.turning, space.velocities]])
+
+
+def state_names(mechanism: Mechanism, space: Tangent) -> tuple[str, ...]:
     """The entries of x: a displacement has its coordinate's name, a rotation that of its angular velocity in d()."""
     layout = mechanism.layout
     own = set(layout.positions)
     displacements = [
         name.removesuffix("'") if name.removesuffix("'") in own else f"d({name})" for name in layout.velocities
     ]
-    return (*displacements, *layout.velocities)
+    return (*(displacements[k] for k in space.displaced), *(layout.velocities[k] for k in space.moving))
 
 
 def _require_steady(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> None:
@@ -139,31 +156,38 @@ def _observed(
     outputs: Quantities,
     parameters: Mapping[str, Scalar] | None,
     accelerations: Floats,
-) -> tuple[Floats, Floats, tuple[str, ...]]:
-    """C, D and the names of y. accelerations: d(qdd) by x and w, for outputs that take accelerations."""
+    state: Floats,
+) -> tuple[Floats, Floats, tuple[str, ...]] | None:
+    """C, D and the names of y; None if y is the state itself.
+
+    accelerations: those of all coordinates by x and w. state: all displacements and velocities by x.
+    """
+    if not outputs:
+        return None
     layout = mechanism.layout
-    size = len(layout.velocities)
-    wanted = quantities_of(outputs) if outputs else ()
-    if not wanted:
-        inputs = accelerations.shape[1] - 2 * size
-        return np.eye(2 * size), np.zeros((2 * size, inputs)), state_names(mechanism)
+    size, width = len(layout.velocities), state.shape[1]
+    wanted = quantities_of(outputs)
     widths = {"dq": size, "v": size, "tau": len(layout.forces), "u": len(layout.inputs)}
-    slopes = [f"d({name})/d({ALL}{by})" for name in wanted for by in (*widths, "a") if _depends(name, by, mechanism)]
+    slopes = [_slope(name, by) for name in wanted for by in (*widths, "a") if _depends(name, by, mechanism)]
     found = called(kernel_of(mechanism, [*wanted, *slopes], parameters), point.arguments())
     rows, names = [], []
     for name in wanted:
         entries = np.size(found[str(name)])
         parts = [
-            found.get(f"d({name})/d({ALL}{by})", np.zeros(entries * width)).reshape(entries, width)
-            for by, width in widths.items()
+            found.get(_slope(name, by), np.zeros(entries * count)).reshape(entries, count)
+            for by, count in widths.items()
         ]
-        row = np.hstack(parts)
-        if f"d({name})/d({ALL}a)" in slopes:
-            row = row + found[f"d({name})/d({ALL}a)"].reshape(entries, size) @ accelerations
+        row = np.hstack([np.hstack(parts[:2]) @ state, *parts[2:]])
+        if _slope(name, "a") in slopes:
+            row = row + found[_slope(name, "a")].reshape(entries, size) @ accelerations
         rows.append(row)
         names += [f"{name}[{index}]" for index in range(entries)] if entries > 1 else [str(name)]
     both = np.vstack(rows)
-    return both[:, : 2 * size], both[:, 2 * size :], tuple(names)
+    return both[:, :width], both[:, width:], tuple(names)
+
+
+def _slope(quantity: Quantity, by: str) -> str:
+    return f"d({quantity})/d({ALL}{by})"
 
 
 def _depends(quantity: Quantity, by: str, mechanism: Mechanism) -> bool:

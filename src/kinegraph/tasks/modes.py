@@ -14,11 +14,13 @@ import scipy.linalg
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.linearise import Linearisation, linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.tangent import tangent
 
 #: Entries below this part of the largest are rounding.
 ROUNDING = 1e-12
@@ -80,8 +82,8 @@ def modes(
 def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping[str, Scalar] | None = None) -> Modes:
     """Like modes, at a point that is known already."""
     linear = linearised_at(mechanism, point, parameters=parameters)
-    found = _undamped(mechanism, point, linear, parameters) or _general(linear)
-    size = len(mechanism.layout.velocities)
+    size = len(tangent(mechanism, point, parameters).displaced)
+    found = _undamped(mechanism, point, linear, parameters) or _general(linear, size)
     return Modes(tuple(found), linear.states[:size], linear)
 
 
@@ -91,12 +93,37 @@ def _undamped(
     """The modes of a symmetric problem; None where it is not one."""
     if np.any(point.v):
         return None
+    if is_constrained(mechanism):
+        return _undamped_on_constraints(mechanism, point, linear, parameters)
     found = called(kernel_of(mechanism, "H,d(tau)/d(all:dq),d(tau)/d(all:v)", parameters), point.arguments())
     mass, stiffness, damping = found["H"], found["d(tau)/d(all:dq)"], found["d(tau)/d(all:v)"]
     scale = np.max(np.abs(stiffness), initial=0.0)
+    if not all(np.isfinite(matrix).all() for matrix in (mass, damping)):
+        return None
     if np.any(np.abs(damping) > ROUNDING * np.max(np.abs(mass))) or not np.isfinite(scale):
         return None
-    if np.any(np.abs(stiffness - stiffness.T) > 1e-10 * scale):
+    return _symmetric_modes(mass, stiffness, 1e-10 * scale)
+
+
+def _undamped_on_constraints(
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+) -> list[Mode] | None:
+    """The same in independent displacements, where the linear system says what stiffness and damping they have."""
+    space = tangent(mechanism, point, parameters)
+    if space.displaced != space.moving:
+        return None
+    inertia = called(kernel_of(mechanism, "H", parameters), point.arguments())["H"]
+    mass = space.velocities.T @ inertia @ space.velocities
+    lower = -mass @ linear.A[len(mass) :]
+    stiffness, damping = lower[:, : len(mass)], lower[:, len(mass) :]
+    if np.any(np.abs(damping) > 1e-10 * np.max(np.abs(mass))):
+        return None
+    return _symmetric_modes(mass, stiffness, 1e-8 * np.max(np.abs(stiffness), initial=0.0))
+
+
+def _symmetric_modes(mass: Floats, stiffness: Floats, rounding: float) -> list[Mode] | None:
+    """The modes of K x = w^2 M x; None if K is not symmetric beyond rounding."""
+    if np.any(np.abs(stiffness - stiffness.T) > rounding):
         return None
     squares, shapes = scipy.linalg.eigh((stiffness + stiffness.T) / 2, mass)
     largest = max(float(np.max(np.abs(squares))), 1e-300)
@@ -110,9 +137,8 @@ def _undamped(
     return sorted(found_modes, key=_order)
 
 
-def _general(linear: Linearisation) -> list[Mode]:
+def _general(linear: Linearisation, size: int) -> list[Mode]:
     values, vectors = np.linalg.eig(linear.A)
-    size = len(linear.states) // 2
     largest = float(np.max(np.abs(values), initial=0.0))
     found = []
     for value, vector in zip(values, vectors.T, strict=True):

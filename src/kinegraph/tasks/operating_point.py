@@ -9,7 +9,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import TaskError
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import (
     Value,
     initial_positions,
@@ -60,7 +62,18 @@ def operating_point(
         np.array([state[name] for name in group], dtype=float)
         for group in (layout.positions, layout.velocities, layout.forces, layout.inputs)
     )
-    return OperatingPoint(_unit_quaternions(mechanism, q), v, tau, u, state["t"])
+    point = OperatingPoint(_unit_quaternions(mechanism, q), v, tau, u, state["t"])
+    return fitting(mechanism, point, tuple(at or ()), parameters) if is_constrained(mechanism) else point
+
+
+def fitting(
+    mechanism: Mechanism, point: OperatingPoint, held: tuple[str, ...], parameters: Mapping[str, Scalar] | None
+) -> OperatingPoint:
+    """The point with positions and velocities that fit the constraints; those that are held stay if they can."""
+    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    named = tuple(name for name in held if name in known)
+    found = Assembler(mechanism, parameters).assembled(point.q, point.v, named, point.t)
+    return replace(point, q=found.q, v=found.v)
 
 
 def _starting_values(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import NamedTuple
 
 import flint
@@ -12,7 +11,7 @@ from kinegraph.codegen.program.binding import Binding
 from kinegraph.codegen.program.program import Instruction, Op, Program
 from kinegraph.codegen.program.schedule import AngleGroup, Step, schedule
 from kinegraph.codegen.program.uses import Uses, uses_of_nodes
-from kinegraph.graph.interpret import extended_precision
+from kinegraph.graph.interpret import extended_precision, nearest_double
 from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial
 
 _DEPTH = {Op.DIVIDE: 4, Op.SINCOS: 14, Op.FUNCTION: 20, Op.SIN: 0, Op.COS: 0, Op.STORE: 0}
@@ -248,7 +247,4 @@ def rounded(value: flint.arb | Coefficient) -> float:
     """The nearest double; infinite beyond the largest."""
     if isinstance(value, flint.arb):
         return float(value.mid())
-    try:
-        return float(value)
-    except OverflowError:
-        return inf if value > 0 else -inf
+    return nearest_double(value)

@@ -21,7 +21,7 @@ from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.model.constraints.records import row_names
-from kinegraph.model.evaluate import initial_positions, parameter_values
+from kinegraph.model.evaluate import float_values, initial_positions, parameter_values
 from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.mechanism import Mechanism
 
@@ -49,7 +49,7 @@ def analysed(
 ) -> Analysis:
     """The analysis of a mechanism; `rows` derives the graph with `value`, `jacobian` and `rate` of all its rows."""
     try:
-        values = {name: float(value) for name, value in parameter_values(mechanism, dict(bound)).items()}
+        values = float_values(parameter_values(mechanism, dict(bound)))
     except KinegraphError:
         return Analysis()
     graph = rows(mechanism, bound)

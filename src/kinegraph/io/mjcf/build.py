@@ -22,7 +22,7 @@ from kinegraph.io.mjcf.settings import InertiaFromGeoms, Settings
 from kinegraph.io.mjcf.walk import MjcfBody
 from kinegraph.io.robot.attributes import single, vector
 from kinegraph.io.robot.contacts import report_contacts
-from kinegraph.io.robot.joint_motion import AnyCoordinate, Freedom, Orientation, all_names
+from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, Orientation, all_names
 from kinegraph.io.robot.massless import report_massless
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.naming import NameTable
@@ -67,7 +67,7 @@ class RobotBuilder:
         self.point_names = NameTable(site_names(bodies))
         self._made: list[Body] = []
         self._coordinates: list[AnyCoordinate] = []
-        self._motions: list[tuple[MjcfJoint, Freedom]] = []
+        self._motions: list[tuple[MjcfJoint, JointMotion]] = []
         self._shapes: list[Shape] = []
         self._points: list[Point] = []
         self._joint_of: dict[str, str] = {}
@@ -179,7 +179,7 @@ class RobotBuilder:
         self._enter([(joints[0], motion)])
         return motion.transforms
 
-    def _enter(self, motions: list[tuple[MjcfJoint, Freedom]]) -> None:
+    def _enter(self, motions: list[tuple[MjcfJoint, JointMotion]]) -> None:
         self._motions += motions
         for joint, motion in motions:
             for coordinate in motion.coordinates:
@@ -250,7 +250,7 @@ class RobotBuilder:
                 self._points.append(Point(self.point_names[site], name, (x, y, z)))
 
 
-def _velocities(motion: Freedom) -> list[str]:
+def _velocities(motion: JointMotion) -> list[str]:
     """The names of the velocities of a joint."""
     groups = ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in motion.coordinates)
     return [name for group in groups for name in group]

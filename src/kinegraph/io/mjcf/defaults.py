@@ -7,7 +7,7 @@ from kinegraph.io.robot.xml import Element
 from kinegraph.model.names import did_you_mean
 
 _MAIN = "main"
-#: Ways to state an orientation: one in the element replaces any other in its class.
+#: Attributes that state an orientation: one in the element replaces any other in its class.
 ORIENTATIONS = frozenset({"quat", "axisangle", "xyaxes", "zaxis", "euler"})
 
 _Attributes = dict[str, dict[str, str]]

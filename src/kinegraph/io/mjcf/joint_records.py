@@ -10,7 +10,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.joints import JointReader, MjcfJoint, MjcfJointKind
 from kinegraph.io.mjcf.settings import Flags
 from kinegraph.io.robot.attributes import Written, numbers, single, vector
-from kinegraph.io.robot.joint_motion import Freedom
+from kinegraph.io.robot.joint_motion import JointMotion
 from kinegraph.model.expression import Expression, Number
 from kinegraph.model.mechanism import ZERO, Coordinate
 from kinegraph.model.robot.data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
@@ -48,7 +48,7 @@ def spring_damper(joint: MjcfJoint) -> SpringDamper | None:
     return SpringDamper(written[0].value, written[1].value)
 
 
-def armature(joint: MjcfJoint, motion: Freedom) -> Iterator[JointArmature]:
+def armature(joint: MjcfJoint, motion: JointMotion) -> Iterator[JointArmature]:
     """The armature of all coordinates of a joint."""
     stated = single(joint.element, "armature")
     if stated:
@@ -62,7 +62,7 @@ class JointRecords:
         self.reader = reader
         self.flags: Flags = reader.settings.flags
 
-    def records(self, joint: MjcfJoint, motion: Freedom, inertia: float | None) -> Iterator[Extra]:
+    def records(self, joint: MjcfJoint, motion: JointMotion, inertia: float | None) -> Iterator[Extra]:
         """All records of a joint. `inertia` is what the joint moves where it starts, needed for `springdamper`."""
         stiffness, *higher_stiffness = self._polynomial(joint, "stiffness")
         damping, *higher_damping = self._polynomial(joint, "damping")
@@ -85,14 +85,14 @@ class JointRecords:
             values.pop()
         return tuple(Number(value) for value in values or [Fraction(0)])
 
-    def _springs(self, joint: MjcfJoint, motion: Freedom, coefficients: Coefficients) -> Iterator[JointSpring]:
+    def _springs(self, joint: MjcfJoint, motion: JointMotion, coefficients: Coefficients) -> Iterator[JointSpring]:
         if not self.flags.springs or not any(item != ZERO for item in coefficients):
             return
         linear, *higher = coefficients
         for displacement, rest in self._rests(joint, motion):
             yield JointSpring(joint.name, displacement, linear, rest, tuple(higher))
 
-    def _rests(self, joint: MjcfJoint, motion: Freedom) -> Iterator[tuple[Coefficients, Coefficients]]:
+    def _rests(self, joint: MjcfJoint, motion: JointMotion) -> Iterator[tuple[Coefficients, Coefficients]]:
         """What springs work on, and where they do not pull: as stated for hinge and slide, else where it starts."""
         if joint.kind in (MjcfJointKind.HINGE, MjcfJointKind.SLIDE):
             yield motion.displacements[0], (self.reader.amount(joint, "springref") or ZERO,)
@@ -105,7 +105,7 @@ class JointRecords:
         assert not isinstance(orientation, Coordinate)
         yield turned, orientation.position
 
-    def _friction(self, joint: MjcfJoint, motion: Freedom, coefficients: Coefficients) -> Iterator[JointFriction]:
+    def _friction(self, joint: MjcfJoint, motion: JointMotion, coefficients: Coefficients) -> Iterator[JointFriction]:
         linear, *higher = coefficients if self.flags.dampers else (ZERO,)
         dry = single(joint.element, "frictionloss") if self.flags.dry_friction else None
         if linear == ZERO and not higher and not dry:
@@ -113,7 +113,7 @@ class JointRecords:
         for displacement in motion.displacements:
             yield JointFriction(joint.name, displacement, linear, Number(dry or Fraction(0)), tuple(higher))
 
-    def _limits(self, joint: MjcfJoint, motion: Freedom) -> Iterator[JointLimits]:
+    def _limits(self, joint: MjcfJoint, motion: JointMotion) -> Iterator[JointLimits]:
         """The range, and for a single coordinate the limit of forces; a free joint has neither."""
         if joint.kind is MjcfJointKind.FREE:
             return

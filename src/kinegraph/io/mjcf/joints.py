@@ -12,7 +12,7 @@ from kinegraph.io.mjcf.numeric import cleaned, pose
 from kinegraph.io.mjcf.orientation import DIGITS, Orienter
 from kinegraph.io.mjcf.settings import Settings
 from kinegraph.io.robot.attributes import Written, vector
-from kinegraph.io.robot.joint_motion import Freedom, Orientation, ball, free
+from kinegraph.io.robot.joint_motion import JointMotion, Orientation, ball, free
 from kinegraph.io.robot.naming import NameTable
 from kinegraph.io.robot.placement import linear, negative, shifts
 from kinegraph.io.robot.xml import Element
@@ -67,22 +67,22 @@ class JointReader:
         self.orienter = orienter
         self.settings = settings
 
-    def free(self, joint: MjcfJoint, start: Position, orientation: Orientation) -> Freedom:
+    def free(self, joint: MjcfJoint, start: Position, orientation: Orientation) -> JointMotion:
         """A body that moves freely; its own placement is where it starts."""
         return free(self.names, joint.name, start, orientation)
 
-    def motion(self, joints: Sequence[MjcfJoint]) -> tuple[tuple[Transform, ...], list[tuple[MjcfJoint, Freedom]]]:
+    def motion(self, joints: Sequence[MjcfJoint]) -> tuple[tuple[Transform, ...], list[tuple[MjcfJoint, JointMotion]]]:
         """The transforms of all joints of a body, each in the frame the ones before have moved."""
         moved: list[Transform] = []
         here = _ORIGIN
-        freedoms: list[tuple[MjcfJoint, Freedom]] = []
+        motions: list[tuple[MjcfJoint, JointMotion]] = []
         for joint in joints:
             anchor = here if joint.kind is MjcfJointKind.SLIDE else self._anchor(joint)
-            freedom = self._freedom(joint)
-            moved += [*shifts(_difference(anchor, here)), *freedom.transforms]
+            motion = self._motion_of(joint)
+            moved += [*shifts(_difference(anchor, here)), *motion.transforms]
             here = anchor
-            freedoms.append((joint, freedom))
-        return (*moved, *shifts(_difference(_ORIGIN, here))), freedoms
+            motions.append((joint, motion))
+        return (*moved, *shifts(_difference(_ORIGIN, here))), motions
 
     def _anchor(self, joint: MjcfJoint) -> tuple[Fraction, Fraction, Fraction]:
         pos = vector(joint.element, "pos", 3)
@@ -92,7 +92,7 @@ class JointReader:
             x, y, z = (item.value for item in cleaned(position + rotation @ [float(x), float(y), float(z)]))
         return x, y, z
 
-    def _freedom(self, joint: MjcfJoint) -> Freedom:
+    def _motion_of(self, joint: MjcfJoint) -> JointMotion:
         if joint.kind is MjcfJointKind.BALL:
             return ball(self.names, joint.name)
         axis = self._axis(joint)
@@ -101,8 +101,8 @@ class JointReader:
         reference = self.amount(joint, "ref") or ZERO
         displacement = linear(Fraction(1), own, negative(reference))
         turns = joint.kind is MjcfJointKind.HINGE
-        moves = direction.rotation(displacement) if turns else direction.slide(displacement)
-        return Freedom(moves, (Coordinate(own.text, reference),), ((own,),))
+        moves = direction.rotation(displacement) if turns else direction.translation(displacement)
+        return JointMotion(moves, (Coordinate(own.text, reference),), ((own,),))
 
     def _axis(self, joint: MjcfJoint) -> tuple[Written, ...]:
         axis = vector(joint.element, "axis", 3) or _UP

@@ -1,4 +1,4 @@
-"""The bodies of a model in order, with frames opened and the attributes of default classes filled in."""
+"""The bodies of a model in order: frames replaced by their content, default classes filled in."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ UNTURNED: Orientation = (ONE, ZERO, ZERO, ZERO)
 
 
 @dataclass(frozen=True)
-class Freedom:
+class JointMotion:
     """The motion of one joint. Each displacement is one expression, or the four names of a quaternion."""
 
     transforms: tuple[Transform, ...] = ()
@@ -39,13 +39,13 @@ def all_names(coordinate: AnyCoordinate) -> tuple[str, ...]:
     return (coordinate.name,) if isinstance(coordinate, Coordinate) else (*coordinate.names, *coordinate.velocities)
 
 
-def ball(names: NameTable, prefix: str, start: Orientation = UNTURNED) -> Freedom:
+def ball(names: NameTable, prefix: str, start: Orientation = UNTURNED) -> JointMotion:
     """Turning freely about a point: a quaternion, its velocity in the turned axes."""
     e0, e1, e2, e3 = (names.fresh(f"{prefix}_e{i}") for i in range(4))
     wx, wy, wz = (names.fresh(f"{prefix}_w{axis}") for axis in "xyz")
     group = QuaternionCoordinates((e0, e1, e2, e3), (wx, wy, wz), start)
     components = (Name(e0), Name(e1), Name(e2), Name(e3))
-    return Freedom((Quaternion(components),), (group,), (components,))
+    return JointMotion((Quaternion(components),), (group,), (components,))
 
 
 def free(
@@ -53,19 +53,19 @@ def free(
     prefix: str,
     start: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO),
     orientation: Orientation = UNTURNED,
-) -> Freedom:
+) -> JointMotion:
     """Six degrees of freedom: shifts along the axes before the joint, then a quaternion."""
     moved = [Coordinate(names.fresh(f"{prefix}_{axis.name.lower()}"), at) for axis, at in zip(Axis, start, strict=True)]
     turned = ball(names, prefix, orientation)
     slides = [Name(coordinate.name) for coordinate in moved]
-    return Freedom(
+    return JointMotion(
         (*(Shift(axis, slide) for axis, slide in zip(Axis, slides, strict=True)), *turned.transforms),
         (*moved, *turned.coordinates),
         (*((slide,) for slide in slides), *turned.displacements),
     )
 
 
-def planar(names: NameTable, prefix: str, normal: Direction) -> Freedom:
+def planar(names: NameTable, prefix: str, normal: Direction) -> JointMotion:
     """Three degrees of freedom: shifts along two axes across the normal, then a turn about it.
 
     The two axes follow the normal in the order x, y, z, x, so that the three are right-handed.
@@ -79,4 +79,4 @@ def planar(names: NameTable, prefix: str, normal: Direction) -> Freedom:
         Rotation(normal.axis, linear(sign, Name(turn.name))),
     )
     own = (u, v, turn)
-    return Freedom((*normal.turns, *moves, *inverse(normal.turns)), own, tuple((Name(c.name),) for c in own))
+    return JointMotion((*normal.turns, *moves, *inverse(normal.turns)), own, tuple((Name(c.name),) for c in own))

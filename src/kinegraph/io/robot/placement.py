@@ -101,7 +101,7 @@ class Direction:
         """Turn about the direction; the frame is turned back afterwards."""
         return (*self.turns, Rotation(self.axis, linear(Fraction(self.sign), angle)), *inverse(self.turns))
 
-    def slide(self, distance: Expression) -> tuple[Transform, ...]:
+    def translation(self, distance: Expression) -> tuple[Transform, ...]:
         """Move along the direction."""
         return (*self.turns, Shift(self.axis, linear(Fraction(self.sign), distance)), *inverse(self.turns))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kinegraph.io.robot.contacts import report_contacts
-from kinegraph.io.robot.joint_motion import AnyCoordinate, Freedom, all_names, free
+from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, all_names, free
 from kinegraph.io.robot.massless import report_massless
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.naming import NameTable
@@ -57,20 +57,20 @@ class RobotBuilder:
         return Robot(replace(bare, report=self.placing.findings.report()), links, self._joint_of)
 
     def _add_root(self, base: Base) -> None:
-        freedom = free(self.joints.names, FLOATING_BASE) if base is Base.FLOATING else Freedom()
-        self._enter_coordinates(freedom, FLOATING_BASE, self.tree.links[self.tree.root])
-        self._add_link(self.tree.root, Body(self.links[self.tree.root], None, freedom.transforms))
+        motion = free(self.joints.names, FLOATING_BASE) if base is Base.FLOATING else JointMotion()
+        self._enter_coordinates(motion, FLOATING_BASE, self.tree.links[self.tree.root])
+        self._add_link(self.tree.root, Body(self.links[self.tree.root], None, motion.transforms))
 
     def _add(self, joint: UrdfJoint) -> None:
-        freedom = self.joints.freedom(joint)
-        self._enter_coordinates(freedom, joint.name, joint.element)
-        self._extras.extend(read_extras(joint, freedom))
+        motion = self.joints.motion(joint)
+        self._enter_coordinates(motion, joint.name, joint.element)
+        self._extras.extend(read_extras(joint, motion))
         placed = origin_of(joint.element, self.placing, f"the joint {joint.name}")
-        transforms = (*placed, *freedom.transforms)
+        transforms = (*placed, *motion.transforms)
         self._add_link(joint.child, Body(self.links[joint.child], self.links[joint.parent], transforms))
 
-    def _enter_coordinates(self, freedom: Freedom, joint: str, element: Element) -> None:
-        for coordinate in freedom.coordinates:
+    def _enter_coordinates(self, motion: JointMotion, joint: str, element: Element) -> None:
+        for coordinate in motion.coordinates:
             self._coordinates.append(self.places.mark(coordinate, element.place))
             self._joint_of.update(dict.fromkeys(all_names(coordinate), joint))
 

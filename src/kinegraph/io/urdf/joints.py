@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from kinegraph.errors import ModelError
 from kinegraph.io.robot.attributes import Written, bound, single, vector
-from kinegraph.io.robot.joint_motion import Freedom, free, planar
+from kinegraph.io.robot.joint_motion import JointMotion, free, planar
 from kinegraph.io.robot.naming import NameTable
 from kinegraph.io.robot.placement import Direction, Placing, linear
 from kinegraph.io.robot.xml import Element
@@ -35,10 +35,10 @@ class JointReader:
     def _mimic(self, joint: UrdfJoint) -> Element | None:
         return joint.element.first("mimic") if self.coupled else None
 
-    def freedom(self, joint: UrdfJoint) -> Freedom:
+    def motion(self, joint: UrdfJoint) -> JointMotion:
         """How a joint moves."""
         if joint.kind is UrdfJointKind.FIXED:
-            return Freedom()
+            return JointMotion()
         if joint.kind is UrdfJointKind.FLOATING:
             return free(self.names, joint.name)
         if joint.kind is UrdfJointKind.PLANAR:
@@ -46,9 +46,9 @@ class JointReader:
         displacement = self.displacement(joint)
         direction = self._direction(joint)
         slides = joint.kind is UrdfJointKind.PRISMATIC
-        moves = direction.slide(displacement) if slides else direction.rotation(displacement)
+        moves = direction.translation(displacement) if slides else direction.rotation(displacement)
         own = () if self._mimic(joint) else (Coordinate(self.names[joint.name]),)
-        return Freedom(moves, own, ((displacement,),))
+        return JointMotion(moves, own, ((displacement,),))
 
     def displacement(self, joint: UrdfJoint) -> Expression:
         """The angle or distance of a joint: its own coordinate, or a linear expression in the one it mimics."""
@@ -85,10 +85,10 @@ class JointReader:
         return self.placing.direction(xyz, element or joint.element, f"the joint {joint.name}")
 
 
-def read_extras(joint: UrdfJoint, freedom: Freedom) -> Iterator[Extra]:
+def read_extras(joint: UrdfJoint, motion: JointMotion) -> Iterator[Extra]:
     """Limits and friction of a joint, as far as they are stated."""
     limit, dynamics = joint.element.first("limit"), joint.element.first("dynamics")
-    for displacement in freedom.displacements:
+    for displacement in motion.displacements:
         if limit is not None:
             ranged = joint.kind in (UrdfJointKind.REVOLUTE, UrdfJointKind.PRISMATIC)
             # urdfdom reads a missing end of the range as zero

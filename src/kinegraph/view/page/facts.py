@@ -7,7 +7,7 @@ from html import escape
 
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.io.records.write_elements import element_text
-from kinegraph.model.evaluate import Value, number
+from kinegraph.model.evaluate import Value, float_values, number
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml import math
 from kinegraph.notation.mathml_names import name_mathml
@@ -60,7 +60,8 @@ def bodies(mechanism: Mechanism, values: Mapping[str, Value], missing: Sequence[
 def parameters(mechanism: Mechanism, values: Mapping[str, Value]) -> str:
     """The parameters with the values of the run; nothing if there are none."""
     typeset = names([parameter.name for parameter in mechanism.parameters])
-    found = [f"{float(values[parameter.name]):.6g}" for parameter in mechanism.parameters]
+    known = float_values(values)
+    found = [f"{known[parameter.name]:.6g}" for parameter in mechanism.parameters]
     return table(zip(typeset, found, strict=True)) if found else ""
 
 

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.errors import ModelError
+
 #: Something to be drawn, as the page's script reads it: its kind, where it is, and what else that kind needs.
 Part: TypeAlias = dict[str, Any]
 
@@ -21,4 +23,9 @@ def packed(array: NDArray[Any]) -> str:
 
 def json_for_html(data: Mapping[str, Any]) -> str:
     """JSON that can stand in a <script> element whatever strings it holds."""
-    return json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    try:
+        text = json.dumps(data, allow_nan=False)
+    except ValueError:
+        remedy = "look for numbers that are too large, and for a division by zero"
+        raise ModelError("what is to be drawn has places that are no finite numbers", remedy=remedy) from None
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

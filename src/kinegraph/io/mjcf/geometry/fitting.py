@@ -29,7 +29,7 @@ def fitted(kind: str, mesh: MeshAsset, around: bool, scale: float) -> Fitted:
         centre = centre + axes @ ((low + high) / 2)
         sizes = _around(kind, (high - low) / 2)
     else:
-        sizes = _alike(kind, _inertia_box(mesh.moments.moments / mesh.moments.amount))
+        sizes = _by_inertia_box(kind, _inertia_box(mesh.moments.moments / mesh.moments.amount))
     if sizes is None:
         raise ModelError(f"a {kind} cannot be fitted to a mesh", mesh.element.place, "use a primitive")
     if not (scale > 0 and max(sizes) > 0):
@@ -44,7 +44,7 @@ def _inertia_box(moments: Floats) -> Floats:
     return np.asarray(np.sqrt(np.maximum(squares, 0)) / 2)
 
 
-def _alike(kind: str, box: Floats) -> tuple[float, ...] | None:
+def _by_inertia_box(kind: str, box: Floats) -> tuple[float, ...] | None:
     """Sizes like those of a box of the same inertia."""
     x, y, z = (float(half) for half in box)
     radius = (x + y) / 2

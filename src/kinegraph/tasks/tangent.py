@@ -1,0 +1,77 @@
+"""The motions that constraints leave near a state: displacements and velocities by the independent ones.
+
+With J v = 0 for all rows and J d = 0 for those that hold by position, the dependent entries are solved for. For a tree
+everything is independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.constraints.rank import dependent_columns, row_rank
+from kinegraph.errors import TaskError
+from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
+from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.kernels import called, kernel_of
+from kinegraph.tasks.operating_point import Floats, OperatingPoint
+
+_JACOBIAN, _SLOPE = "constraint_jacobian", "d(constraint_rates)/d(all:dq)"
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """d = positions z and v = turning z + velocities w, for small z and w.
+
+    z are the displacements with the indices `displaced`, w the velocities with the indices `moving`.
+    """
+
+    displaced: tuple[int, ...]
+    moving: tuple[int, ...]
+    positions: Floats
+    velocities: Floats
+    turning: Floats
+
+
+def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None) -> Tangent:
+    """The tangent space at a state that fits the constraints."""
+    size = len(mechanism.layout.velocities)
+    every = tuple(range(size))
+    if not is_constrained(mechanism):
+        return Tangent(every, every, np.eye(size), np.eye(size), np.zeros((size, size)))
+    found = called(kernel_of(mechanism, [_JACOBIAN, _SLOPE], parameters), point.arguments())
+    jacobian, slope = found[_JACOBIAN], found[_SLOPE]
+    if not (np.all(np.isfinite(jacobian)) and np.all(np.isfinite(slope))):
+        raise TaskError(f"{mechanism.name}: the constraints have no finite derivative here: choose another state")
+    held = jacobian[_holonomic(mechanism)]
+    displaced, positions = _solved(held)
+    moving, velocities = _solved(jacobian)
+    rows = list(row_rank(jacobian).independent)
+    dependent = [index for index in every if index not in moving]
+    turning = np.zeros((size, len(displaced)))
+    turning[dependent] = -np.linalg.solve(jacobian[np.ix_(rows, dependent)], slope[rows] @ positions)
+    return Tangent(displaced, moving, positions, velocities, turning)
+
+
+def _holonomic(mechanism: Mechanism) -> list[int]:
+    """The rows that hold by position."""
+    free = {one.name for one in mechanism.constraints if constraint_kind(mechanism, one) is ConstraintKind.NONHOLONOMIC}
+    return [index for index, name in enumerate(row_names_of(mechanism)) if name not in free]
+
+
+def _solved(jacobian: Floats) -> tuple[tuple[int, ...], Floats]:
+    """The independent columns, and all columns by them where the rows are zero."""
+    size = jacobian.shape[1]
+    rows = list(row_rank(jacobian).independent)
+    dependent = list(dependent_columns(jacobian[rows])) if rows else []
+    independent = [index for index in range(size) if index not in dependent]
+    basis = np.zeros((size, len(independent)))
+    basis[independent] = np.eye(len(independent))
+    if dependent:
+        basis[dependent] = -np.linalg.solve(jacobian[np.ix_(rows, dependent)], jacobian[np.ix_(rows, independent)])
+    return tuple(independent), basis

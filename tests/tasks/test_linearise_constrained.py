@@ -1,0 +1,139 @@
+"""Linear systems and modes on loops, constraints and rolling wheels."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import kinegraph as kg
+from kinegraph.errors import AssemblyError, TaskError
+from kinegraph.tasks.tangent import tangent
+from tests.simulate.test_nonholonomic import DISC
+
+TREE = """
+    coordinates q1, q2; gravity 0, -9.81, 0;
+    Upper | Rz(q1) | Sy(-0.4), m(1.3), Jz(0.11); Lower~Upper | Sy(-0.9), Rz(q2) | Sy(-0.3), m(0.7), Jz(0.05);
+    spring coil | on(q2), stiffness(2); {more}
+"""
+#: The same with each body on its own, in absolute coordinates, and two pins.
+MAXIMAL = """
+    coordinates q1, q2, x1, y1 = -0.4, x2, y2 = -1.2; gravity 0, -9.81, 0;
+    Upper | Sx(x1), Sy(y1), Rz(q1) | m(1.3), Jz(0.11); Lower | Sx(x2), Sy(y2), Rz(q1 + q2) | m(0.7), Jz(0.05);
+    loop top | revolute | Upper: Sy(0.4) |; loop elbow | revolute | Upper: Sy(-0.5) | Lower: Sy(0.3);
+    spring coil | on(q2), stiffness(2); {more}
+"""
+
+
+@pytest.mark.parametrize("more", ["", "damper oil | on(q1), damping(0.4);"])
+def test_pins_instead_of_a_tree(more):
+    tree, maximal = (kg.modes(kg.parse(text.format(more=more))) for text in (TREE, MAXIMAL))
+    assert maximal.displacements == tree.displacements == ("q1", "q2")
+    wanted = np.array([mode.eigenvalue for mode in tree.modes])
+    np.testing.assert_allclose([mode.eigenvalue for mode in maximal.modes], wanted, rtol=1e-11, atol=1e-11)
+    for first, second in zip(tree.modes, maximal.modes, strict=True):
+        np.testing.assert_allclose(first.shape, second.shape, atol=1e-10)
+
+
+def test_outputs_follow_the_dependent_coordinates():
+    linear = kg.linearise(kg.parse(MAXIMAL.format(more="output end = Lower (0, -0.5, 0);")), outputs="pose:end")
+    tree = kg.linearise(kg.parse(TREE.format(more="output end = Lower (0, -0.8, 0);")), outputs="pose:end")
+    np.testing.assert_allclose(linear.C[3], tree.C[3], atol=1e-12)  # x of the end
+
+
+def test_a_four_bar_swings_as_its_motion_says():
+    """The period of a small swing about the equilibrium, from a run."""
+    bars = kg.load("four-bar")
+    rest = brentq(lambda crank: float(kg.compile(bars, "qdd")(*_state(bars, crank), np.zeros(3))[0]), -2.2, -1.0)
+    (mode,) = kg.modes(bars, {"crank": rest}).modes
+    run = kg.simulate(
+        bars, 2 * np.pi / mode.frequency, initial={"crank": rest + 1e-4}, grid=4, rtol=1e-11, atol=1e-13, native=False
+    )
+    np.testing.assert_allclose(run["crank"][1::2] - rest, [0, 0], atol=3e-8)
+    np.testing.assert_allclose(run["crank"][2] - rest, -1e-4, atol=3e-8)
+
+
+def _state(bars, crank):
+    place = kg.assemble(bars, {"crank": crank})
+    return place.q, place.v
+
+
+def test_a_rolling_disc_stands_up_above_its_critical_speed():
+    """A uniform disc rolls stably upright if its rate exceeds sqrt(g/(3 r))."""
+    disc = kg.parse(DISC.format(along="r*lean'*cos(lean)*sin(psi)", across="-r*lean'*cos(lean)*cos(psi)"))
+    critical = np.sqrt(9.81 / (3 * 0.3))
+
+    def square(rate):
+        values = kg.linearise(disc, {"phi'": rate}).eigenvalues
+        return float(np.real(values[np.argmax(np.abs(values))] ** 2))
+
+    found = brentq(square, 0.5 * critical, 1.5 * critical, xtol=1e-13)
+    assert found == pytest.approx(critical, rel=1e-9)
+
+
+def test_a_state_that_cannot_be_assembled_is_an_error():
+    with pytest.raises(AssemblyError, match="pin stays open"):
+        kg.linearise("four-bar", parameters={"b": 0.01, "c": 0.01})
+    with pytest.raises(TaskError, match="neither an equilibrium nor a steady motion"):
+        kg.linearise("four-bar")
+
+
+# the benchmark bicycle (Meijaard and others 2007), from its full nonlinear model
+
+M = [[80.81722, 2.31941332208709], [2.31941332208709, 0.29784188199686]]
+C1 = [[0, 33.86641391492494], [-0.85035641456978, 1.6854039739756]]
+K0 = [[-80.95, -2.59951685249872], [-2.59951685249872, -0.80329488458618]]
+K2 = [[0, 76.59734589573222], [0, 2.65431523794604]]
+EIGENVALUES = {
+    1: (-7.11008014637, -3.13423125067, 3.5269617099 + 0.8077402752j),
+    5: (-14.0783896928, -0.322866429, -0.7753418822 + 4.46486771379j),
+    10: (-24.62459635017, 0.16105338653, -3.72016840437 + 10.90681139476j),
+}
+
+
+@pytest.fixture(scope="module")
+def bicycle():
+    return kg.load("bicycle")
+
+
+def at_speed(speed):
+    return {"x'": speed, "rear'": -speed / 0.3, "front'": -speed / 0.35}
+
+
+def lower_rows(bicycle, speed):
+    """Accelerations of roll and steer by roll, steer and their rates; and the mass matrix of both."""
+    linear = kg.linearise(bicycle, at_speed(speed))
+    rows, columns = ([linear.states.index(name) for name in names] for names in (LEAN_RATES, LEAN + LEAN_RATES))
+    space = tangent(bicycle, linear.point)
+    basis = space.velocities[:, [space.moving.index(bicycle.layout.velocities.index(name)) for name in LEAN_RATES]]
+    inertia = kg.compile(bicycle, "H")(linear.point.q)
+    return linear.A[np.ix_(rows, columns)], basis.T @ inertia @ basis
+
+
+LEAN, LEAN_RATES = ["roll", "steer"], ["roll'", "steer'"]
+
+
+def test_bicycle_matrices(bicycle):
+    slow, mass = lower_rows(bicycle, 1.0)
+    fast, _ = lower_rows(bicycle, 4.0)
+    still = (16 * slow[:, :2] - fast[:, :2]) / 15
+    np.testing.assert_allclose(mass, M, rtol=1e-12)
+    np.testing.assert_allclose(-mass @ slow[:, 2:], C1, atol=3e-12)
+    np.testing.assert_allclose(-mass @ still / 9.81, K0, atol=1e-11)
+    np.testing.assert_allclose(-mass @ (fast[:, :2] - slow[:, :2]) / 15, K2, atol=1e-11)
+
+
+@pytest.mark.parametrize("speed", EIGENVALUES)
+def test_bicycle_eigenvalues(bicycle, speed):
+    found = kg.linearise(bicycle, at_speed(speed)).eigenvalues
+    for value in EIGENVALUES[speed]:
+        assert np.min(np.abs(found - value)) < 2e-9
+
+
+def test_bicycle_weave_and_capsize_speeds(bicycle):
+    def lean(speed):
+        rows, _ = lower_rows(bicycle, speed)
+        return np.linalg.eigvals(np.vstack([np.eye(4)[2:], rows]))
+
+    weave = brentq(lambda v: np.max(lean(v)[np.abs(lean(v).imag) > 1].real), 4.2, 4.4, xtol=1e-14)
+    capsize = brentq(lambda v: np.linalg.det(lower_rows(bicycle, v)[0][:, :2]), 5.9, 6.2, xtol=1e-14)
+    assert weave == pytest.approx(4.29238253634111, abs=2e-12)
+    assert capsize == pytest.approx(6.02426201538837, abs=2e-12)
