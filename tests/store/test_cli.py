@@ -58,6 +58,7 @@ def test_a_whole_session(run, ask, place, tmp_path):
     assert {(name, form) for name, form, _ in shown["expressions"]} >= {("H[1,1]", "symbolic+sums")}
     assert "fast_extract" in run("show", "double-pendulum")[1]
     assert "model double-pendulum" in run("show", "double-pendulum", "--text")[1]
+    assert "model double-pendulum" in ask("show", "double-pendulum", "--text")["text"]
     assert ask("eval", "double-pendulum", "-q", "H,H[1,2]", "--at", "q2=0")["H"] == [[5.0, 2.0], [2.0, 1.0]]
     assert ask("eval", "double-pendulum", "-q", "H11", "--at", "q2=0,l1=2,m2=3")["H11"] == pytest.approx(31)
     found = ask("expression", "double-pendulum", "H12", "--numeric", "--keep")

@@ -5,6 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
+from kinegraph.tasks.loop_motion import motion_on_constraints
 from kinegraph.tasks.unknown_forces import Way, inverse_dynamics
 from tests.tasks.reference import reference
 
@@ -51,6 +52,27 @@ CRANE = """
     force rack | at(C), world(S*(Gx - C.x)/s, S*(Gy - C.y)/s, 0);
 """
 
+#: The same crane as a linkage: four pins close its loops, and the rack slides through the pinion G.
+LINKAGE = """
+    parameters AD = 36, AC = 12.73, Gx = 0.36, Gy = 11.78, DF = 18, Ex = -5.2, Ey = 0.31, EL = 27.78,
+        Lx = -3.95, Ly = 15.04, AB = 17, LN = 7, LP = 3, NB = 8.5;
+    coordinates s = 7.1, boom = 0.98, trunk = -1.15, stay = 0.56, rocker = 0.9, link = -0.9, rack = -0.1;
+    gravity 0, -9.81, 0;
+    unknown S;
+    Rack          | Sx(Gx), Sy(Gy), Rz(rack), Sx(s) |;
+    Boom          | Rz(boom)                        | Sx(AD/2), m(70000), Jz(7560000);
+    Trunk~Boom    | Sx(AD), Rz(trunk - boom)        | Sx(5.5), Sy(0.05), m(30000), Jz(1400000);
+    Load~Trunk    | Sx(DF)                          | m(160000);
+    Stay          | Sx(Lx), Sy(Ly), Rz(stay)        | Sx(EL/2), m(8000), Jz(514485.6);
+    Rocker        | Sx(Lx), Sy(Ly), Rz(rocker)      | m(12000), Jz(90000);
+    Weight~Rocker | Rz(165*pi/180), Sx(LP)          | m(200000);
+    Link~Rocker   | Sx(LN), Rz(link - rocker)       | Sx(NB/2), m(4000), Jz(4000*NB^2/12);
+    loop C | revolute | Boom: Sx(AC)           | Rack:;
+    loop E | revolute | Trunk: Sx(Ex), Sy(Ey)  | Stay: Sx(EL);
+    loop B | revolute | Boom: Sx(AB)           | Link: Sx(NB);
+    force pinion | value(-S), on(s);
+"""
+
 
 @pytest.mark.parametrize("way", Way)
 def test_three_link_arm_with_one_unknown_in_two_components(way):
@@ -73,6 +95,35 @@ def test_portal_crane_by_its_triangles():
         np.testing.assert_allclose(found["S"], forces, rtol=1e-12, atol=1e-12 * np.abs(forces).max())
         np.testing.assert_allclose(found.A[:, 0, 0], -1, atol=1e-13)  # S shortens s, exactly
     np.testing.assert_allclose(ways[0]["S"], ways[1]["S"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("way", Way)
+def test_portal_crane_as_a_linkage(way):
+    wanted = reference("inverse_dynamics_crane_jib")
+    law = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
+    times = [row["t"] for row in wanted["rows"]]
+    found = inverse_dynamics(kg.parse(LINKAGE), law, times, way=way)
+    forces = np.array([row["S_G"] for row in wanted["rows"]])
+    np.testing.assert_allclose(found["S"], forces, rtol=1e-11, atol=1e-11 * np.abs(forces).max())
+
+
+def test_motions_that_loops_cannot_follow_are_named():
+    bars = kg.load("four-bar")
+    with pytest.raises(TaskError, match=r"had to give way|stays open"):
+        inverse_dynamics(bars, {"crank": "t", "rocker": "2*t"}, [0.3, 0.6], unknown=["tau:crank"])
+    with pytest.raises(TaskError, match=r"leave 1 of .* free"):
+        inverse_dynamics(kg.load("loop-5"), {kg.load("loop-5").layout.positions[0]: "1"}, [0.0], unknown=["tau:b1"])
+
+
+def test_torque_of_a_four_bar_crank_is_that_of_its_kernel():
+    bars = kg.load("four-bar")
+    times = np.linspace(0, 2, 9)
+    found = inverse_dynamics(bars, {"crank": "0.3 + 3*t + sin(t)"}, times, unknown=["tau:crank"])
+    motion = motion_on_constraints(bars, {"crank": "0.3 + 3*t + sin(t)"}, times)
+    torque = kg.compile(bars, "tau").batch(motion.q, motion.v, motion.a)[:, 0]
+    np.testing.assert_allclose(found["tau:crank"], torque, atol=1e-9)
+    rates = kg.compile(bars, "constraint_rates").batch(motion.q, motion.v)
+    assert np.abs(rates).max() < 1e-11
 
 
 def test_what_the_motion_does_not_determine_is_no_number():

@@ -59,7 +59,7 @@ def run(
     step: Annotated[float | None, typer.Option(help="Length of fixed steps (rk4, symplectic), in seconds.")] = None,
     points: Annotated[int, typer.Option(help="Equal intervals to save; 0 saves the integrator's own steps.")] = 1000,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save to .parquet, .csv or .npz.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save to .csv, .npz or (extra) .parquet.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw to .png, .svg or .pdf.")] = None,
     page: Annotated[
@@ -72,7 +72,7 @@ def run(
     estimate_error: Annotated[
         bool, typer.Option("--estimate-error", help="Run again with a hundredth of the tolerance; say what agrees.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no word of what is compiled.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Simulate a mechanism and print how it went; save the motion and draw it.

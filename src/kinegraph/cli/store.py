@@ -130,11 +130,11 @@ def show(
 
     with opened(store) as here:
         found = describe(here, model)
-    if text:
-        typer.echo(found.text, nl=False)
-        return
     if json:
         print_json(asdict(found))
+        return
+    if text:
+        typer.echo(found.text, nl=False)
         return
     graph = found.graph
     typer.echo(f"{graph}  #{graph.id}  {plural(graph.nodes, 'node')}, {plural(graph.levels, 'level')}, {graph.created}")

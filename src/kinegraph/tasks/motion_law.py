@@ -38,15 +38,22 @@ def motion_of(
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Motion:
     """The motion that laws such as {"s": "0.5*cos(pi*t/T)"} describe; every coordinate needs one."""
+    missing = [name for name in mechanism.layout.positions if name not in laws]
+    if missing:
+        raise TaskError(f"no law of motion for {', '.join(missing)}; give motion={{'{missing[0]}': '...'}}")
+    return laws_of(mechanism, {name: laws[name] for name in (*mechanism.layout.positions, *laws)}, times, parameters)
+
+
+def laws_of(
+    mechanism: Mechanism, laws: Mapping[str, Scalar], times: Floats, parameters: Mapping[str, Scalar] | None = None
+) -> Motion:
+    """The same for some coordinates alone, in the order of the laws."""
     layout = mechanism.layout
     if layout.quaternions:
         raise TaskError("laws of motion are for coordinates, and this mechanism has quaternions")
     for name in laws:
         if name not in layout.positions:
             raise TaskError(f"there is no coordinate {name!r}\n  {did_you_mean(name, layout.positions)}")
-    missing = [name for name in layout.positions if name not in laws]
-    if missing:
-        raise TaskError(f"no law of motion for {', '.join(missing)}; give motion={{'{missing[0]}': '...'}}")
     values = float_values(parameter_values(mechanism, parameters))
     found = interpret(_graph(mechanism, laws), values | {TIME: times})
     return Motion(times, *(np.atleast_2d(found[name]) for name in ("q", "v", "a")))
@@ -58,8 +65,8 @@ def _graph(mechanism: Mechanism, laws: Mapping[str, Scalar]) -> Graph:
     rate = ForwardDerivative(builder, {builder.symbol(Kind.TIME, TIME): builder.one})
     known = {parameter.name for parameter in mechanism.parameters} | {TIME, "pi"}
     rows: list[list[int]] = [[], [], []]
-    for name in mechanism.layout.positions:
-        law = formula(laws[name])
+    for name, given in laws.items():
+        law = formula(given)
         for used in names(law):
             if used not in known:
                 hint = did_you_mean(used, known)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
+from scipy.linalg import null_space
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
@@ -22,6 +23,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.tasks.kernels import called_rows, kernel_of
+from kinegraph.tasks.loop_motion import JACOBIAN, motion_on_constraints
 from kinegraph.tasks.motion_law import Motion, motion_of
 from kinegraph.tasks.operating_point import Floats
 
@@ -72,17 +74,21 @@ def inverse_dynamics(
 ) -> UnknownForces:
     """The unknown forces for a motion.
 
-    motion: a law of time for every coordinate. unknown: names of `unknown` statements, free inputs, or forces on
+    motion: a law of time for every coordinate; with loops, for as many as leave nothing free.
+    unknown: names of `unknown` statements, free inputs, or forces on
     coordinates (`tau:q1`); by default all that the model declares unknown. least_norm: give the smallest values where
     the motion does not determine them, instead of NaN.
     """
     mechanism = mechanism_of(mechanism)
-    if is_constrained(mechanism):
-        raise TaskError("unknown forces in loops are not sorted yet: write the geometry by its triangles")
     names = _unknown_names(mechanism, unknown)
-    open_model = _with_inputs(mechanism)
-    moved = motion_of(mechanism, motion, np.atleast_1d(np.asarray(times, dtype=float)), parameters)
-    a, b = _equations(open_model, names, moved, parameters, way)
+    at = np.atleast_1d(np.asarray(times, dtype=float))
+    if is_constrained(mechanism):
+        moved = motion_on_constraints(replace(mechanism, unknowns=(), elements=()), motion, at, parameters)
+        a, b = _equations(replace(_with_inputs(mechanism), loops=(), constraints=()), names, moved, parameters, way)
+        a, b = _without_multipliers(mechanism, moved, a, b, parameters)
+    else:
+        moved = motion_of(mechanism, motion, at, parameters)
+        a, b = _equations(_with_inputs(mechanism), names, moved, parameters, way)
     return _solved(moved.times, names, a, b, least_norm)
 
 
@@ -125,6 +131,18 @@ def _equations(
             unit = np.eye(len(layout.forces))[layout.forces.index(name)]
             columns.append(np.tile(unit, (len(motion.times), 1)))
     return np.stack(columns, axis=2), found["tau"]
+
+
+def _without_multipliers(
+    mechanism: Mechanism, motion: Motion, a: Floats, b: Floats, parameters: Mapping[str, Scalar] | None
+) -> tuple[Floats, Floats]:
+    """The equations along the motions the constraints allow, in which their forces do no work."""
+    ties = replace(mechanism, unknowns=(), elements=())
+    values = {"q": motion.q, "v": motion.v, "t": motion.times, "u": np.zeros(len(mechanism.layout.inputs))}
+    jacobians = called_rows(kernel_of(ties, JACOBIAN, parameters), values)[JACOBIAN]
+    bases = [null_space(jacobian, rcond=1e-9) for jacobian in jacobians]
+    pairs = list(zip(bases, a, b, strict=True))
+    return np.array([basis.T @ one for basis, one, _ in pairs]), np.array([basis.T @ one for basis, _, one in pairs])
 
 
 def _solved(times: Floats, names: tuple[str, ...], a: Floats, b: Floats, least_norm: bool) -> UnknownForces:
