@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from kinegraph.tasks.modes import modes
     from kinegraph.tasks.reactions import reactions
     from kinegraph.tasks.response import response
+    from kinegraph.tasks.sensitivities import sensitivities
     from kinegraph.tasks.unknown_forces import inverse_dynamics
     from kinegraph.view.look import view
 
@@ -90,6 +91,7 @@ _HOMES = {
     "reactions": "kinegraph.tasks.reactions",
     "reduce": "kinegraph.passes.pipeline",
     "response": "kinegraph.tasks.response",
+    "sensitivities": "kinegraph.tasks.sensitivities",
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",
     "view": "kinegraph.view.look",
@@ -133,6 +135,7 @@ __all__ = [
     "reactions",
     "reduce",
     "response",
+    "sensitivities",
     "simulate",
     "sweep",
     "view",

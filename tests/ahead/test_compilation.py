@@ -71,7 +71,7 @@ def test_where_no_process_can_be_started(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(subprocess, "Popen", refuse)
     compiler = code(tmp_path).start()
     compiler.wait()
-    assert compiler.done and not code(tmp_path).ready
+    assert compiler.done and not compiler.started and not code(tmp_path).ready
 
 
 def test_a_module_in_the_working_directory_does_not_disturb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "modes": lambda one, folder: str(kg.modes(one, {"q1": 0, "q2": 0})),
     "reactions": lambda one, folder: str(kg.reactions(one, "Lower")),
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
+    "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "sweep": lambda one, folder: kg.sweep(one, 0.01, over={"q1": [0.1]}, native=False, progress=False)["q1"].tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,

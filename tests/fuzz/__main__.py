@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from kinegraph.errors import KinegraphError
 from tests.fuzz.campaign import Campaign, Fault, Tally
 from tests.fuzz.subjects import BY_NAME, SUBJECTS
 
@@ -40,7 +41,10 @@ def _again(name: str, seed: int, number: int) -> None:
     subject = BY_NAME[name]
     text, depth = subject.case(seed, number)
     print(f"{depth.name.lower()}: {text}", flush=True)
-    subject.run(text, depth)
+    try:
+        subject.run(text, depth)
+    except KinegraphError as error:
+        print(f"refused: {error}")
 
 
 def _tell(fault: Fault) -> None:

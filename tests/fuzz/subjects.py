@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz import commands, formulas, models, traps
+from tests.fuzz import commands, formulas, models
 from tests.fuzz.subject import Subject
 
 SUBJECTS = (
@@ -15,8 +15,4 @@ SUBJECTS = (
     Subject("minimise", 30, formulas.make_sympy, formulas.run_minimise),
     Subject("command", 20, commands.make_command, commands.run_command),
 )
-
-#: No part of a campaign: what the fuzzer must notice of a program that does wrong.
-TRAPS = Subject("traps", 0, traps.make, traps.run)
-
-BY_NAME = {subject.name: subject for subject in (*SUBJECTS, TRAPS)}
+BY_NAME = {subject.name: subject for subject in SUBJECTS}

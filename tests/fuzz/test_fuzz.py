@@ -13,7 +13,8 @@ from kinegraph.io.urdf import parse_urdf
 from tests.fuzz import sources, traps
 from tests.fuzz.campaign import Campaign, Fault
 from tests.fuzz.subject import Depth, Subject
-from tests.fuzz.subjects import BY_NAME, SUBJECTS, TRAPS
+from tests.fuzz.subjects import BY_NAME, SUBJECTS
+from tests.fuzz.traps import TRAPS
 from tests.fuzz.worker import outcome
 
 REGRESSIONS = Path(__file__).parent / "regressions"

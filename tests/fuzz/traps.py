@@ -6,7 +6,7 @@ import ctypes
 from random import Random
 
 from kinegraph.errors import KinegraphError
-from tests.fuzz.subject import Depth
+from tests.fuzz.subject import Depth, Subject
 
 WAYS = ("nothing", "refuse", "raise", "memory", "crash", "spin")
 
@@ -28,3 +28,7 @@ def run(way: str, depth: Depth) -> None:
         ctypes.string_at(0)
     while way == "spin":
         pass
+
+
+#: No part of a campaign.
+TRAPS = Subject("traps", 0, make, run)

@@ -11,7 +11,6 @@ import faulthandler
 import json
 import os
 import re
-import resource
 import signal
 import sys
 import time
@@ -22,7 +21,7 @@ from typing import TextIO
 
 from kinegraph.errors import KinegraphError
 from tests.fuzz.subject import Depth, Subject
-from tests.fuzz.subjects import BY_NAME
+from tests.fuzz.traps import TRAPS
 
 #: Bytes of memory one case may take beyond those of the program at rest.
 BYTES = 2 * 1024**3
@@ -43,6 +42,8 @@ def outcome(subject: Subject, text: str, depth: Depth) -> tuple[str, str]:
 
 def limit_memory() -> None:
     """From here on the process cannot get more than BYTES beyond what it has."""
+    import resource  # Windows has none, and runs the quick cases all the same
+
     size = re.search(r"VmSize:\s*(\d+) kB", Path("/proc/self/status").read_text("ascii"))
     if size:  # other systems have no such file, and run without this limit
         most = int(size[1]) * 1024 + BYTES
@@ -62,9 +63,17 @@ def run_cases(subject: Subject, seed: int, numbers: range, limit: float, report:
         print(json.dumps({"case": number, "how": how, "seconds": seconds, "trace": trace}), file=report, flush=True)
 
 
+def _subject(name: str) -> Subject:
+    if name == TRAPS.name:
+        return TRAPS
+    from tests.fuzz.subjects import BY_NAME  # brings the whole program with it
+
+    return BY_NAME[name]
+
+
 def main() -> None:
     """The cases of the command line; what the program prints meanwhile goes nowhere."""
-    subject, seed, first, last = BY_NAME[sys.argv[1]], *map(int, sys.argv[2:5])
+    subject, seed, first, last = _subject(sys.argv[1]), *map(int, sys.argv[2:5])
     limit = float(sys.argv[5])
     report = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -71,13 +71,14 @@ def test_reading_back_the_written_model_gives_all_that_the_language_has_words_fo
     assert shapes and parse(write(mechanism)) == replace(mechanism, extras=shapes)
 
 
-def test_loops_are_reported_and_actuators_listed() -> None:
+def test_actuators_are_listed_and_loops_closed() -> None:
     report = load_mjcf(BRANCHED).report
     assert [finding.message for finding in report.of(FindingKind.LEFT_OUT)] == [
         "contacts: nothing stops the 7 shapes that could touch",
-        "<connect> of <equality>: hand and pendulum",
         "<motor> of <actuator>: swing",
     ]
+    (loop,) = load_mjcf(BRANCHED).mechanism.loops
+    assert (loop.name, str(loop.first), str(loop.second)) == ("connect_hand_pendulum", "hand", "pendulum")
     assert "0.7071068 0.0 0.7071067 0.0" in report.of(FindingKind.NEAR_RIGHT_ANGLE)[0].message
 
 
@@ -91,6 +92,13 @@ def test_springs_friction_armature_and_limits_are_kept() -> None:
     assert [text(limits.lower), text(limits.upper)] == ["-pi/2", "pi/2"]
     (ball,) = (extra for extra in extras if isinstance(extra, JointFriction) and extra.joint == "wrist")
     assert [text(name) for name in ball.displacement] == ["wrist_e0", "wrist_e1", "wrist_e2", "wrist_e3"]
+
+
+def test_a_site_between_two_points_lies_in_their_middle() -> None:
+    (point,) = parse_mjcf(
+        model('<joint/><site name="s" type="capsule" size="1" fromto="0 0 1 0.5 2 4"/>')
+    ).mechanism.points
+    assert [text(item) for item in point.position] == ["0.25", "1", "2.5"]
 
 
 def test_limits_need_a_range_and_a_switch() -> None:

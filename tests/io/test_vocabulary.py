@@ -94,9 +94,19 @@ MODEL = """
     <replicate count="2" offset="1 0 0"><site name="r"/></replicate>
     <body xyaxes="1 0 0 0 1 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1" zaxis="0 0 1"/></body>
   </body></frame>
-  <body name="free"><freejoint name="f"/><geom size="1"/></body></worldbody>
+  <body name="free"><freejoint name="f"/><geom size="1"/><site name="t"/></body></worldbody>
+  <equality>
+    <connect name="c" body1="b" body2="free" anchor="0 0 0"/><connect site1="s" site2="t"/>
+    <weld body1="b" body2="free"/><weld site1="s" site2="t"/><joint joint1="j"/>
+  </equality>
 </mujoco>
 """
+#: Entries of elements that are called otherwise.
+THROUGH = {
+    "replicate": ("replicate", REPLICA + "replicate"),
+    "relation": ("joint",),
+    "equality_class": ("connect", "weld", "joint"),
+}
 #: What the reader asks for only to say that it cannot use it.
 ASKED_TO_REFUSE = {("mesh", "builtin")}
 
@@ -105,7 +115,7 @@ ASKED_TO_REFUSE = {("mesh", "builtin")}
     ("vocabulary", "read", "text", "through"),
     [
         (URDF, load_urdf, ROBOT, {"shape": ("visual", "collision"), "shape_material": ("material",)}),
-        (MJCF, load_mjcf, MODEL, {"replicate": ("replicate", REPLICA + "replicate")}),
+        (MJCF, load_mjcf, MODEL, THROUGH),
     ],
     ids=["urdf", "mjcf"],
 )
@@ -175,7 +185,8 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     [
         ('<actuator><motor joint="j"/><position joint="j"/></actuator>', "", "actuators (2)"),
         ('<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>', "", "tendons"),
-        ('<equality><weld body1="b"/></equality>', "", "equality constraints"),
+        ('<equality><tendon tendon1="t"/></equality>', "", "equality constraints"),
+        ('<equality><weld body1="b" solref="0.1 1"/></equality>', "", ""),
         ('<equality><weld body1="b" active="false"/></equality>', "", ""),
         ('<keyframe><key qpos="1"/></keyframe>', "", "keyframes"),
         ('<contact><pair geom1="a" geom2="b"/></contact>', "", "contacts"),

@@ -148,6 +148,8 @@ def test_a_run_is_interpreted_until_its_loops_are_compiled(monkeypatch: pytest.M
     looks: list[str] = []
 
     class Looked:
+        started = True
+
         @property
         def done(self) -> bool:
             looks.append("look")
@@ -158,6 +160,24 @@ def test_a_run_is_interpreted_until_its_loops_are_compiled(monkeypatch: pytest.M
     run = simulate(kg.load("double-pendulum"), 1000, progress=False)
     assert len(looks) == 3 and run.decision.execution is Execution.NATIVE
     assert np.array_equal(run.array(), simulate(kg.load("double-pendulum"), 1000, native=True).array())
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_a_compiler_that_fails_does_not_stop_the_run(started: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was killed: the run stays interpreted. One that could not be started: this process compiles."""
+    monkeypatch.setattr(costs, "stored", lambda: Costs(compiling=1e-3, first=1e-3))
+    monkeypatch.setattr(costs, "store", lambda costs: None)
+    monkeypatch.setattr(loading, "_loaded", set())
+    monkeypatch.setattr(loading.Loading, "on_disk", property(lambda self: False))
+    monkeypatch.setattr(Compilation, "start", lambda self: Failed())
+
+    class Failed:
+        done, seconds = True, 1.0
+
+    Failed.started = started  # type: ignore[attr-defined]
+    run = simulate(kg.load("double-pendulum"), 300, progress=False)
+    assert run.status is Status.FINISHED
+    assert (run.decision.execution is Execution.NATIVE) is not started
 
 
 def test_a_step_is_taken_wholly_or_not_at_all() -> None:

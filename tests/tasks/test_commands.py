@@ -28,6 +28,10 @@ from tests.cli.run import runner
             "response double-pendulum --equilibrium 1 --over 1:10:5",
             {"frequencies", "inputs", "outputs", "amplitude", "phase"},
         ),
+        (
+            "sensitivity double-pendulum --for 0.1 --by m1,q1(0) --results tip.x,energy --integral cost=q1^2",
+            {"t", "results", "by", "at", "values", "derivatives"},
+        ),
     ],
 )
 def test_json(capsys, command, keys):
@@ -48,6 +52,8 @@ def test_json(capsys, command, keys):
         ("ik puma560 --body L6 --pose 1,2", "2 numbers"),
         ("ik puma560 --body L6 --pose 5,0,0", "not reached"),
         ("equilibria double-pendulum --within q1=1", "NAME=FROM:TO"),
+        ("sensitivity double-pendulum --for 1 --by mm1", "has no 'mm1'"),
+        ("sensitivity four-bar --for 1 --by b", "loops or constraints"),
     ],
 )
 def test_mistakes_are_named(capsys, command, message):

@@ -76,6 +76,11 @@ class Compiler:
         self._begun = perf_counter()
         self._process = _process(compilation)
 
+    @property
+    def started(self) -> bool:
+        """Whether there is such a process; where none can be started, this one has to compile."""
+        return self._process is not None
+
     @cached_property
     def seconds(self) -> float:
         """How long it took; asked for once it is done."""

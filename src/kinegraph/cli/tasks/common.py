@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
@@ -50,6 +51,11 @@ def steady_state(
 def zip_names(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
     """Values by name."""
     return dict(zip(names, values, strict=True))
+
+
+def formula_list(text: str) -> list[str]:
+    """Formulas between commas; commas inside parentheses separate arguments."""
+    return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
 
 
 def pair(value: complex) -> list[float]:

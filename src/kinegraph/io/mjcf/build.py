@@ -8,8 +8,9 @@ from pathlib import PurePosixPath
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.defaults import Defaults
+from kinegraph.io.mjcf.equality.read import EqualityReader, Parts
 from kinegraph.io.mjcf.geometry.assets import MeshAssets
-from kinegraph.io.mjcf.geometry.geoms import Geom, GeomReader
+from kinegraph.io.mjcf.geometry.geoms import Geom, GeomReader, place_between
 from kinegraph.io.mjcf.inertia.at_start import inverse_inertia
 from kinegraph.io.mjcf.inertia.bodies import bounded, geoms_inertia, scaled, stated_inertia, value_of
 from kinegraph.io.mjcf.inertia.principal_axes import along_principal_axes
@@ -29,6 +30,7 @@ from kinegraph.io.robot.naming import NameTable
 from kinegraph.io.robot.placement import inverse
 from kinegraph.io.robot.report import Findings, Robot, accepted_where_needed
 from kinegraph.io.robot.xml import Element
+from kinegraph.model.constraints.records import Frame
 from kinegraph.model.expression import Number
 from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Transform
 from kinegraph.model.names import model_name_from
@@ -54,7 +56,9 @@ class RobotBuilder:
         settings: Settings,
         finder: MeshFinder,
     ) -> None:
+        self.root = root
         self.bodies = bodies
+        self.defaults = defaults
         self.orienter = orienter
         self.settings = settings
         self.finder = finder
@@ -70,6 +74,7 @@ class RobotBuilder:
         self._motions: list[tuple[MjcfJoint, JointMotion]] = []
         self._shapes: list[Shape] = []
         self._points: list[Point] = []
+        self._sites: dict[str, Frame] = {}
         self._joint_of: dict[str, str] = {}
 
     @property
@@ -92,12 +97,20 @@ class RobotBuilder:
             self.settings.gravity,
             tuple(self._points),
         )
-        mechanism = replace(bare, extras=(*self._joint_records(bare), *self._shapes))
+        full = replace(bare, extras=(*self._joint_records(bare), *self._shapes))
+        mechanism = self._with_equality(full)
         validate(mechanism, self.places)
         report_massless(mechanism, self.findings)
         if self.settings.flags.contacts:
             report_contacts(mechanism.extras, self.findings)
         return Robot(replace(mechanism, report=self.findings.report()), self.body_names.originals, self._joint_of)
+
+    def _with_equality(self, mechanism: Mechanism) -> Mechanism:
+        named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
+        joints = {joint.name: (joint, motion) for joint, motion in self._motions}
+        parts = Parts({"world": None, **named}, self._sites, joints)
+        reader = EqualityReader(mechanism, parts, self.defaults, self.orienter.placing, self.places)
+        return reader.constrained(self.root, self.settings.flags.equality)
 
     def _scaled_bodies(self) -> tuple[Body, ...]:
         """The bodies, their inertia scaled where the file sets the total mass."""
@@ -242,12 +255,16 @@ class RobotBuilder:
         for piece in body.of("site"):
             site = piece.element.get("name")
             if site:
-                place = (*back, *piece.around, *self.orienter.place(piece.element, f"the site {site}"))
+                ends = vector(piece.element, "fromto", 6)
+                what = f"the site {site}"
+                own = place_between(ends, piece.element) if ends else self.orienter.place(piece.element, what)
+                place = (*back, *piece.around, *own)
                 pos = vector(piece.element, "pos", 3)
                 exact = tuple(Number(item.value) for item in pos) if pos else cleaned([0.0, 0.0, 0.0])
-                moved = back or piece.around or piece.element.get("fromto")
+                moved = back or piece.around or ends
                 x, y, z = cleaned(pose(place)[1]) if moved else exact
                 self._points.append(Point(self.point_names[site], name, (x, y, z)))
+                self._sites[site] = Frame(name, place)
 
 
 def _velocities(motion: JointMotion) -> list[str]:

@@ -39,12 +39,13 @@ class Defaults:
                 else:
                     own[child.tag] = _combined(own.get(child.tag, {}), child.attributes)
 
-    def complete(self, element: Element, inherited_class: str | None) -> Element:
-        """The element with the attributes of its class (its own, or the nearest `childclass` around it) filled in."""
+    def complete(self, element: Element, inherited_class: str | None, tag: str | None = None) -> Element:
+        """The element with the attributes of its class (its own, or the nearest `childclass` around it) filled in;
+        `tag` is what classes call such elements where that is not their own tag."""
         name = element.get("class") or inherited_class or _MAIN
         if name not in self._classes:
             raise ModelError(f"there is no default class {name}", element.place, did_you_mean(name, self._classes))
-        filled = _combined(self._classes[name].get(element.tag, {}), element.attributes)
+        filled = _combined(self._classes[name].get(tag or element.tag, {}), element.attributes)
         return Element(element.tag, filled, element.place, element.children)
 
 

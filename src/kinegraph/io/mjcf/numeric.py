@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import ModelError
-from kinegraph.model.evaluate import number
+from kinegraph.model.evaluate import Value, number
 from kinegraph.model.expression import Number
 from kinegraph.model.mechanism import Axis, Quaternion, Rotation, Shift, Transform
 
@@ -75,10 +75,16 @@ def placed(position: Iterable[float], quaternion: Iterable[float]) -> tuple[Tran
     return (*moves, *((Quaternion((e0, e1, e2, e3)),) if turned else ()))
 
 
-def cleaned(values: Iterable[float]) -> tuple[Number, ...]:
-    """Numbers with the shortest decimals of the doubles, rounding beside the largest removed."""
-    listed = [float(value) for value in values]
+def cleaned(values: Iterable[Value]) -> tuple[Number, ...]:
+    """Numbers with the shortest decimals of the doubles, rounding beside the largest removed; fractions stay."""
+    listed = list(values)
     if not all(map(math.isfinite, listed)):
         raise ModelError("a mass, moment or position is too large to be computed", remedy="check the sizes of geoms")
-    least = _ROUNDING * max((abs(value) for value in listed), default=0.0)
-    return tuple(Number(Fraction(repr(value)) if abs(value) > least else Fraction(0)) for value in listed)
+    least = _ROUNDING * max((abs(float(value)) for value in listed), default=0.0)
+    return tuple(Number(_cleaned(value, least)) for value in listed)
+
+
+def _cleaned(value: Value, least: float) -> Fraction:
+    if isinstance(value, Fraction):
+        return value
+    return Fraction(repr(float(value))) if abs(value) > least else Fraction(0)

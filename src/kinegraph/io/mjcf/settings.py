@@ -36,7 +36,7 @@ class InertiaBounds:
         return bool(self.mass or self.moment or self.balance)
 
 
-_FLAGS = ("gravity", "passive", "spring", "damper", "constraint", "frictionloss", "limit", "contact")
+_FLAGS = ("gravity", "passive", "spring", "damper", "constraint", "frictionloss", "limit", "contact", "equality")
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Flags:
     dry_friction: bool = True
     limits: bool = True
     contacts: bool = True
+    equality: bool = True
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,7 @@ def _flags(root: Element) -> Flags:
         dry_friction=not {"constraint", "frictionloss"} & disabled,
         limits=not {"constraint", "limit"} & disabled,
         contacts=not {"constraint", "contact"} & disabled,
+        equality=not {"constraint", "equality"} & disabled,
     )
 
 

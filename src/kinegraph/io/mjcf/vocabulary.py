@@ -7,6 +7,7 @@ from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_ou
 _ORIENTATION = "quat axisangle xyaxes zaxis euler"
 _PLACE = f"pos {_ORIENTATION}"
 _CONTACT = "condim friction solmix solref solimp margin gap priority adhesion surfacevel"
+_SOFTNESS = "solref solimp"
 _ACTUATORS = (
     "general motor position velocity intvelocity orientation pid damper cylinder muscle adhesion dcmotor plugin"
 )
@@ -40,8 +41,8 @@ MJCF: Vocabulary = {
         children="flag",
     ),
     "flag": entry(
-        understood("gravity contact constraint frictionloss limit passive spring damper"),
-        idle("equality actuation clampctrl warmstart filterparent refsafe sensor"),
+        understood("gravity contact constraint frictionloss limit passive spring damper equality"),
+        idle("actuation clampctrl warmstart filterparent refsafe sensor"),
         idle("midphase"),
         idle("nativeccd eulerdamp autoreset island override energy fwdinv invdiscrete multiccd sensornoise sleep ipc"),
         idle("diagexact speculative"),
@@ -50,7 +51,7 @@ MJCF: Vocabulary = {
     "default": entry(
         understood("class"),
         children="default joint geom site mesh material=idle "
-        "texture=idle camera=idle light=idle pair=idle equality=idle tendon=idle "
+        "texture=idle camera=idle light=idle pair=idle equality=equality_class tendon=idle "
         + " ".join(f"{actuator}=idle" for actuator in _ACTUATORS.split()),
     ),
     "asset": entry(
@@ -103,9 +104,15 @@ MJCF: Vocabulary = {
     "tendon": entry(children="spatial=a_tendon fixed=a_tendon"),
     "a_tendon": left_out("tendons"),
     "equality": entry(
-        children="connect=constraint weld=constraint joint=constraint tendon=constraint flex=constraint "
+        children="connect weld joint=relation tendon=constraint flex=constraint "
         "flexvert=constraint flexstrain=constraint distance=constraint",
     ),
+    "equality_class": entry(understood("active"), idle(_SOFTNESS)),
+    "connect": entry(understood("name class active body1 body2 anchor site1 site2"), idle(_SOFTNESS)),
+    "weld": entry(
+        understood("name class active body1 body2 anchor relpose site1 site2 torquescale"), idle(_SOFTNESS)
+    ),
+    "relation": entry(understood("name class active joint1 joint2 polycoef"), idle(_SOFTNESS)),
     "constraint": left_out("equality constraints", active="false"),
     "actuator": entry(children=" ".join(f"{actuator}=an_actuator" for actuator in _ACTUATORS.split())),
     "an_actuator": left_out("actuators"),

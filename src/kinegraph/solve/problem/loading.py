@@ -36,8 +36,10 @@ class Loading:
             self._compiler = self._loops.start()
         if not self._compiler.done:
             return False
-        costs.store(costs.stored().made(self._compiler.seconds))
-        return True
+        if self.on_disk:
+            costs.store(costs.stored().made(self._compiler.seconds))
+            return True
+        return not self._compiler.started  # what was killed or failed there is not tried here: the run goes on
 
     def wait(self) -> None:
         """Come back when they can be loaded."""
@@ -45,7 +47,8 @@ class Loading:
             return
         known = costs.stored()
         seconds = self._loops.require(known.make(), _log.warning if self._tell else lambda text: None)
-        costs.store(known.made(seconds))
+        if self.on_disk:
+            costs.store(known.made(seconds))
 
     def learn(self, seconds: float) -> None:
         """Keep what loading cost, once in a process."""

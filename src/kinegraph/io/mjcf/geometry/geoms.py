@@ -129,9 +129,16 @@ def _between(
     if not all(abs(step) < _LARGEST for step in along):
         raise ModelError(f"the ends of a {kind} are too far apart", element.place, "write fromto in metres")
     half = _length(along) / 2
-    middle = [(a + b) / 2 for a, b in zip(start, end, strict=True)]
     found = (sizes[0], half) if kind in ("capsule", "cylinder") else (sizes[0], sizes[0], half)
-    return found, (*shifts(middle), *z_to(along, element))
+    return found, place_between(ends, element)
+
+
+def place_between(ends: Sequence[Written], element: Element) -> tuple[Transform, ...]:
+    """The frame in the middle between two points of `fromto`, its z axis along them."""
+    start, end = [item.value for item in ends[:3]], [item.value for item in ends[3:]]
+    along = [a - b for a, b in zip(start, end, strict=True)]
+    middle = [(a + b) / 2 for a, b in zip(start, end, strict=True)]
+    return (*shifts(middle), *z_to(along, element))
 
 
 def _length(along: Sequence[Fraction]) -> Fraction:

@@ -1,0 +1,1 @@
+"""Equality constraints of MJCF as loops and constraints of the model."""

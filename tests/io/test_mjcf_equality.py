@@ -1,0 +1,172 @@
+"""Equality constraints of MJCF: loops and constraints that are those of MuJoCo, made exact."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.compiler.request import bound_parameters
+from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.errors import ModelError
+from kinegraph.graph.interpret import interpret
+from kinegraph.io import parse, write
+from kinegraph.io.mjcf import load_mjcf, parse_mjcf
+from kinegraph.model.constraints.joint_types import JointType
+from kinegraph.model.constraints.records import Constraint, Frame, Joint, Loop, row_names
+from kinegraph.model.expression import Name, Number
+from kinegraph.model.mechanism import Axis, Mechanism, Shift
+from kinegraph.model.report import FindingKind
+from kinegraph.model.robot.elements import with_elements
+from tests.io.mujoco_equality import MODELS, NUMBERS, Floats, Numbers
+
+STORED: list[Numbers] = json.loads(NUMBERS.read_text("utf-8"))["models"]
+EVERY = pytest.mark.parametrize("numbers", STORED, ids=[numbers["file"] for numbers in STORED])
+WORDS = ("constraints", "constraint_jacobian", "qdd")
+
+
+class Own:
+    """Our numbers of one model, by the interpreter that defines what graphs mean."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), Plan())
+        self.graph = derivation.builder.graph([derivation.output(Quantity(word)) for word in WORDS])
+
+    def at(self, q: list[float], v: list[float] | None = None) -> dict[str, Floats]:
+        layout = self.mechanism.layout
+        given = dict(zip(layout.positions, q, strict=True))
+        given |= dict(zip(layout.velocities, v or [0.0] * len(layout.velocities), strict=True))
+        found = interpret(self.graph, given | dict.fromkeys(layout.forces, 0.0))
+        return {word: np.asarray(found[word]) for word in WORDS}
+
+
+def own(numbers: Numbers) -> Own:
+    return Own(with_elements(load_mjcf(MODELS / numbers["file"], right_angles=False).mechanism))
+
+
+def projector(rows: Floats) -> Floats:
+    """Onto the velocities that rows forbid: the same for all bases of them."""
+    return np.linalg.pinv(rows, rcond=1e-9) @ rows
+
+
+@EVERY
+def test_rows_and_accelerations_are_those_of_mujoco_made_exact(numbers: Numbers) -> None:
+    mine = own(numbers)
+    for state in numbers["met"]:
+        found = mine.at(state["q"], state["v"])
+        assert np.abs(found["constraints"]).max() < 1e-13
+        assert np.abs(projector(found["constraint_jacobian"]) - projector(np.array(state["rows"]))).max() < 1e-11
+        np.testing.assert_allclose(found["qdd"], state["qdd"], rtol=0, atol=1e-9 * np.abs(state["qdd"]).max())
+
+
+@EVERY
+def test_what_is_missed_is_as_large_as_in_mujoco(numbers: Numbers) -> None:
+    """Points in our axes or MuJoCo's: the same distance."""
+    mine = own(numbers)
+    mechanism = mine.mechanism
+    for state in numbers["apart"]:
+        rows = iter(mine.at(state["q"])["constraints"])
+        for tie, theirs in zip((*mechanism.loops, *mechanism.constraints), state["residuals"], strict=True):
+            named = dict(zip(row_names(tie), rows, strict=False))
+            ours = [value for name, value in named.items() if "turn" not in name]
+            assert np.linalg.norm(ours) == pytest.approx(np.linalg.norm(theirs), abs=1e-13)
+
+
+def test_every_model_has_numbers() -> None:
+    assert {path.name for path in MODELS.glob("*.xml")} == {numbers["file"] for numbers in STORED}
+
+
+@EVERY
+def test_what_is_read_can_be_written_assembled_and_checked(numbers: Numbers) -> None:
+    mechanism = load_mjcf(MODELS / numbers["file"]).mechanism
+    again = parse(write(mechanism))
+    assert (again.loops, again.constraints) == (mechanism.loops, mechanism.constraints)
+    fitting = kg.assemble(mechanism)
+    assert np.abs(Own(mechanism).at(fitting.q.tolist())["constraints"]).max() < 1e-10
+
+
+TWO = """
+  <body name="a" pos="0.1 0 0"><joint name="p" ref="0.5"/>{mass}<site name="s" pos="0 0 1"/></body>
+  <body name="b" pos="0.4 0 0" quat="0 1 0 0"><joint name="q" type="slide"/>{mass}</body>
+  <body name="c"><joint name="r" type="ball"/>{mass}</body>
+  <body name="still"/>
+""".format(mass='<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>')
+
+
+def model(equality: str, before: str = "<compiler angle='radian'/>") -> Mechanism:
+    return parse_mjcf(f"<mujoco>{before}<worldbody>{TWO}</worldbody><equality>{equality}</equality></mujoco>").mechanism
+
+
+def shifted(*amounts: str) -> tuple[Shift, ...]:
+    return tuple(Shift(axis, Number(Fraction(amount))) for axis, amount in zip(Axis, amounts, strict=True))
+
+
+def test_a_point_stays_where_it_is_at_the_start_exactly() -> None:
+    (loop,) = model('<connect body1="a" body2="b" anchor="0.2 0.3 0.7"/>').loops
+    here, there = Frame("a", shifted("0.2", "0.3", "0.7")), Frame("b", shifted("-0.1", "-0.3", "-0.7"))
+    assert loop == Loop("connect_a_b", Joint(JointType.SPHERICAL), here, there)
+
+
+def test_relations_of_joints_count_from_where_they_start() -> None:
+    p, q = Name("p"), Name("q")
+    assert model('<joint joint1="p" joint2="q"/>').constraints == (
+        Constraint("joint_p_q", p, Number(Fraction("0.5")) + q),
+    )
+    assert model('<joint name="stop" joint1="p" polycoef="0.25 3"/>').constraints == (
+        Constraint("stop", p, Number(Fraction("0.75"))),
+    )
+
+
+OFF = "<default><default class='off'><equality active='false'/></default></default>"
+
+
+@pytest.mark.parametrize(
+    ("equality", "before"),
+    [
+        ('<weld body1="a" body2="b" active="false"/>', ""),
+        ('<weld body1="a" body2="b" class="off"/>', OFF),
+        ('<weld body1="a" body2="b"/>', "<option><flag equality='disable'/></option>"),
+        ('<weld body1="a" body2="b"/>', "<option><flag constraint='disable'/></option>"),
+        ('<weld body1="still" body2="world"/>', ""),
+    ],
+)  # fmt: skip
+def test_what_does_nothing_is_said_and_not_taken(equality: str, before: str) -> None:
+    mechanism = model(equality, before)
+    assert not mechanism.loops
+    (finding,) = [one for one in mechanism.report.of(FindingKind.NOT_USED) if one.topic == "equality constraints"]
+    assert "<weld> of <equality>" in finding.message
+    assert not mechanism.report.of(FindingKind.ASSUMED)
+
+
+def test_constraints_on_tendons_and_deformable_bodies_are_left_out() -> None:
+    report = model('<tendon tendon1="t"/><flex flex="f"/><connect body1="a" anchor="0 0 0"/>').report
+    assert report.summary() == "equality constraints (2)"
+    (exact,) = report.of(FindingKind.ASSUMED)
+    assert "hold exactly" in exact.message
+
+
+@pytest.mark.parametrize(
+    ("equality", "words"),
+    [
+        ('<connect body1="a" body2="b"/>', "has no anchor"),
+        ('<connect body1="a" body2="A" anchor="0 0 0"/>', "which does not exist"),
+        ('<connect body1="a" body2="a" anchor="0 0 0"/>', "to itself"),
+        ('<connect body2="a" anchor="0 0 0"/>', "has no body1"),
+        ('<connect site1="s" anchor="0 0 0"/>', "two sites or two bodies"),
+        ('<weld body1="a" relpose="0 0 0"/>', "takes 7 numbers"),
+        ('<weld body1="a" active="perhaps"/>', "active of <weld> is `perhaps`"),
+        ('<joint joint2="p"/>', "has no joint1"),
+        ('<joint joint1="p" joint2="p"/>', "to itself"),
+        ('<joint joint1="r"/>', "a ball joint"),
+        ('<joint joint1="p" polycoef="1 2 3 4 5 6"/>', "up to 5 numbers"),
+        ('<connect name="x" body1="a" anchor="0 0 0"/><weld name="x" body1="b"/>', "is called like"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(equality: str, words: str) -> None:
+    with pytest.raises(ModelError, match=words):
+        model(equality)
