@@ -9,7 +9,7 @@ import numpy as np
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.frames import Frames
-from kinegraph.view.page.packing import Part
+from kinegraph.view.page.geometry.packing import Part
 
 #: A path of shifts this much longer than its straight line is drawn with its corners.
 _BENT = 1.15
