@@ -97,7 +97,7 @@ class Fit(RichDisplay):
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.unknown)
-        lines = [f"{self.model}: {len(self.unknown)} unknowns from {int(np.isfinite(self.residuals).sum())} values"]
+        lines = [f"{self.model}: {', '.join(self.unknown)} from {int(np.isfinite(self.residuals).sum())} values"]
         for name, value, error in zip(self.unknown, self.values, self.standard_errors, strict=True):
             low, high = self.interval(name)
             lines.append(f"  {name:<{width}} = {value:.9g} +- {error:.2g}  (95 %: {low:.9g} to {high:.9g})")
@@ -184,7 +184,8 @@ def _weighted(problem: Problem, begin: Floats, measured: Measurements, given: Fl
     if given is not None:
         return solved(problem, begin), given
     sizes = np.array([np.std(column[np.isfinite(column)]) for column in measured.values.T])
-    smallest = 10 * problem.accuracy * (np.nanmax(np.abs(measured.values), axis=0) + 1e-300)
+    largest = np.nanmax(np.abs(measured.values), axis=0)
+    smallest = problem.accuracy * (10 * largest + 0.01) + 1e-12  # what runs themselves are exact to
     sigmas = np.maximum(np.where(sizes > 0, sizes, 1.0), smallest)
     found = solved(problem.weighted(sigmas), begin)
     for _ in range(_ROUNDS):
