@@ -24,6 +24,7 @@ lint: $(TEST_STAMP)
 bench: bench-peers
 	$(BIN)/kinegraph bench kernels
 	$(BIN)/kinegraph bench loops
+	$(BIN)/kinegraph bench closed-loops
 	$(BIN)/kinegraph bench counts
 	$(BIN)/kinegraph bench store
 	$(BIN)/kinegraph bench kidym

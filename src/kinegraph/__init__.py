@@ -43,12 +43,14 @@ if TYPE_CHECKING:
     from kinegraph.store.schema.open import open_store
     from kinegraph.tasks.assemble import assemble
     from kinegraph.tasks.equilibria import equilibria
+    from kinegraph.tasks.fit import fit
     from kinegraph.tasks.integrals import integrals
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
     from kinegraph.tasks.linearise import linearise
     from kinegraph.tasks.modes import modes
     from kinegraph.tasks.reactions import reactions
     from kinegraph.tasks.response import response
+    from kinegraph.tasks.sensitivities import sensitivities
     from kinegraph.tasks.unknown_forces import inverse_dynamics
     from kinegraph.view.look import view
 
@@ -72,6 +74,7 @@ _HOMES = {
     "derive": "kinegraph.compiler.compile",
     "equilibria": "kinegraph.tasks.equilibria",
     "export": "kinegraph.export.write",
+    "fit": "kinegraph.tasks.fit",
     "formula": "kinegraph.notation.text",
     "integrals": "kinegraph.tasks.integrals",
     "interpret": "kinegraph.graph.interpret",
@@ -90,6 +93,7 @@ _HOMES = {
     "reactions": "kinegraph.tasks.reactions",
     "reduce": "kinegraph.passes.pipeline",
     "response": "kinegraph.tasks.response",
+    "sensitivities": "kinegraph.tasks.sensitivities",
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",
     "view": "kinegraph.view.look",
@@ -115,6 +119,7 @@ __all__ = [
     "derive",
     "equilibria",
     "export",
+    "fit",
     "formula",
     "integrals",
     "interpret",
@@ -133,6 +138,7 @@ __all__ = [
     "reactions",
     "reduce",
     "response",
+    "sensitivities",
     "simulate",
     "sweep",
     "view",

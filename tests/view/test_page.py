@@ -21,8 +21,8 @@ from kinegraph.io.urdf import load_urdf
 from kinegraph.solve.results.solution import Solution
 from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
 from kinegraph.view.page.frames import Frames
-from kinegraph.view.page.meshes import Mesh, coarser, read_mesh
-from kinegraph.view.page.packing import json_for_html
+from kinegraph.view.page.geometry.meshes import Mesh, coarser, read_mesh
+from kinegraph.view.page.geometry.packing import json_for_html
 from kinegraph.view.page.states import States
 from kinegraph.view.page.write import MOST_FRAMES, drawn_rows, page, page_text
 

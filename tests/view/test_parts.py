@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.view import model_page
 from kinegraph.view.page import equations, facts
+from kinegraph.view.page.frames import Frames
+from kinegraph.view.page.skeleton import Skeleton
 from kinegraph.view.page.units import units
 from kinegraph.view.page.write import page_text
 from kinegraph.view.plot import figure
@@ -170,3 +173,16 @@ def test_pictures_have_units_and_say_how_many_curves_there_are() -> None:
     assert panels[0].get_ylabel() == "rad" and panels[1].get_ylabel() == "rad/s"
     assert panels[3].get_title(loc="left") == "Phase plane (first 4 of 5)"
     assert (panels[3].get_xlabel(), panels[3].get_ylabel()) == ("position / rad", "velocity / rad/s")
+
+
+def test_bars_of_a_closed_loop_meet_at_its_pin() -> None:
+    """The page starts assembled, and both bodies are drawn up to the joint that closes the loop."""
+    bars = kg.load("four-bar")
+    frames = Frames(bars, bound_parameters(bars, True, None))
+    (coupler,), (rocker,) = (frames.closings(name) for name in ("Coupler", "Rocker"))
+    place = kg.assemble(bars)
+    columns = {name: np.array([x]) for name, x in zip(bars.layout.positions, place.q, strict=True)}
+    motion = frames.motion(columns | {"t": np.zeros(1)})
+    np.testing.assert_allclose(motion.at(coupler)[1], motion.at(rocker)[1], atol=1e-12)
+    ends = [np.array(bar["to"]) for bar in Skeleton(bars, frames).bars if bar["link"] == rocker.link]
+    assert min(np.linalg.norm(end - rocker.position) for end in ends) < 1e-12

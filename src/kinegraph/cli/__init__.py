@@ -14,7 +14,19 @@ from kinegraph.cli import check, demo, derive, eval, export, inspect, models, op
 from kinegraph.cli.bench import bench_app
 from kinegraph.cli.common import INTERRUPTED, console, show_error
 from kinegraph.cli.store import store_app
-from kinegraph.cli.tasks import assemble, equilibria, ik, integrals, inverse, linearise, modes, reactions, response
+from kinegraph.cli.tasks import (
+    assemble,
+    equilibria,
+    fit,
+    ik,
+    integrals,
+    inverse,
+    linearise,
+    modes,
+    reactions,
+    response,
+    sensitivity,
+)
 from kinegraph.errors import KinegraphError
 
 
@@ -38,7 +50,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-TASKS = (assemble, inverse, reactions, equilibria, linearise, modes, response, integrals, ik)
+TASKS = (assemble, inverse, reactions, equilibria, linearise, modes, response, integrals, ik, sensitivity, fit)
 for command in (models, check, derive, ops, eval, simulate, *TASKS, view, export, inspect, demo):
     app.command(command.__name__.rpartition(".")[2])(command.run)
 app.add_typer(store_app, name="store")

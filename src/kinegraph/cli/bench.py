@@ -19,6 +19,7 @@ _MODULES = {
     "reduction": "Operation counts after each pass, beside published ones.",
     "kernels": "Kernels: compile time, time per call, batches (needs gcc).",
     "loops": "Loops over bodies: time against the length of a chain.",
+    "closed-loops": "Accelerations of closed loops beside Pinocchio C++ (needs a C++ compiler).",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
@@ -89,7 +90,7 @@ def _run(name: str, arguments: list[str]) -> None:
     before = sys.argv
     sys.argv = [f"kinegraph bench {name}", *arguments]
     try:
-        runpy.run_module(f"kinegraph.bench.{name}", run_name="__main__")
+        runpy.run_module(f"kinegraph.bench.{name.replace('-', '_')}", run_name="__main__")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _PEERS:
             raise

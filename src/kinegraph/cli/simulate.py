@@ -26,23 +26,26 @@ if TYPE_CHECKING:
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.results.solution import Solution
 
+RunSetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE,...", help="Initial values (q1=1,q1'=0) and parameters (m1=2)."),
+]
+InputOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=FORMULA",
+        help="A force on a coordinate or an input of the model: q1=2*sin(3*t)-0.1*q1', u=@samples.csv.",
+    ),
+]
+
 
 @reads_model
 def run(
     source: ModelSource,
     duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE,...", help="Initial values (q1=1,q1'=0) and parameters (m1=2)."),
-    ] = None,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            metavar="NAME=FORMULA",
-            help="A force on a coordinate or an input of the model: q1=2*sin(3*t)-0.1*q1', u=@samples.csv.",
-        ),
-    ] = None,
+    settings: RunSetOption = None,
+    inputs: InputOption = None,
     events: Annotated[
         list[str] | None,
         typer.Option("--event", metavar="NAME=FORMULA", help="Record when a formula passes zero: low=tip.z+1."),
@@ -87,11 +90,11 @@ def run(
     if output:
         require_format(output)
     mechanism = source.mechanism()
-    initial, parameters = _split(mechanism, assignments(settings or (), "--set"))
+    initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
     options: dict[str, Any] = {
-        "method": method, "initial": initial, "parameters": _formulas(parameters),
-        "inputs": _inputs(assignments(inputs or (), "--input")), "events": _events(events, stop),
+        "method": method, "initial": initial, "parameters": formulas(parameters),
+        "inputs": input_values(assignments(inputs or (), "--input")), "events": _events(events, stop),
         "grid": points or None,
         "native": "auto" if native is None else native,
         "progress": False if quiet or json else None,
@@ -118,7 +121,7 @@ def run(
         raise typer.Exit(INTERRUPTED if solution.status is Status.INTERRUPTED else 1)
 
 
-def _split(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def split_settings(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """What was set, as initial values and as parameters."""
     state = (*mechanism.layout.positions, *mechanism.layout.velocities)
     known = [parameter.name for parameter in mechanism.parameters]
@@ -129,13 +132,14 @@ def _split(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str,
     return initial, {name: text for name, text in given.items() if name not in state}
 
 
-def _formulas(texts: Mapping[str, str]) -> dict[str, Any]:
+def formulas(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Texts read as formulas."""
     from kinegraph.simulate.formula import formula
 
     return {name: formula(text) for name, text in texts.items()}
 
 
-def _inputs(texts: Mapping[str, str]) -> dict[str, Any]:
+def input_values(texts: Mapping[str, str]) -> dict[str, Any]:
     """Formulas as they stand; `@file` are samples, two columns of numbers (time and value) with or without a head."""
     return {name: _samples(Path(text[1:])) if text.startswith("@") else text for name, text in texts.items()}
 

@@ -22,12 +22,12 @@ from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.sdf.load import read_sdf
 from kinegraph.io.urdf.load import read_urdf
+from kinegraph.model.changes.lock import lock as lock_coordinates
+from kinegraph.model.changes.set_parameters import with_parameters
 from kinegraph.model.expression import Scalar
-from kinegraph.model.lock import lock as lock_coordinates
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.model.robot.unused import full_report
-from kinegraph.model.set_parameters import with_parameters
 
 
 @dataclass(frozen=True)

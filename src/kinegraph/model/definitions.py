@@ -12,9 +12,9 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from kinegraph.errors import ModelError
+from kinegraph.model.changes.rewrite import rewritten
 from kinegraph.model.expression import Defined, Expression, Name, as_written, renamed
 from kinegraph.model.places import Places
-from kinegraph.model.rewrite import rewritten
 
 if TYPE_CHECKING:
     from kinegraph.model.mechanism import Mechanism

@@ -83,6 +83,10 @@ class Equations(ABC):
         """y after one Newton step onto the constraints, and its pivots, as a graph; None where there are none."""
         return None
 
+    def rate_jacobian(self) -> Graph:
+        """d(y')/dy as a graph, row by row."""
+        return rate_jacobian(self.mechanism, self.rate)
+
     @abstractmethod
     def carry(self, graph: Graph) -> Graph:
         """A graph in q and v as a graph in y."""
@@ -141,7 +145,7 @@ class Equations(ABC):
     def right_hand_side(self, jacobian: bool = False, batch: bool = False, native: bool = True) -> RightHandSide:
         """The right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
         rate = _function(self.rate, self._arguments(), native)
-        slope = rate_jacobian(self.mechanism, self.rate) if jacobian else None
+        slope = self.rate_jacobian() if jacobian else None
         slopes = None if slope is None else _function(slope, [Argument("x", self.symbols)], native)
         returned = None if self.returned is None else _function(self.returned, [Argument("x", self.symbols)], native)
         return RightHandSide(

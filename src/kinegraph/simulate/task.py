@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from time import perf_counter
+
+import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.jit.kernel import Kernel
@@ -40,6 +42,7 @@ class Task:
     events: Sequence[Event]
     save: Save
     progress: bool | None
+    parameters: Floats = field(default_factory=lambda: np.zeros(0))
 
     def run(self, native: Native) -> tuple[Run, Decision]:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
@@ -59,7 +62,7 @@ class Task:
         native = execution is not Execution.INTERPRETED
         rhs = self._right_hand_side(native)
         problem = CauchyProblem(
-            rhs, self.state, *self.span, inputs=self.inputs, native=execution is Execution.NATIVE
+            rhs, self.state, *self.span, self.parameters, self.inputs, execution is Execution.NATIVE
         )  # fmt: skip
         events = event_set(self.equations, self.events, native)
         if execution is Execution.NATIVE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
@@ -50,6 +51,24 @@ def steady_state(
 def zip_names(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
     """Values by name."""
     return dict(zip(names, values, strict=True))
+
+
+def formula_list(text: str) -> list[str]:
+    """Formulas between commas; commas inside parentheses separate arguments."""
+    return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+
+
+def ranges(texts: Iterable[str], option: str) -> dict[str, tuple[float, float]]:
+    """`q1=-10:10` as a name and two numbers."""
+    found = {}
+    for text in texts:
+        name, _, box = text.partition("=")
+        low, _, high = box.partition(":")
+        try:
+            found[name.strip()] = float(low), float(high)
+        except ValueError:
+            raise TaskError(f"{option}: cannot read {text!r}; write NAME=FROM:TO, e.g. q1=-10:10") from None
+    return found
 
 
 def pair(value: complex) -> list[float]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 
+from kinegraph.model.changes.rewrite import expressions
 from kinegraph.model.constraints.records import AnyLoop, Constraint
 from kinegraph.model.expression import TIME, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import component
-from kinegraph.model.rewrite import expressions
 
 
 class ConstraintKind(Enum):

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kinegraph.model.changes.rewrite import expressions
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Frame, Joint
 from kinegraph.model.expression import TIME, Expression, Name, Number, Operation, names
@@ -25,7 +26,6 @@ from kinegraph.model.mechanism import (
     Transform,
     amounts,
 )
-from kinegraph.model.rewrite import expressions
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,13 @@ class Signals:
     def none(cls) -> Signals:
         return cls(np.zeros(2), np.zeros((1, 0, 4)))
 
+    def values(self, times: Floats) -> Floats:
+        """The signals at times, a row for each time."""
+        inside = np.clip(times, self.knots[0], self.knots[-1])
+        piece = np.clip(np.searchsorted(self.knots, inside, side="right") - 1, 0, len(self.coefficients) - 1)
+        powers = (inside - self.knots[piece])[:, None] ** np.arange(4)
+        return np.asarray(np.einsum("tsk,tk->ts", self.coefficients[piece], powers))
+
 
 @dataclass(frozen=True)
 class Sampled:

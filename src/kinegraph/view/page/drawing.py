@@ -16,9 +16,9 @@ from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.elements import ElementDrawer
 from kinegraph.view.page.frames import Frames, Motion, Place
-from kinegraph.view.page.meshes import MOST_TRIANGLES as MESH_TRIANGLES
-from kinegraph.view.page.meshes import Mesh, read_mesh
-from kinegraph.view.page.packing import Part
+from kinegraph.view.page.geometry.meshes import MOST_TRIANGLES as MESH_TRIANGLES
+from kinegraph.view.page.geometry.meshes import Mesh, read_mesh
+from kinegraph.view.page.geometry.packing import Part
 from kinegraph.view.page.skeleton import Skeleton
 from kinegraph.view.page.states import States
 

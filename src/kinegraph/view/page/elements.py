@@ -27,7 +27,7 @@ from kinegraph.model.expression import TIME, Expression, Name, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.frames import Frames, Motion, Place
-from kinegraph.view.page.packing import Part, packed
+from kinegraph.view.page.geometry.packing import Part, packed
 from kinegraph.view.page.states import AXES, States, completed
 
 Working: TypeAlias = Spring | Damper | Friction | Force | Limit

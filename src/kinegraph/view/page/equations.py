@@ -12,6 +12,7 @@ from kinegraph.compiler.compile import LARGE
 from kinegraph.compiler.request import request_of
 from kinegraph.errors import DerivationError, ModelError
 from kinegraph.graph.count import Operations, count
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml import Display, Displays, mathml
@@ -78,14 +79,19 @@ def typeset(mechanism: Mechanism, source: str | None = None) -> str:
 
 
 def _legend(mechanism: Mechanism) -> str:
-    """The general form: H(q) q'' + C(q, q') q' + h^G(q) = tau, and Q where elements act."""
+    """The general form: H(q) q'' + C(q, q') q' + h^G(q) = tau, with Q of elements and J^T lambda of constraints."""
     rate, second = _dotted("˙"), _dotted("¨")
     forces = "<mo>+</mo><mi>Q</mi>" if mechanism.elements else ""
+    tied = is_constrained(mechanism)
+    if tied:
+        forces += "<mo>+</mo><msup><mi>J</mi><mi>T</mi></msup><mi>λ</mi>"
     law = (
         f"<mi>H</mi>{_of('<mi>q</mi>')}{second}<mo>+</mo><mi>C</mi>{_of(f'<mi>q</mi><mo>,</mo>{rate}')}{rate}"
         f"<mo>+</mo><msup><mi>h</mi><mi>G</mi></msup>{_of('<mi>q</mi>')}<mo>=</mo><mi>τ</mi>{forces}"
     )
-    where = "<p>with <i>Q</i> the forces of springs, dampers and other elements</p>" if mechanism.elements else ""
+    means = ["<i>Q</i> the forces of springs, dampers and other elements"] if mechanism.elements else []
+    means += ["<i>λ</i> the forces of loops and constraints, whose rows are <i>J</i>"] if tied else []
+    where = f"<p>with {' and '.join(means)}</p>" if means else ""
     return f'<div class="law"><math display="block"><mrow>{law}</mrow></math>{where}</div>'
 
 

@@ -22,13 +22,14 @@ from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.records import Frame, Loop
 from kinegraph.model.expression import TIME, Expression, names
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Shift, Transform
 from kinegraph.model.robot.data import Shape
 from kinegraph.solve.problem.problem import Floats
 
 #: No body can be called so: names in models hold letters, digits, _ and $ only.
-_STEP, _CENTRE, _SHAPE, _POINT = "#step", "#centre", "#shape", "#point"
+_STEP, _CENTRE, _SHAPE, _POINT, _LOOP = "#step", "#centre", "#shape", "#point", "#loop"
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,10 @@ class Frames:
     def point(self, number: int) -> Place:
         """The place of an output point."""
         return self._places[f"{_POINT}{number}"]
+
+    def closings(self, body: str) -> list[Place]:
+        """The frames of closing joints on a body."""
+        return [self._places[name] for name, one in _closing_frames(self.mechanism) if one.body == body]
 
     def joint_place(self, link: int) -> Place:
         """Where the joint in front of a link sits, on the link before."""
@@ -204,10 +209,18 @@ def _dissected(mechanism: Mechanism) -> Mechanism:
     for number, point in enumerate(mechanism.points):
         shifts: tuple[Transform, ...] = tuple(map(Shift, Axis, point.position))
         bodies.append(Body(f"{_POINT}{number}", point.body, shifts))
+    for name, frame in _closing_frames(mechanism):
+        bodies.append(Body(name, frame.body, frame.transforms))
     for number, extra in enumerate(mechanism.extras):
         if isinstance(extra, Shape):
             bodies.append(Body(f"{_SHAPE}{number}", extra.body, extra.place))
     return replace(mechanism, bodies=tuple(bodies))
+
+
+def _closing_frames(mechanism: Mechanism) -> list[tuple[str, Frame]]:
+    """The frames of closing joints, each with the name of the massless body that marks its place."""
+    frames = [one for loop in mechanism.loops if isinstance(loop, Loop) for one in (loop.first, loop.second)]
+    return [(f"{_LOOP}{number}", frame) for number, frame in enumerate(frames)]
 
 
 def _step_name(body: Body, number: int) -> str:

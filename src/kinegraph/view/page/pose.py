@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.tree.links import JointKind
+from kinegraph.errors import AssemblyError
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import Value, initial_positions, number, parameter_values
 from kinegraph.model.expression import TIME, Name, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
@@ -39,7 +43,7 @@ def model_page(
     """
     path = page_path(path)
     values = parameter_values(mechanism, parameters)
-    stated = dict(zip(mechanism.layout.positions, initial_positions(mechanism, values), strict=True))
+    stated = dict(zip(mechanism.layout.positions, _start(mechanism, parameters, values), strict=True))
     limits = _limits(mechanism, values)
     start = {name: _within(value, limits.get(name)) for name, value in stated.items()}
     columns = {name: np.array([value]) for name, value in start.items()}
@@ -52,6 +56,16 @@ def model_page(
     }
     path.write_text(page_of(scene, data, facts.size(mechanism), source), encoding="utf-8")
     return path
+
+
+def _start(
+    mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, values: Mapping[str, Value]
+) -> Sequence[float]:
+    """The initial positions; assembled where there are loops that can be."""
+    if is_constrained(mechanism):
+        with suppress(AssemblyError):
+            return [float(value) for value in Assembler(mechanism, parameters).assemble().q]
+    return initial_positions(mechanism, values)
 
 
 def _within(value: float, limits: tuple[float, float] | None) -> float:

@@ -14,7 +14,7 @@ from kinegraph.solve.problem.problem import Floats
 from kinegraph.version import __version__
 from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
 from kinegraph.view.page.frames import Frames, Motion, Place
-from kinegraph.view.page.packing import packed
+from kinegraph.view.page.geometry.packing import packed
 from kinegraph.view.page.states import States
 from kinegraph.view.page.units import units
 

@@ -1,4 +1,4 @@
-"""Links as bars, for bodies without shapes: along the shifts between joints, on to centres of mass and outputs."""
+"""Links as bars, for bodies without shapes: along the shifts between joints, on to pins, centres of mass, outputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.frames import Frames
-from kinegraph.view.page.packing import Part
+from kinegraph.view.page.geometry.packing import Part
 
 #: A path of shifts this much longer than its straight line is drawn with its corners.
 _BENT = 1.15
@@ -58,11 +58,11 @@ class Skeleton:
         return order.index(body.base) if body.base is not None else number
 
     def _outward(self, number: int, body: Body) -> None:
-        """Bars to the mass centre and the output points of a body, where the skeleton does not reach them."""
+        """Bars to the closing joints, the centre of mass and the output points of a body not reached so far."""
         ends = [self.frames.point(k) for k, p in enumerate(self.mechanism.points) if p.body == body.name]
         own = self.frames.body(body.name)
         size = self.size
-        for end in [self.frames.centre(body), *ends]:
+        for end in [*self.frames.closings(body.name), self.frames.centre(body), *ends]:
             corners = self._corners.setdefault(own.link, [own.position])
             gaps = [_gap(bar, end.position) for bar in self.bars if bar["link"] == own.link]
             if min([*gaps, *(_apart(corner, end.position) for corner in corners)]) > 0.04 * size:

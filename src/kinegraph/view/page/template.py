@@ -15,7 +15,7 @@ from kinegraph.errors import SolveError
 from kinegraph.io.records.write import write
 from kinegraph.view.page import facts
 from kinegraph.view.page.equations import counted, typeset
-from kinegraph.view.page.packing import json_for_html
+from kinegraph.view.page.geometry.packing import json_for_html
 from kinegraph.view.page.scene import Scene
 
 _LONGEST_TEXT = 100_000

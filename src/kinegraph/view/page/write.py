@@ -12,7 +12,7 @@ from kinegraph.errors import SolveError
 from kinegraph.solve.results.solution import Solution
 from kinegraph.view.energies import Energies, energies
 from kinegraph.view.page import facts
-from kinegraph.view.page.packing import packed
+from kinegraph.view.page.geometry.packing import packed
 from kinegraph.view.page.scene import Scene, scene_of
 from kinegraph.view.page.states import States
 from kinegraph.view.page.template import page_of, page_path

@@ -1,4 +1,4 @@
-/* Kinegraph page, built from web/ by make web; sources dc10fb60e2ef1a745cee1e5a68f1771bdfa89e80b62fb7c65e905609cdc5e8da */
+/* Kinegraph page, built from web/ by make web; sources efcb4ce05d7c439d32f2eb28f348511413c874810e92c7fae4c8b3e87d0ed83f */
 /*! Contains three.js
 The MIT License
 

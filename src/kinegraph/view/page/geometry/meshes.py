@@ -12,7 +12,7 @@ from kinegraph.errors import ModelError
 from kinegraph.files import read_regular
 from kinegraph.io.robot.mesh_files import LARGEST_FILE, read_mesh_file
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.view.page.collada import collada_triangles
+from kinegraph.view.page.geometry.collada import collada_triangles
 
 Indices = NDArray[np.uint32]
 

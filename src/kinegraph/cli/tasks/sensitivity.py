@@ -1,0 +1,75 @@
+"""`kinegraph sensitivity`: derivatives of a run's results."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, assignments, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
+from kinegraph.cli.tasks.common import formula_list, show_table
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    by: Annotated[
+        str, typer.Option("--by", metavar="LIST", help="Parameters (m1) and initial values (q1(0), q1'(0)).")
+    ],
+    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
+    results: Annotated[
+        str, typer.Option("--results", metavar="LIST", help="Formulas: tip.x,q1^2,energy. By default the state.")
+    ] = "",
+    integrals: Annotated[
+        list[str] | None,
+        typer.Option("--integral", metavar="NAME=FORMULA", help="A result that is an integral over time: cost=q1^2."),
+    ] = None,
+    settings: RunSetOption = None,
+    inputs: InputOption = None,
+    method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, adams or bdf.")] = "dop853",
+    rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-10,
+    points: Annotated[int, typer.Option(min=1, help="Equal intervals that --json prints.")] = 100,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Exact derivatives of a run's results by parameters and initial values.
+
+    Example: kinegraph sensitivity double-pendulum --for 2 --by m1,l1,q1(0) --results tip.x,tip.z
+    """
+    from kinegraph.tasks.sensitivities import sensitivities
+
+    mechanism = source.mechanism()
+    initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
+    wanted = formula_list(results)
+    integrands = assignments(integrals or (), "--integral")
+    found = sensitivities(
+        mechanism,
+        duration,
+        by,
+        results=[*wanted, *integrands] if wanted else None,
+        integrals=integrands,
+        initial=initial,
+        parameters=formulas(parameters),
+        inputs=input_values(assignments(inputs or (), "--input")),
+        grid=points,
+        method=method,
+        rtol=rtol,
+        progress=False if quiet or json else None,
+    )
+    if json:
+        print_json(
+            {
+                "t": found.times.tolist(), "results": found.results, "by": found.by, "at": found.at.tolist(),
+                "values": found.values.tolist(), "derivatives": found.derivatives.tolist(),
+            }
+        )  # fmt: skip
+        return
+    typer.echo(f"{found.model}: derivatives at t = {found.times[-1]:.9g}")
+    rows = [("value", "", *(f"{value:.10g}" for value in found.values[-1]))]
+    rows += [
+        (f"by {name}", f"{value:.6g}", *(f"{entry:.10g}" for entry in column))
+        for name, value, column in zip(found.by, found.at.tolist(), found.final.T, strict=True)
+    ]
+    show_table(("", "at", *found.results), rows)

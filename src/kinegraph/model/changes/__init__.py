@@ -1,0 +1,1 @@
+"""Mechanisms made from mechanisms: coordinates held, parameters set, expressions replaced."""

@@ -1,0 +1,230 @@
+"""Runs of a mechanism with the exact derivatives of their results, for many values of parameters and initial values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinegraph.derive.dynamics.state_rate import Forces
+from kinegraph.errors import TaskError
+from kinegraph.graph.node import Graph
+from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.definitions import named_expressions
+from kinegraph.model.evaluate import float_values, parameter_values
+from kinegraph.model.expression import PI, TIME, Expression, Scalar
+from kinegraph.model.expression import names as names_in
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import did_you_mean
+from kinegraph.simulate.arguments import check_inputs, initial_values
+from kinegraph.simulate.equations import row_values
+from kinegraph.simulate.formula import formula
+from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA, POTENTIAL
+from kinegraph.simulate.run import Input, opened, read_inputs
+from kinegraph.simulate.start import starting_state
+from kinegraph.simulate.start_derivative import StartDerivative
+from kinegraph.simulate.task import Task
+from kinegraph.simulate.variational import VariationalForm
+from kinegraph.solve.methods.by_name import Method, solver_of
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.methods.symplectic import Symplectic
+from kinegraph.solve.problem.execution import Native
+from kinegraph.solve.results.recording import Save, Statistics
+from kinegraph.solve.results.status import Status
+from kinegraph.tasks.operating_point import Floats
+
+#: Formulas by name, or formulas that are their own names.
+Results: TypeAlias = Mapping[str, Scalar] | Sequence[str] | str
+
+_AT_START = "(0)"
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How the runs are made: what `simulate` takes."""
+
+    control: Control
+    method: str | Method | Solver = Method.DOP853
+    initial: Mapping[str, Scalar] | ArrayLike | None = None
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    native: Native = "auto"
+    progress: bool | None = None
+
+
+@dataclass(frozen=True)
+class DifferentiatedRows:
+    """Results by row of time, `derivatives[time, result, variable]`, and what the run cost."""
+
+    times: Floats
+    values: Floats
+    derivatives: Floats
+    statistics: Statistics
+
+
+class DifferentiatedRun:
+    """Equations of the motion and of its derivatives, compiled once; `at` runs them for values of the variables.
+
+    by: parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`); an initial value that is named here does not depend
+    on parameters. results: formulas of the state, time, parameters, points, energies, momenta and integrals.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        by: Sequence[str],
+        settings: RunSettings,
+        results: Mapping[str, Expression] | None = None,
+        integrands: Mapping[str, Expression] | None = None,
+    ) -> None:
+        _require_tree(mechanism)
+        self._settings = settings
+        self._solver = solver_of(settings.method)
+        if isinstance(self._solver, Symplectic):
+            raise TaskError("derivatives need a method in velocities: choose e.g. method='dop853'")
+        self.by = by
+        check_inputs(settings.inputs)
+        forces, self._signals = read_inputs(mechanism, settings.inputs)
+        mechanism = opened(mechanism, forces)
+        self._parameters = tuple(name for name in by if not name.endswith(_AT_START))
+        self._initial = tuple(name for name in by if name.endswith(_AT_START))
+        self.form = _form(mechanism, settings, forces, (*self._parameters, *self._initial), integrands or {})
+        wanted = results or {name: formula(name) for name in self.form.motion_names}
+        self.results = tuple(wanted)
+        _check_formulas(self.form, wanted)
+        self._graph: Graph = self.form.results(tuple(wanted.values()))
+        self._start, self.values = self._beginning(mechanism, settings)
+
+    def _beginning(self, mechanism: Mechanism, settings: RunSettings) -> tuple[StartDerivative, Floats]:
+        """Where runs start, and the values of the variables that the model and the settings say."""
+        numbers = parameter_values(mechanism, settings.parameters)
+        initial = initial_values(mechanism, settings.initial)
+        starting_state(mechanism, initial, numbers)  # names what is wrong
+        known = float_values(numbers)
+        start = StartDerivative(mechanism, initial, self.form.bound, self._parameters)
+        parameters = np.array([known[name] for name in self._parameters])
+        state = dict(zip(self._state_names, start.raw(parameters).tolist(), strict=True))
+        found = {**known, **{name + _AT_START: value for name, value in state.items()}}
+        return start, np.array([found[name] for name in self.by], dtype=float)
+
+    @property
+    def _state_names(self) -> tuple[str, ...]:
+        layout = self.form.mechanism.layout
+        return (*layout.positions, *layout.velocities)
+
+    def at(self, values: Floats, span: tuple[float, float], save: Save) -> DifferentiatedRows:
+        """One run; TaskError if it does not reach its end."""
+        by_name = dict(zip(self.by, values.tolist(), strict=True))
+        parameters = np.array([by_name[name] for name in self._parameters], dtype=float)
+        given = {self._state_names.index(name.removesuffix(_AT_START)): by_name[name] for name in self._initial}
+        state, columns = self._start.at(parameters, given)
+        motion = len(self.form.motion_names)
+        first = np.zeros((1 + len(self.by), motion))
+        first[0, : len(state)], first[1:, : len(state)] = state, columns.T
+        task = Task(
+            self.form, self._solver, self._settings.control, first.ravel(), span, self._signals, (), save,
+            self._settings.progress, parameters,
+        )  # fmt: skip
+        run, _ = task.run(self._settings.native)
+        if run.ending.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if not run.ending.status.good:
+            raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {run.ending}")
+        rows = np.hstack(
+            [run.states, run.times[:, None], self._signals.values(run.times), np.tile(parameters, (len(run.times), 1))]
+        )
+        self._require_continuous(rows)
+        found = row_values(self._graph, self.form.symbols, rows)
+        count = len(run.times)
+        results = np.broadcast_to(found["values"], (count, len(self.results)))
+        slopes = np.broadcast_to(found["derivatives"], (count, len(self.results), len(self.by)))
+        order = [(*self._parameters, *self._initial).index(name) for name in self.by]
+        return DifferentiatedRows(run.times, np.array(results), np.array(slopes[:, :, order]), run.statistics)
+
+    def _require_continuous(self, rows: Floats) -> None:
+        time = self.form.jump(rows)
+        if time is not None:
+            raise TaskError(
+                f"{self.form.mechanism.name}: forces jump at about t = {time:.6g} (sign or select in a formula)\n"
+                "  derivatives across a jump are not computed: write a continuous law, e.g. tanh(v/0.01) for sign(v)"
+            )
+
+
+def variables(mechanism: Mechanism, by: Sequence[str] | str, what: str = "by") -> tuple[str, ...]:
+    """The parameters and initial values that a user names, checked."""
+    names = tuple(name.strip() for name in by.split(",")) if isinstance(by, str) else by
+    if not isinstance(names, Iterable) or isinstance(names, Mapping):
+        raise TaskError(f"{what} is {names!r:.80}: name parameters and initial values, e.g. ['m1', 'q1(0)']")
+    names = tuple(names)
+    state = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    known = (*(one.name for one in mechanism.parameters), *(name + _AT_START for name in state))
+    if not names or names == ("",):
+        raise TaskError(f"{what} is empty: name parameters and initial values; there are {', '.join(known[:12])}")
+    for place, name in enumerate(names):
+        if name in state:
+            raise TaskError(f"{what}: {name!r} is no parameter; its initial value is {name + _AT_START!r}")
+        if name not in known:
+            raise TaskError(f"{what}: {mechanism.name} has no {name!r}\n  {did_you_mean(str(name), known)}")
+        if name in names[:place]:
+            raise TaskError(f"{what}: {name!r} is named twice")
+    return names
+
+
+def formulas(given: Results | None, what: str) -> dict[str, Expression]:
+    """Formulas by name, from what a user gives."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, Mapping | Sequence):
+        raise TaskError(f"{what} is {given!r:.80}: give formulas, e.g. ['tip.x'] or {{'height': 'tip.z + 1'}}")
+    named = given if isinstance(given, Mapping) else {text: text for text in given}
+    return {str(name): formula(value) for name, value in named.items()}
+
+
+def _form(
+    mechanism: Mechanism,
+    settings: RunSettings,
+    forces: Forces,
+    by: Sequence[str],
+    integrands: Mapping[str, Expression],
+) -> VariationalForm:
+    parameters = [name for name in by if not name.endswith(_AT_START)]
+    form = VariationalForm(mechanism, settings.parameters, forces, parameters, by, integrands)
+    for name in integrands:
+        if name in _own_names(form) or not name:
+            raise TaskError(f"integrals: {name!r} has a meaning already: choose another name")
+    _check_formulas(form, integrands)
+    return form
+
+
+def _known_names(form: VariationalForm) -> set[str]:
+    return {*_own_names(form), *form.integrands}
+
+
+def _own_names(form: VariationalForm) -> set[str]:
+    """What formulas may contain, without the integrals that a user adds."""
+    mechanism = form.mechanism
+    known = {*mechanism.layout.positions, *mechanism.layout.velocities, TIME, PI, KINETIC, POTENTIAL, ENERGY, *MOMENTA}
+    known |= {one.name for one in mechanism.parameters} | {one.name for one in named_expressions(mechanism)}
+    known |= {one.name for one in mechanism.inputs if one.value is not None or one.name in form.forces.sampled}
+    return known | {f"{point.name}.{axis}" for point in mechanism.points for axis in "xyz"}
+
+
+def _check_formulas(form: VariationalForm, wanted: Mapping[str, Expression]) -> None:
+    known = _known_names(form)
+    for name, one in wanted.items():
+        for used in sorted(names_in(one) - known):
+            raise TaskError(f"{name}: {form.mechanism.name} has no {used!r}\n  {did_you_mean(used, known)}")
+
+
+def _require_tree(mechanism: Mechanism) -> None:
+    if is_constrained(mechanism):
+        raise TaskError(
+            f"{mechanism.name} has loops or constraints: derivatives of such runs are not computed yet\n"
+            "  trees are: write the mechanism in independent coordinates"
+        )

@@ -1,0 +1,108 @@
+"""`sensitivities`: derivatives of a run's results by parameters and initial values, exact along the integrator.
+
+The variational equations s' = (df/dy) s + df/dp run beside the motion, under the same control of the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.display import RichDisplay
+from kinegraph.model.expression import Scalar
+from kinegraph.simulate.arguments import check_length, seconds
+from kinegraph.simulate.run import Input, save_at
+from kinegraph.solve.methods.by_name import Method
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Adaptive, Tolerance
+from kinegraph.solve.problem.execution import Native
+from kinegraph.solve.results.recording import Statistics
+from kinegraph.tasks.differentiated_run import DifferentiatedRun, Results, RunSettings, formulas, variables
+from kinegraph.tasks.least_squares import place_of
+from kinegraph.tasks.operating_point import Floats
+
+#: Into how many equal intervals a run is saved.
+INTERVALS = 100
+
+
+@dataclass(frozen=True)
+class Sensitivities(RichDisplay):
+    """Results by row of time, and `derivatives[time, result, variable]`, in the units of result over variable.
+
+    at: the values of the variables that the derivatives belong to.
+    """
+
+    model: str
+    times: Floats
+    results: tuple[str, ...]
+    by: tuple[str, ...]
+    values: Floats
+    derivatives: Floats
+    at: Floats
+    statistics: Statistics
+
+    def __getitem__(self, result: str) -> Floats:
+        """One result over time."""
+        return np.asarray(self.values[:, place_of(result, self.results)])
+
+    def derivative(self, result: str, by: str) -> Floats:
+        """The derivative of one result by one variable, over time."""
+        return np.asarray(self.derivatives[:, place_of(result, self.results), place_of(by, self.by)])
+
+    @property
+    def final(self) -> Floats:
+        """The derivatives at the end: a row for each result, a column for each variable."""
+        return np.asarray(self.derivatives[-1])
+
+    def __str__(self) -> str:
+        width = max(12, *(len(name) + 2 for name in (*self.results, *self.by)))
+        head = "".join(f"{name:>{width}}" for name in ("by", *self.results))
+        lines = [f"{self.model}: derivatives at t = {self.times[-1]:.9g}", head]
+        lines.append("".join(f"{text:>{width}}" for text in ("value", *(f"{x:.6g}" for x in self.values[-1]))))
+        for name, column in zip(self.by, self.final.T, strict=True):
+            lines.append("".join(f"{text:>{width}}" for text in (name, *(f"{x:.6g}" for x in column))))
+        return "\n".join(lines)
+
+
+def sensitivities(
+    mechanism: MechanismSource,
+    duration: float,
+    by: Sequence[str] | str,
+    *,
+    results: Results | None = None,
+    integrals: Mapping[str, Scalar] | None = None,
+    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    grid: int | ArrayLike | None = INTERVALS,
+    start: float = 0.0,
+    method: str | Method | Solver = Method.DOP853,
+    rtol: float = 1e-10,
+    atol: Tolerance | None = None,
+    native: Native = "auto",
+    progress: bool | None = None,
+) -> Sensitivities:
+    """The derivatives of a run's results by parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`).
+
+    results: formulas of the state, time, parameters, points (`tip.x`), energies and momenta; the state if none.
+    integrals: formulas by name whose integrals over time are results too.
+    Initial values that the model writes as formulas of parameters change with these, unless they are named in `by` or
+    given in `initial` as numbers. The other arguments are those of `simulate`.
+    """
+    mechanism = mechanism_of(mechanism)
+    names = variables(mechanism, by)
+    control = Adaptive(rtol, atol)
+    beginning = seconds("start", start)
+    span = beginning, beginning + seconds("duration", duration)
+    check_length(span, control)
+    save = save_at(grid, span)
+    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress)
+    run = DifferentiatedRun(mechanism, names, settings, formulas(results, "results"), formulas(integrals, "integrals"))
+    rows = run.at(run.values, span, save)
+    return Sensitivities(
+        mechanism.name, rows.times, run.results, names, rows.values, rows.derivatives, run.values, rows.statistics
+    )
