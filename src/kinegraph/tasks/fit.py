@@ -22,18 +22,19 @@ from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Grid
 from kinegraph.tasks.differentiated_run import DifferentiatedRun, RunSettings, formulas, variables
 from kinegraph.tasks.least_squares import (
+    MOST_STEPS,
     Problem,
     Solved,
     place_of,
     require_determined,
     require_independent,
+    require_inside,
     solved,
     variable_bounds,
 )
 from kinegraph.tasks.measurements import Measurements, MeasurementSource, measurements
 from kinegraph.tasks.operating_point import Floats
 
-_MOST_STEPS = 100_000  # of one run: values that need more lead nowhere
 _ROUNDS = 20  # of estimating the noise of each column
 _SETTLED = 1e-3
 _IMPROBABLE = 1e-6  # chance of residuals as large as these, below which the stated noise is doubted
@@ -141,7 +142,7 @@ def fit(
             "give start=, the time of the initial values"
         )
     span = beginning, float(measured.times[-1])
-    control = Adaptive(rtol, atol, max_steps=_MOST_STEPS)
+    control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
     check_length(span, control)
     settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False)
     run = DifferentiatedRun(mechanism, names, settings, formulas(measured.columns, "data"))
@@ -152,9 +153,10 @@ def fit(
         lambda x: run.at(x, span, Grid(measured.times)),
         measured.values,
         np.ones(len(measured.columns)) if given is None else given,
-        variable_bounds(names, run.values, bounds or {}),
+        variable_bounds(names, bounds or {}),
         rtol,
     )
+    require_inside(problem, run.values)
     require_independent(problem, run.values)
     found, sigmas = _weighted(problem, run.values, measured, given)
     require_determined(problem.weighted(sigmas), found)
