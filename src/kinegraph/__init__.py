@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kinegraph.store.schema.open import open_store
     from kinegraph.tasks.assemble import assemble
     from kinegraph.tasks.equilibria import equilibria
+    from kinegraph.tasks.fit import fit
     from kinegraph.tasks.integrals import integrals
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
     from kinegraph.tasks.linearise import linearise
@@ -73,6 +74,7 @@ _HOMES = {
     "derive": "kinegraph.compiler.compile",
     "equilibria": "kinegraph.tasks.equilibria",
     "export": "kinegraph.export.write",
+    "fit": "kinegraph.tasks.fit",
     "formula": "kinegraph.notation.text",
     "integrals": "kinegraph.tasks.integrals",
     "interpret": "kinegraph.graph.interpret",
@@ -117,6 +119,7 @@ __all__ = [
     "derive",
     "equilibria",
     "export",
+    "fit",
     "formula",
     "integrals",
     "interpret",

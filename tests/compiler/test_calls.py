@@ -23,6 +23,9 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "derive": lambda one, folder: kg.derive(one, "H"),
     "equilibria": lambda one, folder: [point.q.tolist() for point in kg.equilibria(one, starts=4)],
     "export": lambda one, folder: [path.name for path in kg.export(one, "H", "c", folder).files],
+    "fit": lambda one, folder: kg.fit(
+        one, {"t": [0.1, 0.2, 0.3], "q1": [0.09, 0.06, 0.02]}, "amplitude", native=False
+    ).values.tolist(),
     "integrals": lambda one, folder: str(kg.integrals(one)),
     "inverse_dynamics": lambda one, folder: str(
         kg.inverse_dynamics(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])

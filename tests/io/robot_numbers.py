@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from kinegraph.compiler.compile import derive
+from kinegraph.compiler.request import bound_parameters
+from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret
 from kinegraph.model import Mechanism
 
@@ -32,3 +36,19 @@ class Own:
 def relative_error(found: np.ndarray, expected: Any) -> float:
     """The largest deviation beside the largest entry."""
     return float(np.abs(found - np.array(expected)).max() / np.abs(np.array(expected)).max())
+
+
+class Derived:
+    """Quantities of a mechanism as they are first derived, without a search for the shortest form."""
+
+    def __init__(self, mechanism: Mechanism, wanted: Sequence[str]) -> None:
+        self.layout = mechanism.layout
+        plan = Plan(forward=ForwardMethod.ARTICULATED)
+        derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), plan)
+        self.graph = derivation.builder.graph([derivation.output(Quantity(*word.split(":"))) for word in wanted])
+
+    def at(self, q: Sequence[float], v: Sequence[float] = ()) -> dict[str, np.ndarray]:
+        """The quantities at positions and velocities, without forces."""
+        rates = v or [0.0] * len(self.layout.velocities)
+        given = dict(zip(self.layout.positions, q, strict=True)) | dict(zip(self.layout.velocities, rates, strict=True))
+        return interpret(self.graph, given | dict.fromkeys(self.layout.forces, 0.0))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.quantities.derivation import Derivation, Plan
-from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import ModelError
-from kinegraph.graph.interpret import interpret
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.model.constraints.joint_types import JointType
@@ -23,30 +20,21 @@ from kinegraph.model.mechanism import Axis, Mechanism, Shift
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.elements import with_elements
 from tests.io.mujoco_equality import MODELS, NUMBERS, Floats, Numbers
+from tests.io.robot_numbers import Derived
 
 STORED: list[Numbers] = json.loads(NUMBERS.read_text("utf-8"))["models"]
 EVERY = pytest.mark.parametrize("numbers", STORED, ids=[numbers["file"] for numbers in STORED])
 WORDS = ("constraints", "constraint_jacobian", "qdd")
 
 
-class Own:
-    """Our numbers of one model, by the interpreter that defines what graphs mean."""
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.mechanism = mechanism
-        derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), Plan())
-        self.graph = derivation.builder.graph([derivation.output(Quantity(word)) for word in WORDS])
-
-    def at(self, q: list[float], v: list[float] | None = None) -> dict[str, Floats]:
-        layout = self.mechanism.layout
-        given = dict(zip(layout.positions, q, strict=True))
-        given |= dict(zip(layout.velocities, v or [0.0] * len(layout.velocities), strict=True))
-        found = interpret(self.graph, given | dict.fromkeys(layout.forces, 0.0))
-        return {word: np.asarray(found[word]) for word in WORDS}
+@cache
+def read(file: str) -> Mechanism:
+    return with_elements(load_mjcf(MODELS / file, right_angles=False).mechanism)
 
 
-def own(numbers: Numbers) -> Own:
-    return Own(with_elements(load_mjcf(MODELS / numbers["file"], right_angles=False).mechanism))
+@cache
+def derived(file: str) -> Derived:
+    return Derived(read(file), WORDS)
 
 
 def projector(rows: Floats) -> Floats:
@@ -56,7 +44,7 @@ def projector(rows: Floats) -> Floats:
 
 @EVERY
 def test_rows_and_accelerations_are_those_of_mujoco_made_exact(numbers: Numbers) -> None:
-    mine = own(numbers)
+    mine = derived(numbers["file"])
     for state in numbers["met"]:
         found = mine.at(state["q"], state["v"])
         assert np.abs(found["constraints"]).max() < 1e-13
@@ -67,8 +55,7 @@ def test_rows_and_accelerations_are_those_of_mujoco_made_exact(numbers: Numbers)
 @EVERY
 def test_what_is_missed_is_as_large_as_in_mujoco(numbers: Numbers) -> None:
     """Points in our axes or MuJoCo's: the same distance."""
-    mine = own(numbers)
-    mechanism = mine.mechanism
+    mechanism, mine = read(numbers["file"]), derived(numbers["file"])
     for state in numbers["apart"]:
         rows = iter(mine.at(state["q"])["constraints"])
         for tie, theirs in zip((*mechanism.loops, *mechanism.constraints), state["residuals"], strict=True):
@@ -83,11 +70,11 @@ def test_every_model_has_numbers() -> None:
 
 @EVERY
 def test_what_is_read_can_be_written_assembled_and_checked(numbers: Numbers) -> None:
-    mechanism = load_mjcf(MODELS / numbers["file"]).mechanism
+    mechanism = read(numbers["file"])
     again = parse(write(mechanism))
     assert (again.loops, again.constraints) == (mechanism.loops, mechanism.constraints)
     fitting = kg.assemble(mechanism)
-    assert np.abs(Own(mechanism).at(fitting.q.tolist())["constraints"]).max() < 1e-10
+    assert np.abs(derived(numbers["file"]).at(fitting.q.tolist())["constraints"]).max() < 1e-10
 
 
 TWO = """

@@ -15,12 +15,15 @@ URDF = '<robot name="r"><link name="a"/></robot>'
 MJCF = (
     '<mujoco><worldbody><body name="b"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
 )
+SDF = '<sdf version="1.9"><model name="r"><link name="c"/></model></sdf>'
 TABLE = "alpha,a,d,theta\n0,1,0,0\n"
 RECORDS = "coordinates q; A | Rz(q) | m(1);"
 
 
 @pytest.mark.parametrize("name", ["r.urdf", "r.xml", "r.mjcf", "r.txt", "r", "r.URDF", "r.kg"])
-@pytest.mark.parametrize(("text", "body"), [(URDF, "a"), (MJCF, "b"), (f"\ufeff<?xml version='1.0'?>\n{URDF}", "a")])
+@pytest.mark.parametrize(
+    ("text", "body"), [(URDF, "a"), (MJCF, "b"), (SDF, "c"), (f"\ufeff<?xml version='1.0'?>\n{URDF}", "a")]
+)
 def test_xml_is_recognised_by_its_root(tmp_path: Path, name: str, text: str, body: str) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
@@ -43,8 +46,8 @@ def test_utf16_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message", "remedy"),
     [
-        ("w.sdf", "<sdf version='1.7'><model name='m'/></sdf>", "SDFormat", "convert it to URDF or MJCF"),
-        ("w.urdf", "<sdf version='1.7'><model name='m'/></sdf>", "SDFormat", "convert it to URDF or MJCF"),
+        ("w.sdf", "<sdf version='1.7'><model name='m'/></sdf>", "the model has no links", "at least one <link"),
+        ("w.urdf", "<sdf version='1.7'><world name='w'/></sdf>", "one model that moves; found none", "one <model>"),
         ("r.urdf.xacro", "<robot><xacro:include filename='a'/></robot>", "<xacro:include> is a macro", "xacro robot"),
         ("r.xacro", "<robot name='r'><link name='a'><xacro:b/></link></robot>", "<xacro:b> is a macro", "pip install"),
         ("r.urdf", "<robot name='r'><link name='${p}a'/></robot>", "an expression of xacro", "xacro robot"),

@@ -17,7 +17,7 @@ INERTIAL = '<link name="a"><inertial><mass value="{}"/></inertial></link>'
 @pytest.mark.parametrize(
     ("given", "message", "remedy"),
     [
-        ("<sdf/>", "the root element is <sdf>: this is SDFormat", "convert it to URDF"),
+        ("<sdf/>", "the root element is <sdf>: this is SDFormat", "recognises the format by itself"),
         ("<robot/>", "no links", "<link name"),
         ("<robot><xacro:macro/></robot>", "<xacro:macro> is a macro", "xacro robot.urdf.xacro"),
         (robot(), "2 roots: no joint leads to a, b", "fixed joints"),

@@ -1,4 +1,4 @@
-"""The tables of what URDF and MJCF can say: complete, true to the readers, and reported from."""
+"""The tables of what URDF, MJCF and SDF can say: complete, true to the readers, and reported from."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from kinegraph.io.mjcf.vocabulary import MJCF
 from kinegraph.io.robot.report import Robot
 from kinegraph.io.robot.vocabulary import Bearing, Vocabulary
 from kinegraph.io.robot.xml import Element
+from kinegraph.io.sdf.vocabulary import SDF
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.io.urdf.vocabulary import URDF
 from kinegraph.model.report import FindingKind
@@ -50,11 +51,11 @@ def test_all_of_mujocos_schema_is_in_the_table(path: tuple[str, ...], attributes
         assert unknown <= UNEXPLAINED
 
 
-@pytest.mark.parametrize("vocabulary", [URDF, MJCF])
+@pytest.mark.parametrize("vocabulary", [URDF, MJCF, SDF])
 def test_every_child_has_an_entry_that_is_used(vocabulary: Vocabulary) -> None:
     used = {key for entry in vocabulary.values() for key in entry.children.values()}
     assert used - vocabulary.keys() == set()
-    assert vocabulary.keys() - used <= {"robot", "mujoco"}
+    assert vocabulary.keys() - used <= {"robot", "mujoco", "sdf"}
     assert all(entry.once <= entry.children.keys() for entry in vocabulary.values())
 
 

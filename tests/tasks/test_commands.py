@@ -53,6 +53,8 @@ def test_json(capsys, command, keys):
         ("ik puma560 --body L6 --pose 5,0,0", "not reached"),
         ("equilibria double-pendulum --within q1=1", "NAME=FROM:TO"),
         ("sensitivity double-pendulum --for 1 --by mm1", "has no 'mm1'"),
+        ("fit double-pendulum missing.csv --unknown m1", "missing.csv"),
+        ("fit double-pendulum missing.csv --unknown m1 --bounds m1=3", "NAME=FROM:TO"),
         ("sensitivity four-bar --for 1 --by b", "loops or constraints"),
     ],
 )
@@ -60,3 +62,21 @@ def test_mistakes_are_named(capsys, command, message):
     code, _, error = runner(capsys)(command)
     assert code == 2
     assert message in error
+
+
+def test_fit(capsys, tmp_path):
+    """The run that `simulate` writes as a table is read back as measurements."""
+    table = tmp_path / "run.csv"
+    simulated = "simulate double-pendulum --for 1 --points 20 --set l2=0.8,amplitude=0.5 --quiet --interpret"
+    assert runner(capsys)(simulated, "-o", str(table)).code == 0
+    command = f"fit double-pendulum {table} --unknown l2,amplitude --columns q1,tip.x --bounds l2=0.1:3 --interpret"
+    code, out, _ = runner(capsys)(command, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["values"]["l2"] == pytest.approx(0.8, abs=1e-5)
+    assert found["values"]["amplitude"] == pytest.approx(0.5, abs=1e-5)
+    assert set(found) == {
+        "values", "standard_errors", "intervals", "noise", "noise_is_estimated", "degrees_of_freedom", "runs", "doubts",
+    }  # fmt: skip
+    code, out, _ = runner(capsys)(command)
+    assert code == 0 and "l2" in out and "+-" in out

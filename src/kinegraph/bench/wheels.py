@@ -197,7 +197,9 @@ def outcomes(names: list[str], states: int) -> Iterator[FileOutcome]:
     for package in PACKAGES:
         for path in files_of(package):
             kind = kind_of(path)
-            if kind is None or (names and not any(name in str(path) for name in names)):
+            if kind not in (ModelFormat.MJCF, ModelFormat.URDF) or (
+                names and not any(name in str(path) for name in names)
+            ):
                 continue
             by_kind = compare_mjcf if kind is ModelFormat.MJCF else compare_urdf
             yield by_kind(path, package, states)

@@ -17,6 +17,7 @@ from kinegraph.cli.store import store_app
 from kinegraph.cli.tasks import (
     assemble,
     equilibria,
+    fit,
     ik,
     integrals,
     inverse,
@@ -44,12 +45,12 @@ app = typer.Typer(
     cls=Commands,
     name="kinegraph",
     help="Symbolic rigid-body mechanics: exact equations, fewest operations, proven, compiled.",
-    epilog="MODEL is a file (model language, URDF, MJCF) or a name of the library. Start with: kinegraph demo",
+    epilog="MODEL is a file (model language, URDF, MJCF, SDF) or a name of the library. Start with: kinegraph demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-TASKS = (assemble, inverse, reactions, equilibria, linearise, modes, response, integrals, ik, sensitivity)
+TASKS = (assemble, inverse, reactions, equilibria, linearise, modes, response, integrals, ik, sensitivity, fit)
 for command in (models, check, derive, ops, eval, simulate, *TASKS, view, export, inspect, demo):
     app.command(command.__name__.rpartition(".")[2])(command.run)
 app.add_typer(store_app, name="store")

@@ -20,6 +20,7 @@ from kinegraph.io.records.write import write as write_records
 from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
 from kinegraph.io.robot.xml import Element, read_xml
+from kinegraph.io.sdf.load import read_sdf
 from kinegraph.io.urdf.load import read_urdf
 from kinegraph.model.changes.lock import lock as lock_coordinates
 from kinegraph.model.changes.set_parameters import with_parameters
@@ -36,7 +37,7 @@ class ReadOptions:
     floating: set the base of a URDF robot free. package_roots: the folders in which `package://` meshes of a URDF are
     looked for, and below which meshes and includes of an MJCF may lie beside those below its own folder.
     elements: whether what robot files say about joints (damping, springs, armature) is part of the equations; None does
-    as each format's own engines do: MJCF yes, URDF no. `JointModel` chooses more: dry friction, limits.
+    as each format's own engines do: MJCF and SDF yes, URDF no. `JointModel` chooses more: dry friction, limits.
     angle_tolerance: how far off, in radians, a right angle of a robot file may be to be taken as exact; above 1e-7 only
     angles rounded or cut off to the digits written are.
     parameters: values of parameters by name, or a file of them (.json, .toml, .csv, or lines `name = value`).
@@ -82,8 +83,8 @@ def load(
     angle_tolerance: float = ANGLE_TOLERANCE,
     parameters: Mapping[str, Scalar] | str | Path | None = None,
 ) -> Mechanism:
-    """A mechanism from a file (the model language, URDF, MJCF, a Denavit-Hartenberg table as CSV), or by its name in
-    the library. What a file holds decides how it is read: URDF and MJCF are told apart by their root element.
+    """A mechanism from a file (the model language, URDF, MJCF, SDF, a Denavit-Hartenberg table as CSV), or by its name
+    in the library. What a file holds decides how it is read: XML is told apart by its root element.
     A LeftOutWarning says what the file says and the equations do not have; `mechanism.report` keeps it. `ReadOptions`
     explains the options; the readers in `kinegraph.io` take more.
     """
@@ -109,12 +110,14 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     if kind is not ModelFormat.URDF and options.floating:
         raise ModelError(f"{source}: only a URDF's base can be set free when it is read", remedy="leave floating out")
     if root is None and options.package_roots:
-        raise ModelError(f"{source}: only URDF and MJCF have package roots", remedy="leave the package roots out")
+        message = f"{source}: only URDF, MJCF and SDF files have package roots"
+        raise ModelError(message, remedy="leave the package roots out")
     if root is None:
         return _without_xml(source, kind, options)
     path = Path(source)
-    if kind is ModelFormat.MJCF:
-        mechanism = read_mjcf(
+    if kind in (ModelFormat.MJCF, ModelFormat.SDF):
+        reader = read_mjcf if kind is ModelFormat.MJCF else read_sdf
+        mechanism = reader(
             root, path, package_roots=options.package_roots, angle_tolerance=options.angle_tolerance
         ).mechanism
         return _with_joint_model(mechanism, JointModel() if options.elements is None else options.elements)

@@ -17,6 +17,7 @@ class ModelFormat(Enum):
     RECORDS = "the model language"
     URDF = "URDF"
     MJCF = "MJCF"
+    SDF = "SDFormat"
     TABLE = "a Denavit-Hartenberg table"
 
 
@@ -25,20 +26,21 @@ _XML_NAMES = frozenset({".urdf", ".xml", ".mjcf", ".sdf", ".world", ".xacro", ".
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # of UTF-8 and UTF-16
 
 #: What the root element of a file says about its format.
-_ROOTS = {"robot": ModelFormat.URDF, "mujoco": ModelFormat.MJCF, "mujocoinclude": ModelFormat.MJCF}
+_ROOTS = {
+    "robot": ModelFormat.URDF,
+    "mujoco": ModelFormat.MJCF,
+    "mujocoinclude": ModelFormat.MJCF,
+    "sdf": ModelFormat.SDF,
+}
 
 _FOREIGN_ROOTS = {
-    "sdf": (
-        "SDFormat, the language of Gazebo, which is not read yet",
-        "convert it to URDF or MJCF, or write it in the model language",
-    ),
     "COLLADA": ("a Collada mesh, not a model", "give the URDF or MJCF file that refers to it"),
     "OpenSimDocument": (
         "an OpenSim model, which is not read",
         "convert it to MJCF (e.g. with myoconverter), or write it in the model language",
     ),
 }
-_UNKNOWN = ("no model Kinegraph reads", "a URDF has the root element <robot>, an MJCF file <mujoco>")
+_UNKNOWN = ("no model Kinegraph reads", "a URDF has <robot>, an MJCF file <mujoco>, an SDF file <sdf>")
 _FOREIGN_NAMES = {
     ".mjb": ("a compiled MuJoCo model", "save it as XML with mujoco.mj_saveLastXML"),
     ".usd": ("a USD scene, which is not read", "export it as URDF or MJCF"),
@@ -73,9 +75,7 @@ def format_by_root(root: Element) -> ModelFormat:
     """The format of an XML document, by its root element."""
     if root.tag in _ROOTS:
         return _ROOTS[root.tag]
-    what, remedy = _FOREIGN_ROOTS.get(
-        root.tag, ("no model Kinegraph reads", "a URDF has <robot>, an MJCF file <mujoco>")
-    )
+    what, remedy = _FOREIGN_ROOTS.get(root.tag, _UNKNOWN)
     raise ModelError(f"the root element is <{root.tag}>: this is {what}", root.place, remedy)
 
 

@@ -13,9 +13,7 @@ from numpy.typing import ArrayLike
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
-from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
-from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_length, seconds
 from kinegraph.simulate.run import Input, save_at
 from kinegraph.solve.methods.by_name import Method
@@ -24,6 +22,7 @@ from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Statistics
 from kinegraph.tasks.differentiated_run import DifferentiatedRun, Results, RunSettings, formulas, variables
+from kinegraph.tasks.least_squares import place_of
 from kinegraph.tasks.operating_point import Floats
 
 #: Into how many equal intervals a run is saved.
@@ -48,11 +47,11 @@ class Sensitivities(RichDisplay):
 
     def __getitem__(self, result: str) -> Floats:
         """One result over time."""
-        return np.asarray(self.values[:, _place(result, self.results)])
+        return np.asarray(self.values[:, place_of(result, self.results)])
 
     def derivative(self, result: str, by: str) -> Floats:
         """The derivative of one result by one variable, over time."""
-        return np.asarray(self.derivatives[:, _place(result, self.results), _place(by, self.by)])
+        return np.asarray(self.derivatives[:, place_of(result, self.results), place_of(by, self.by)])
 
     @property
     def final(self) -> Floats:
@@ -107,9 +106,3 @@ def sensitivities(
     return Sensitivities(
         mechanism.name, rows.times, run.results, names, rows.values, rows.derivatives, run.values, rows.statistics
     )
-
-
-def _place(name: str, names: Sequence[str]) -> int:
-    if name not in names:
-        raise TaskError(f"there is no {name!r} here\n  {did_you_mean(name, names)}")
-    return names.index(name)

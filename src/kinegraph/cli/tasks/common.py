@@ -58,6 +58,19 @@ def formula_list(text: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
 
 
+def ranges(texts: Iterable[str], option: str) -> dict[str, tuple[float, float]]:
+    """`q1=-10:10` as a name and two numbers."""
+    found = {}
+    for text in texts:
+        name, _, box = text.partition("=")
+        low, _, high = box.partition(":")
+        try:
+            found[name.strip()] = float(low), float(high)
+        except ValueError:
+            raise TaskError(f"{option}: cannot read {text!r}; write NAME=FROM:TO, e.g. q1=-10:10") from None
+    return found
+
+
 def pair(value: complex) -> list[float]:
     """A complex number for JSON."""
     return [value.real, value.imag]

@@ -8,8 +8,7 @@ import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.tasks.common import AtOption, pair, show_table, state_settings
-from kinegraph.errors import TaskError
+from kinegraph.cli.tasks.common import AtOption, pair, ranges, show_table, state_settings
 
 
 @reads_model
@@ -37,7 +36,7 @@ def run(
     found = equilibria(
         mechanism,
         state_settings(mechanism, at),
-        within=dict(_limits(text) for text in within or ()),
+        within=ranges(within or (), "--within"),
         starts=starts,
         seed=seed,
         parameters=parameter_settings(mechanism, settings),
@@ -57,12 +56,3 @@ def run(
         (*found.coordinates, "stable", "growing modes"),
         [(*(f"{value:.10g}" for value in one.q), "yes" if one.stable else "no", str(one.unstable)) for one in found],
     )
-
-
-def _limits(text: str) -> tuple[str, tuple[float, float]]:
-    name, _, box = text.partition("=")
-    low, _, high = box.partition(":")
-    try:
-        return name.strip(), (float(low), float(high))
-    except ValueError:
-        raise TaskError(f"--within: cannot read {text!r}; write NAME=FROM:TO, e.g. q1=-10:10") from None

@@ -44,7 +44,7 @@ class Entry:
 
     Of an element that is idle or left out neither attributes nor children are looked at. `once` are the children of
     which the reader takes the first alone. `harmless_if` says which values of which attributes make an element that is
-    left out do nothing.
+    left out do nothing, `harmless_texts` which texts.
     """
 
     bearing: Bearing = Bearing.UNDERSTOOD
@@ -53,6 +53,7 @@ class Entry:
     children: Mapping[str, str] = field(default_factory=dict)
     once: frozenset[str] = frozenset()
     harmless_if: Attributes = field(default_factory=dict)
+    harmless_texts: frozenset[str] = frozenset()
     has_text: bool = False
 
 
@@ -88,10 +89,10 @@ def entry(*attributes: Attributes, children: str = "", once: str = "", has_text:
 IDLE = Entry(Bearing.IDLE)
 
 
-def left_out(topic: str, **harmless_if: str) -> Entry:
-    """An element the equations do not have, unless an attribute has a value that switches it off."""
+def left_out(topic: str, texts: str = "", **harmless_if: str) -> Entry:
+    """An element the equations do not have, unless an attribute, or its text, has a value that switches it off."""
     off = {name: Attribute(Bearing.LEFT_OUT, topic, value) for name, value in harmless_if.items()}
-    return Entry(Bearing.LEFT_OUT, topic, harmless_if=off)
+    return Entry(Bearing.LEFT_OUT, topic, harmless_if=off, harmless_texts=frozenset(texts.split()))
 
 
 def report_words(
@@ -149,7 +150,8 @@ def _child(
     found = vocabulary[key]
     if found.bearing is Bearing.UNDERSTOOD:
         return found
-    if not any(_harmless(one, child.get(name) or "") for name, one in found.harmless_if.items()):
+    harmless = any(_harmless(one, child.get(name) or "") for name, one in found.harmless_if.items())
+    if not harmless and child.text not in found.harmless_texts:
         findings.count(_KINDS[found.bearing], found.topic, what, child.place, _name(child))
     return None
 

@@ -8,7 +8,7 @@ the joints to cut. Joints are called by the body whose record states them, or by
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
@@ -147,8 +147,7 @@ def spanning_tree(mechanism: Mechanism) -> SpanningTree:
 
     A joint that may not be cut is always part of it. Where chains are equally long, joints of records come first.
     """
-    wanted = {cut.joint for cut in mechanism.cuts}
-    return _grown(mechanism, [edge for edge in edges(mechanism) if edge.joint not in wanted], wanted)
+    return shortest_tree(edges(mechanism), {cut.joint for cut in mechanism.cuts})
 
 
 def tree_of_records(mechanism: Mechanism) -> SpanningTree:
@@ -159,11 +158,11 @@ def tree_of_records(mechanism: Mechanism) -> SpanningTree:
     return SpanningTree(ordered, tuple(edge for edge in every if edge.loop))
 
 
-def _grown(mechanism: Mechanism, usable: Sequence[Edge], wanted: set[str]) -> SpanningTree:
-    """Grow the tree from the fixed frame, nearest bodies first."""
+def shortest_tree(every: Sequence[Edge], wanted: Collection[str] = ()) -> SpanningTree:
+    """The tree of these joints, without those that are to be cut: grown from the fixed frame, nearest bodies first."""
     around: dict[Vertex, list[tuple[int, Edge]]] = {}
-    for number, edge in enumerate(usable):
-        if edge.may_stand:
+    for number, edge in enumerate(every):
+        if edge.may_stand and edge.joint not in wanted:
             for end in (edge.first, edge.second):
                 around.setdefault(end, []).append((number, edge))
     inward: dict[str, Edge] = {}
@@ -187,7 +186,7 @@ def _grown(mechanism: Mechanism, usable: Sequence[Edge], wanted: set[str]) -> Sp
         inward[new] = edge
         reach(new, depth)
     standing = {edge.joint for edge in inward.values()}
-    left = tuple(edge for edge in edges(mechanism) if edge.joint not in standing)
+    left = tuple(edge for edge in every if edge.joint not in standing)
     return SpanningTree(inward, left)
 
 

@@ -1,0 +1,88 @@
+"""`kinegraph fit`: parameters from measured motion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, assignments, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
+from kinegraph.cli.tasks.common import formula_list, ranges, zip_names
+from kinegraph.errors import TaskError
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA.csv", help="Measured motion: a head of names (t,q1,...), then numbers.")
+    ],
+    unknown: Annotated[
+        str, typer.Option("--unknown", metavar="LIST", help="Parameters (m1) and initial values (q1(0), q1'(0)).")
+    ],
+    columns: Annotated[
+        str, typer.Option("--columns", metavar="LIST", help="Which columns count. By default all.")
+    ] = "",
+    noise: Annotated[
+        list[str] | None,
+        typer.Option("--noise", metavar="NAME=SIGMA", help="Standard deviation of a column. Else estimated."),
+    ] = None,
+    bounds: Annotated[
+        list[str] | None, typer.Option("--bounds", metavar="NAME=FROM:TO", help="Where an unknown may lie.")
+    ] = None,
+    settings: RunSetOption = None,
+    inputs: InputOption = None,
+    start: Annotated[float, typer.Option(help="The time of the initial values.")] = 0.0,
+    rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-9,
+    native: Annotated[bool, typer.Option("--native/--interpret", help="Compile the runs or not.")] = True,
+    json: JsonOption = False,
+) -> None:
+    """Parameters and initial values from measured motion, with error bars; begins at the values of the model and --set.
+
+    Example: kinegraph fit double-pendulum measured.csv --unknown l2,amplitude --columns q1,q2
+    """
+    from kinegraph.tasks.fit import fit
+    from kinegraph.tasks.measurements import measurements
+
+    mechanism = source.mechanism()
+    limits = ranges(bounds or (), "--bounds")
+    initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
+    measured = measurements(data)
+    found = fit(
+        mechanism,
+        measured.only(formula_list(columns)) if columns else measured,
+        unknown,
+        noise=_noise(noise) if noise else None,
+        bounds=limits,
+        initial=initial,
+        parameters=formulas(parameters),
+        inputs=input_values(assignments(inputs or (), "--input")),
+        start=start,
+        rtol=rtol,
+        native=native,
+    )
+    if not json:
+        typer.echo(str(found))
+        return
+    print_json(
+        {
+            "values": zip_names(found.unknown, found.values.tolist()),
+            "standard_errors": zip_names(found.unknown, found.standard_errors.tolist()),
+            "intervals": {name: found.interval(name) for name in found.unknown},
+            "noise": zip_names(found.columns, found.noise.tolist()),
+            "noise_is_estimated": found.noise_is_estimated,
+            "degrees_of_freedom": found.degrees_of_freedom,
+            "runs": found.runs,
+            "doubts": found.doubts,
+        }
+    )
+
+
+def _noise(texts: list[str]) -> dict[str, float]:
+    try:
+        return {name: float(text) for name, text in assignments(texts, "--noise").items()}
+    except ValueError:
+        raise TaskError(f"--noise: cannot read {', '.join(texts)!r}; write NAME=SIGMA, e.g. q1=0.01") from None

@@ -1,0 +1,148 @@
+"""Links, joints and frames of a model: where each stands, and on which link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kinegraph.errors import ModelError
+from kinegraph.io.robot.attributes import Written, numbers
+from kinegraph.io.robot.placement import Placing, inverse, shifts
+from kinegraph.io.robot.right_angles import pi_multiple
+from kinegraph.io.robot.xml import Element
+from kinegraph.io.sdf.simplify import simplified
+from kinegraph.io.sdf.values import stated
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import ZERO, Axis, Rotation, Transform
+from kinegraph.model.names import did_you_mean
+
+WORLD = "world"
+MODEL = "__model__"
+
+
+@dataclass(frozen=True, eq=False)
+class SdfFrame:
+    """A frame: its pose in another, and the frame it is fixed to (itself, if it is a link)."""
+
+    element: Element
+    base: str
+    pose: tuple[Transform, ...]
+    attached_to: str
+
+
+class Frames:
+    """All frames of one model by name."""
+
+    def __init__(self, model: Element, placing: Placing) -> None:
+        self.model = model
+        self.placing = placing
+        self.links = {element.required("name"): element for element in model.all("link")}
+        if not self.links:
+            raise ModelError("the model has no links", model.place, 'write at least one <link name="...">')
+        self._frames: dict[str, SdfFrame] = {}
+        for element in model.children:
+            if element.tag in ("link", "joint", "frame"):
+                self._enter(element)
+        self._paths: dict[str, tuple[Transform, ...]] = {MODEL: ()}
+        self._paths[WORLD] = inverse(self._placed())
+
+    def _enter(self, element: Element) -> None:
+        name = element.required("name")
+        if name in self._frames or name in (WORLD, MODEL):
+            message = f"there are two frames called {name}"
+            raise ModelError(message, element.place, "links, joints and frames share one set of names: rename one")
+        attached = name
+        base = MODEL
+        if element.tag == "joint":
+            attached = base = end_of(element, "child")
+        elif element.tag == "frame":
+            attached = base = element.get("attached_to") or MODEL
+        pose = element.first("pose")
+        relative = (pose.get("relative_to") if pose is not None else None) or base
+        self._frames[name] = SdfFrame(element, relative, self.pose(element, f"the {element.tag} {name}"), attached)
+
+    def _placed(self) -> tuple[Transform, ...]:
+        """Where the model stands in the world: the frame it is placed by, if it names one, is where its pose says."""
+        pose = self.pose(self.model, "the model")
+        frame = self.model.get("placement_frame")
+        return simplified((*pose, *inverse(self.path(frame, self.model)))) if frame else pose
+
+    def pose(self, element: Element, what: str) -> tuple[Transform, ...]:
+        """The transforms of the <pose> below an element; none if there is none."""
+        pose = element.first("pose")
+        if pose is None or not pose.text:
+            return ()
+        form = pose.get("rotation_format") or "euler_rpy"
+        count = {"euler_rpy": 6, "quat_xyzw": 7}.get(form)
+        found = numbers(stated(element), "pose") or ()
+        if count is None or len(found) != count:
+            message = f"<pose> of {what} has {len(found)} numbers"
+            remedy = 'write x y z roll pitch yaw, or with rotation_format="quat_xyzw" x y z and a quaternion'
+            raise ModelError(message, pose.place, remedy)
+        return (*shifts([item.value for item in found[:3]]), *self._turned(found[3:], pose, what))
+
+    def _turned(self, written: tuple[Written, ...], pose: Element, what: str) -> tuple[Transform, ...]:
+        if len(written) == 4:
+            x, y, z, scalar = written
+            return self.placing.quaternion((scalar, x, y, z), what, pose.place)
+        if pose.get("degrees") not in ("true", "1"):
+            return self.placing.roll_pitch_yaw(written, what, pose.place)
+        angles: Iterator[tuple[Axis, Expression]] = (
+            (axis, pi_multiple(item.value / 180)) for axis, item in zip(Axis, written, strict=True)
+        )
+        return tuple(Rotation(axis, angle) for axis, angle in reversed(list(angles)) if angle != ZERO)
+
+    def path(self, name: str, element: Element) -> tuple[Transform, ...]:
+        """From the model's frame to a frame; `element` is the one that names it."""
+        passed: list[str] = []
+        while name not in self._paths:
+            if name in passed:
+                message = f"frames are placed in a circle: {' -> '.join((*passed, name))}"
+                raise ModelError(message, element.place, "place one of them relative to the model")
+            passed.append(name)
+            name = self._found(name, element).base
+        for here in reversed(passed):
+            frame = self._frames[here]
+            self._paths[here] = simplified((*self._paths[frame.base], *frame.pose))
+        return self._paths[passed[0] if passed else name]
+
+    def between(self, start: str, end: str, element: Element) -> tuple[Transform, ...]:
+        """From one frame to another, as the file places them."""
+        return simplified((*inverse(self.path(start, element)), *self.path(end, element)))
+
+    def link_of(self, name: str, element: Element) -> str:
+        """The link (or the world) that a frame is fixed to."""
+        passed: list[str] = []
+        while name not in self.links and name != WORLD:
+            if name in passed:
+                message = f"frames are attached in a circle: {' -> '.join((*passed, name))}"
+                raise ModelError(message, element.place, "attach one of them to a link")
+            passed.append(name)
+            name = self.canonical if name == MODEL else self._found(name, element).attached_to
+        return name
+
+    @property
+    def canonical(self) -> str:
+        """The link that the model's frame is fixed to."""
+        name = self.model.get("canonical_link") or next(iter(self.links))
+        if name not in self.links:
+            message = f"canonical_link is {name}, which is no link"
+            raise ModelError(message, self.model.place, did_you_mean(name, self.links))
+        return name
+
+    def _found(self, name: str, element: Element) -> SdfFrame:
+        if name not in self._frames:
+            remedy = did_you_mean(name, self._frames)
+            if "::" in name:
+                remedy = "frames of other models are not read: write one model, with links and joints of its own"
+            raise ModelError(f"{name}, named by <{element.tag}>, is no link, joint or frame", element.place, remedy)
+        return self._frames[name]
+
+
+def end_of(joint: Element, which: str) -> str:
+    """The name in <parent> or <child> of a joint."""
+    found = joint.first(which)
+    if found is None or not found.text:
+        message = f"the joint {joint.get('name')} has no <{which}>"
+        raise ModelError(message, joint.place, f"write <{which}>LINK</{which}>")
+    return found.text

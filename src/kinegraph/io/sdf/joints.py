@@ -1,0 +1,237 @@
+"""Joints of an SDF model: how each moves in the tree, how it closes a loop, what is said about it beyond that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+
+from kinegraph.errors import ModelError
+from kinegraph.io.robot.attributes import bound, single, vector
+from kinegraph.io.robot.joint_motion import JointMotion, ball
+from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.placement import Direction, inverse, linear
+from kinegraph.io.robot.xml import Element
+from kinegraph.io.sdf.frames import MODEL, Frames, end_of
+from kinegraph.io.sdf.simplify import rotations, simplified
+from kinegraph.io.sdf.values import flag, stated
+from kinegraph.model.constraints.joint_types import JointType
+from kinegraph.model.constraints.records import Frame, Joint, Loop
+from kinegraph.model.expression import PI, Expression, Name, Number, Operation
+from kinegraph.model.mechanism import ZERO, Coordinate, Shift, Transform
+from kinegraph.model.names import did_you_mean
+from kinegraph.model.robot.data import Extra, JointFriction, JointLimits, JointSpring
+
+#: Limits at least as far as this are none.
+_FAR = Fraction(10) ** 16
+
+
+class SdfJointKind(Enum):
+    """The joint types of SDFormat that are read."""
+
+    FIXED = "fixed"
+    REVOLUTE = "revolute"
+    CONTINUOUS = "continuous"
+    PRISMATIC = "prismatic"
+    SCREW = "screw"
+    BALL = "ball"
+    UNIVERSAL = "universal"
+    REVOLUTE2 = "revolute2"
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The elements that state its axes."""
+        if self in (SdfJointKind.FIXED, SdfJointKind.BALL):
+            return ()
+        return ("axis", "axis2") if self in (SdfJointKind.UNIVERSAL, SdfJointKind.REVOLUTE2) else ("axis",)
+
+
+_LOOPS = {
+    SdfJointKind.FIXED: JointType.FIXED,
+    SdfJointKind.REVOLUTE: JointType.REVOLUTE,
+    SdfJointKind.CONTINUOUS: JointType.REVOLUTE,
+    SdfJointKind.PRISMATIC: JointType.PRISMATIC,
+    SdfJointKind.BALL: JointType.SPHERICAL,
+    SdfJointKind.UNIVERSAL: JointType.UNIVERSAL,
+    SdfJointKind.REVOLUTE2: JointType.UNIVERSAL,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SdfJoint:
+    """A joint between two links (or the world and a link)."""
+
+    name: str
+    kind: SdfJointKind
+    parent: str
+    child: str
+    element: Element
+
+    @property
+    def what(self) -> str:
+        """In words, for messages."""
+        return f"the joint {self.name}"
+
+
+def read_joints(frames: Frames) -> list[SdfJoint]:
+    """The joints of a model, as written."""
+    return [_joint(element, frames) for element in frames.model.all("joint")]
+
+
+def _joint(element: Element, frames: Frames) -> SdfJoint:
+    name, word = element.required("name"), element.required("type")
+    try:
+        kind = SdfJointKind(word)
+    except ValueError:
+        remedy = did_you_mean(word, [kind.value for kind in SdfJointKind])
+        raise ModelError(f"the joint {name} is of a type that is not read: `{word}`", element.place, remedy) from None
+    parent, child = (frames.link_of(end_of(element, which), element) for which in ("parent", "child"))
+    if parent == child:
+        message = f"the joint {name} ties {parent} to itself"
+        raise ModelError(message, element.place, "a joint has two links, or a link and the world")
+    return SdfJoint(name, kind, parent, child, element)
+
+
+class JointReader:
+    """Reads the joints of one model; `old` says that axes stand in the model's frame, as before version 1.5."""
+
+    def __init__(self, frames: Frames, joints: Iterable[SdfJoint], old: bool) -> None:
+        self.frames = frames
+        self.old = old
+        self.names = NameTable(joint.name for joint in joints if len(joint.kind.axes) == 1)
+
+    def directions(self, joint: SdfJoint) -> tuple[Direction, ...]:
+        """The axes of a joint in its own frame."""
+        return tuple(self._direction(joint, tag) for tag in joint.kind.axes)
+
+    def _direction(self, joint: SdfJoint, tag: str) -> Direction:
+        axis = joint.element.first(tag)
+        if axis is None:
+            raise ModelError(
+                f"{joint.what} has no <{tag}>", joint.element.place, f"write <{tag}><xyz>0 0 1</xyz></{tag}>"
+            )
+        xyz = vector(stated(axis), "xyz", 3)
+        if xyz is None:
+            raise ModelError(f"the axis of {joint.what} has no <xyz>", axis.place, "write <xyz>0 0 1</xyz>")
+        direction = self.frames.placing.direction(xyz, axis, joint.what)
+        written = axis.first("xyz") or axis
+        of_model = self.old or flag(axis, "use_parent_model_frame")
+        named = written.get("expressed_in") or (MODEL if of_model else joint.name)
+        turned = rotations(self.frames.between(joint.name, named, written))
+        return replace(direction, turns=simplified((*turned, *direction.turns)))
+
+    # in the tree
+
+    def motion(self, joint: SdfJoint) -> JointMotion:
+        """How the child moves against the parent, between the two places of the joint's frame."""
+        if joint.kind is SdfJointKind.FIXED:
+            return JointMotion()
+        if joint.kind is SdfJointKind.BALL:
+            return ball(self.names, joint.name)
+        directions = self.directions(joint)
+        names = self._coordinate_names(joint)
+        moved = [self._moved(joint, one, Name(name)) for one, name in zip(directions, names, strict=True)]
+        coordinates = tuple(Coordinate(name) for name in names)
+        transforms = simplified(step for steps in moved for step in steps)
+        return JointMotion(transforms, coordinates, tuple((Name(name),) for name in names))
+
+    def _coordinate_names(self, joint: SdfJoint) -> list[str]:
+        if len(joint.kind.axes) == 1:
+            return [self.names[joint.name]]
+        return [self.names.fresh(f"{joint.name}_{place}") for place, _ in enumerate(joint.kind.axes, start=1)]
+
+    def _moved(self, joint: SdfJoint, direction: Direction, own: Name) -> tuple[Transform, ...]:
+        if joint.kind is SdfJointKind.PRISMATIC:
+            return direction.translation(own)
+        if joint.kind is not SdfJointKind.SCREW:
+            return direction.rotation(own)
+        advance = Shift(direction.axis, linear(Fraction(direction.sign), _advance(joint, own)))
+        turn, *back = direction.rotation(own)[len(direction.turns) :]
+        return (*direction.turns, turn, advance, *back)
+
+    def placed(self, joint: SdfJoint, motion: JointMotion, outwards: bool) -> tuple[Transform, ...]:
+        """The transforms from one link of a joint to the other: from parent to child, or back."""
+        ends = (joint.parent, joint.child) if outwards else (joint.child, joint.parent)
+        # The coordinates of a ball describe the link farther out, whichever the file calls the child.
+        same = outwards or joint.kind is SdfJointKind.BALL
+        moves = motion.transforms if same else inverse(motion.transforms)
+        start, end = (
+            self.frames.between(*pair, joint.element) for pair in ((ends[0], joint.name), (joint.name, ends[1]))
+        )
+        return simplified((*start, *moves, *end))
+
+    # closing a loop
+
+    def can_close(self, joint: SdfJoint) -> bool:
+        """Whether a loop can be closed with it: axes that cross must stand at right angles, as they are written."""
+        if len(joint.kind.axes) < 2:
+            return joint.kind in _LOOPS
+        first, second = self.directions(joint)
+        return first.turns == second.turns and first.axis is not second.axis
+
+    def loop(self, joint: SdfJoint, name: str, first: str | None, second: str | None) -> Loop:
+        """The joint as a loop between two bodies, those of its parent and its child."""
+        if not self.can_close(joint):
+            message = f"{joint.what} ({joint.kind.value}) would have to close a loop"
+            raise ModelError(
+                message, joint.element.place, "close the loop at a revolute, prismatic, ball or fixed joint"
+            )
+        directions = self.directions(joint)
+        turns = directions[0].turns if directions else ()
+        axes = tuple(direction.axis for direction in directions)
+        ends = zip((first, second), (joint.parent, joint.child), strict=True)
+        made = [
+            Frame(body, simplified((*self.frames.between(link, joint.name, joint.element), *turns)))
+            for body, link in ends
+        ]
+        return Loop(name, Joint(_LOOPS[joint.kind], axes), made[0], made[1])
+
+
+def _advance(joint: SdfJoint, angle: Expression) -> Expression:
+    """How far a screw goes at an angle. `thread_pitch` of old versions are radians per metre, left-handed."""
+    values = stated(joint.element)
+    pitch, old = single(values, "screw_thread_pitch"), single(values, "thread_pitch")
+    if pitch is not None:
+        return Operation("/", (linear(pitch / 2, angle), Name(PI)))
+    if not old:
+        remedy = "write <screw_thread_pitch>, in metres per turn"
+        raise ModelError(f"{joint.what} is a screw without a pitch", joint.element.place, remedy)
+    return linear(-1 / old, angle)
+
+
+def read_extras(joint: SdfJoint, motion: JointMotion) -> Iterator[Extra]:
+    """Limits, friction and springs of a joint, axis by axis, as far as they are stated."""
+    for tag, displacement in zip(joint.kind.axes, motion.displacements, strict=False):
+        axis = joint.element.first(tag)
+        assert axis is not None  # its direction has been read
+        yield from _limits(joint, axis, displacement)
+        yield from _dynamics(joint, axis, displacement)
+
+
+def _limits(joint: SdfJoint, axis: Element, displacement: tuple[Expression, ...]) -> Iterator[Extra]:
+    limit = axis.first("limit")
+    if limit is None:
+        return
+    values = stated(limit)
+    ends = [bound(values, name) for name in ("lower", "upper")]
+    ranged = joint.kind is not SdfJointKind.CONTINUOUS
+    lower, upper = (Number(end) if ranged and end is not None and abs(end) < _FAR else None for end in ends)
+    # -1 says that there is no limit.
+    most = [bound(values, name) for name in ("velocity", "effort")]
+    speed, effort = (Number(one) if one is not None and 0 <= one < _FAR else None for one in most)
+    if any(one is not None for one in (lower, upper, speed, effort)):
+        yield JointLimits(joint.name, displacement, lower, upper, speed, effort)
+
+
+def _dynamics(joint: SdfJoint, axis: Element, displacement: tuple[Expression, ...]) -> Iterator[Extra]:
+    dynamics = axis.first("dynamics")
+    if dynamics is None:
+        return
+    values = stated(dynamics)
+    words = ("damping", "friction", "spring_stiffness", "spring_reference")
+    damping, dry, stiffness, rest = (Number(single(values, word) or Fraction(0)) for word in words)
+    if (damping, dry) != (ZERO, ZERO):
+        yield JointFriction(joint.name, displacement, damping, dry)
+    if stiffness != ZERO:
+        yield JointSpring(joint.name, displacement, stiffness, (rest,))

@@ -1,0 +1,121 @@
+"""The way from an SDF file to a robot: XML -> the model -> frames -> tree of links and loops -> mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+
+from kinegraph.errors import ModelError
+from kinegraph.io.model_format import ModelFormat, require_root
+from kinegraph.io.robot.attributes import vector
+from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.report import Findings, Robot
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
+from kinegraph.io.robot.vocabulary import report_words
+from kinegraph.io.robot.xml import Element, parse_xml, read_xml
+from kinegraph.io.sdf.build import Gravity, RobotBuilder
+from kinegraph.io.sdf.frames import Frames
+from kinegraph.io.sdf.values import flag, stated
+from kinegraph.io.sdf.vocabulary import SDF
+from kinegraph.model.expression import Number, expression
+from kinegraph.model.report import FindingKind
+
+#: A model outside of a world says nothing about gravity; a world that says nothing has SDFormat's own.
+_GRAVITY: Gravity = (expression(0), expression(0), Number(Fraction("-9.81")))
+_WORLD_GRAVITY: Gravity = (expression(0), expression(0), Number(Fraction("-9.8")))
+
+#: Elements of a model that stand for links of other files or models.
+_ELSEWHERE = {
+    "include": "it takes links from another file",
+    "model": "its links and frames have names of their own",
+}
+
+
+def load_sdf(
+    path: str | PathLike[str],
+    *,
+    package_roots: Iterable[str | PathLike[str]] = (),
+    right_angles: bool = True,
+    angle_tolerance: float = ANGLE_TOLERANCE,
+) -> Robot:
+    """Read an SDF file with one model, in a world or by itself.
+
+    package_roots: the folders in which `package://` references to meshes are looked for.
+    right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance`; each is
+    listed in the report of the result.
+    """
+    return read_sdf(
+        read_xml(path),
+        Path(path),
+        package_roots=package_roots,
+        right_angles=right_angles,
+        angle_tolerance=angle_tolerance,
+    )
+
+
+def read_sdf(
+    root: Element,
+    path: Path,
+    *,
+    package_roots: Iterable[str | PathLike[str]] = (),
+    right_angles: bool = True,
+    angle_tolerance: float = ANGLE_TOLERANCE,
+) -> Robot:
+    """Read an SDF document that came from the file `path`; like `load_sdf` otherwise."""
+    meshes = MeshFinder(path.parent, tuple(Path(one) for one in package_roots))
+    return _robot(root, meshes, RightAngles.within(angle_tolerance, right_angles))
+
+
+def parse_sdf(
+    text: str | bytes, source: str = "", *, right_angles: bool = True, angle_tolerance: float = ANGLE_TOLERANCE
+) -> Robot:
+    """Read SDF from its text; `source` names it in messages. Meshes stay references."""
+    content = text.encode() if isinstance(text, str) else text
+    return _robot(parse_xml(content, source), MeshFinder(None), RightAngles.within(angle_tolerance, right_angles))
+
+
+def _robot(root: Element, meshes: MeshFinder, rule: RightAngles) -> Robot:
+    require_root(root, ModelFormat.SDF)
+    placing = Placing(rule, Findings())
+    report_words(root, "sdf", SDF, placing.findings)
+    world = root.first("world")
+    model = _model(root if world is None else world, placing.findings)
+    frames = Frames(model, placing)
+    return RobotBuilder(frames, meshes, _is_old(root)).robot(_GRAVITY if world is None else _gravity(world))
+
+
+def _model(around: Element, findings: Findings) -> Element:
+    """The one model that is not scenery; a static one if there is no other."""
+    every = list(around.all("model"))
+    moving = [model for model in every if not flag(model, "static")]
+    if len(moving) > 1 or not every:
+        named = ", ".join(model.get("name") or "" for model in moving) or "none"
+        message = f"an SDF file is read with one model that moves; found {named}"
+        raise ModelError(message, around.place, "write one <model>, and join what belongs together by joints")
+    chosen = (moving or every)[0]
+    for model in every:
+        if model is not chosen:
+            what = "<model> that is static"
+            findings.count(FindingKind.LEFT_OUT, "static models", what, model.place, model.get("name") or "")
+    for child in chosen.children:
+        if child.tag in _ELSEWHERE:
+            message = f"<{child.tag}> inside a model is not read: {_ELSEWHERE[child.tag]}"
+            raise ModelError(message, child.place, "write the links and joints into the model itself")
+    return chosen
+
+
+def _gravity(world: Element) -> Gravity:
+    written = vector(stated(world), "gravity", 3)
+    if written is None:
+        return _WORLD_GRAVITY
+    x, y, z = (Number(item.value) for item in written)
+    return x, y, z
+
+
+def _is_old(root: Element) -> bool:
+    """Whether axes of joints stand in the model's frame: before version 1.5."""
+    major, _, minor = (root.get("version") or "").strip().partition(".")
+    return major == "1" and minor.isdigit() and int(minor) < 5

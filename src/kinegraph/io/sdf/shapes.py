@@ -1,0 +1,80 @@
+"""<visual> and <collision> of links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from kinegraph.io.robot.attributes import vector
+from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.xml import Element
+from kinegraph.io.sdf.frames import Frames
+from kinegraph.io.sdf.simplify import simplified
+from kinegraph.io.sdf.values import stated
+from kinegraph.model.expression import Expression, Number
+from kinegraph.model.mechanism import ONE, Transform
+from kinegraph.model.report import FindingKind
+from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
+
+_SIZES = {
+    ShapeKind.BOX: (("size", 3),),
+    ShapeKind.SPHERE: (("radius", 1),),
+    ShapeKind.CYLINDER: (("radius", 1), ("length", 1)),
+    ShapeKind.CAPSULE: (("radius", 1), ("length", 1)),
+    ShapeKind.ELLIPSOID: (("radii", 3),),
+}
+
+
+class ShapeReader:
+    """Reads the shapes of links."""
+
+    def __init__(self, frames: Frames, meshes: MeshFinder) -> None:
+        self.frames = frames
+        self.meshes = meshes
+
+    def shapes(self, link: Element, body: str) -> Iterator[Shape]:
+        """The shapes of one link, on the body it became."""
+        for role in (ShapeRole.VISUAL, ShapeRole.COLLISION):
+            for element in link.all(role.value):
+                geometry = element.first("geometry")
+                for form in geometry.children if geometry is not None else ():
+                    shape = self._shape(form, element, link, body, role)
+                    if shape is not None:
+                        yield shape
+
+    def _shape(self, form: Element, element: Element, link: Element, body: str, role: ShapeRole) -> Shape | None:
+        place = self._place(element, link.required("name"))
+        colour = _colour(element)
+        values = stated(form)
+        if form.tag == ShapeKind.MESH.value:
+            reference = values.required("uri")
+            file = self.meshes.file(reference)
+            if fault := self.meshes.fault(reference):
+                name = PurePosixPath(reference).name
+                self.frames.placing.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
+            scale = _numbers(values, "scale", 3) or (ONE, ONE, ONE)
+            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
+        kind = next((kind for kind in _SIZES if kind.value == form.tag), None)
+        if kind is None:
+            return None  # the vocabulary reports it
+        sizes = [entry for name, count in _SIZES[kind] for entry in _numbers(values, name, count)]
+        return Shape(kind, body, tuple(sizes), place, role, colour=colour)
+
+    def _place(self, element: Element, link: str) -> tuple[Transform, ...]:
+        pose = element.first("pose")
+        named = (pose.get("relative_to") if pose is not None else None) or link
+        own = self.frames.pose(element, f"a shape of {link}")
+        return simplified((*self.frames.between(link, named, element), *own))
+
+
+def _colour(element: Element) -> tuple[float, float, float, float] | None:
+    material = element.first("material")
+    found = vector(stated(material), "diffuse", 4) if material is not None and material.first("diffuse") else None
+    if found is None:
+        return None
+    red, green, blue, opacity = (float(item.value) for item in found)
+    return red, green, blue, opacity
+
+
+def _numbers(values: Element, name: str, count: int) -> tuple[Expression, ...]:
+    return tuple(Number(item.value) for item in vector(values, name, count) or ())
