@@ -63,15 +63,15 @@ def test_search_with_seconds_ends() -> None:
 
 
 def test_a_change_in_any_file_of_the_folder_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The salt that finds compiled code on disk covers every file, for Numba looks at the entrance's alone."""
+    """The folder of compiled code goes by every file, for Numba looks at the entrance's alone."""
     folder = Path(entrance.__file__).parent
     for file in folder.glob("*.py"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     monkeypatch.setattr(entrance, "__file__", str(tmp_path / "entrance.py"))
-    before = entrance._salt()
+    before = entrance._folder.__wrapped__()
     with (tmp_path / "index.py").open("a") as file:
         file.write("# changed\n")
-    assert entrance._salt() != before
+    assert entrance._folder.__wrapped__() != before
 
 
 def test_every_function_is_compiled_once() -> None:

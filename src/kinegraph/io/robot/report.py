@@ -43,13 +43,17 @@ class Findings:
 
     def __init__(self) -> None:
         self._found: list[Finding] = []
+        self._met: set[Finding] = set()
         self._counted: dict[tuple[FindingKind, str, str], _Occurrences] = {}
 
     def add(
         self, kind: FindingKind, message: str, place: Place | None = None, topic: str = "", distance: float = 0.0
     ) -> None:
-        """One thing that is worth a line of its own."""
-        self._found.append(Finding(kind, message, place, topic, distance=distance))
+        """One thing that is worth a line of its own; said again of the same place, it is still one thing."""
+        finding = Finding(kind, message, place, topic, distance=distance)
+        if finding not in self._met:
+            self._met.add(finding)
+            self._found.append(finding)
 
     def count(self, kind: FindingKind, topic: str, what: str, place: Place | None, name: str = "") -> None:
         """One more occurrence of something that gets one line in all, with the names of those that have one."""
