@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from kinegraph.tasks.reactions import reactions
     from kinegraph.tasks.response import response
     from kinegraph.tasks.sensitivities import sensitivities
+    from kinegraph.tasks.synthesise import synthesise
     from kinegraph.tasks.unknown_forces import inverse_dynamics
     from kinegraph.view.look import view
 
@@ -96,6 +97,7 @@ _HOMES = {
     "sensitivities": "kinegraph.tasks.sensitivities",
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",
+    "synthesise": "kinegraph.tasks.synthesise",
     "view": "kinegraph.view.look",
     "write": "kinegraph.compiler.load",
 }
@@ -141,6 +143,7 @@ __all__ = [
     "sensitivities",
     "simulate",
     "sweep",
+    "synthesise",
     "view",
     "write",
 ]

@@ -39,6 +39,9 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "sweep": lambda one, folder: kg.sweep(one, 0.01, over={"q1": [0.1]}, native=False, progress=False)["q1"].tolist(),
+    "synthesise": lambda one, folder: kg.synthesise(
+        one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, grid=2, native=False
+    ).values.tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,
     "write": lambda one, folder: kg.write(one),
 }

@@ -73,7 +73,7 @@ def test_formulas_of_a_run_use_the_names():
     run = kg.simulate(parse(NAMED), 1, events={"flat": "absolute"}, inputs={"q1": "-moment"}, native=False)
     same = {"flat": "q1 + q2"}
     other = kg.simulate(parse(WRITTEN_OUT), 1, events=same, inputs={"q1": "-k*(q1 + q2 - 0.1)"}, native=False)
-    assert [one.time for one in run.happenings] == [one.time for one in other.happenings] != []
+    assert [one.time for one in run.events] == [one.time for one in other.events] != []
     assert other.final.items() <= run.final.items()
 
 

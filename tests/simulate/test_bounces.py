@@ -52,7 +52,7 @@ def at_rest(restitution: float, height: float = 1.0) -> float:
 
 
 def times(run: Solution, name: str = "bounce") -> list[float]:
-    return [one.time for one in run.happenings if one.name == name]
+    return [one.time for one in run.events if one.name == name]
 
 
 @pytest.mark.parametrize("native", [False, True], ids=["interpreted", "compiled"])
@@ -81,7 +81,7 @@ def test_the_reference_ball(method: str, options: dict[str, Any]) -> None:
     given = [state for state in REFERENCE["states"] if state["height"] > 0]
     mechanism = ball(model["height"], model["initial_velocity_up"])
     run = simulate(mechanism, 5, method=method, events=[bounce], grid=[state["t"] for state in given], **options)
-    for one, expected in zip(run.happenings, REFERENCE["bounces"], strict=False):
+    for one, expected in zip(run.events, REFERENCE["bounces"], strict=False):
         assert one.time == pytest.approx(expected["t"], abs=exact)
         assert one.state[1] == pytest.approx(-expected["speed_before"], abs=10 * exact)
     for row, state in enumerate(given):
@@ -125,7 +125,7 @@ def test_what_only_records_has_not_happened_at_the_start() -> None:
     """A pendulum that starts from rest turns after half a swing; the direction says on which side it began."""
     for condition, direction in (("z'", Direction.BOTH), ("-z'", Direction.RISING), ("z - 1", Direction.FALLING)):
         run = simulate(ball(), 0.1, events=[Event("turn", condition, direction)])
-        assert run.happenings == ()
+        assert run.events == ()
     stop = simulate(ball(), 1, events=[Event("turn", "z'", action=Action.STOP), BOUNCE])
     assert stop.status is Status.EVENT and stop.ending.time == pytest.approx(bounces(0.8, 1)[0] * 1.8)
 
@@ -192,11 +192,11 @@ def test_touching_is_not_passing(method: str, options: dict[str, Any]) -> None:
     """A ball thrown up to a height, and squares; what is touched is not passed, and is seen when it is passed later."""
     events = [Event("top", "z - 0.5"), Event("square", "(z - 0.2)^2"), Event("later", "z - 0.1")]
     run = simulate(ball(0, sqrt(G)), 0.7, method=method, events=events, **options)
-    passed = [run.happenings[k].name for k in range(len(run.happenings))]
+    passed = [run.events[k].name for k in range(len(run.events))]
     assert passed.count("square") == 0 and passed.count("later") == 2 and passed.count("top") in (0, 2)
     slow = kg.parse("model slow; coordinates x = -1; initial x' = 1; A | Sx(x) | m(1);")
     flat = simulate(slow, 2, method=method, events={"cube": "x^3", "square": "x^2"}, **options)
-    assert [one.name for one in flat.happenings] == ["cube"]
+    assert [one.name for one in flat.events] == ["cube"]
     assert times(flat, "cube") == pytest.approx([1], abs=1e-5)
 
 
@@ -206,7 +206,7 @@ def test_values_of_exactly_zero() -> None:
     events = [Event("x", "x"), Event("t", "t - 0.5"), Event("end", "2 - t"), Event("up", "x", Direction.RISING)]
     events += [Event("down", "x", Direction.FALLING), Event("touched", "abs(x)"), Event("back", "abs(x - 0.25) - 0.25")]
     run = simulate(slow, 2, method="rk4", step=0.25, events=events)
-    assert [(one.name, one.time) for one in run.happenings] == [
+    assert [(one.name, one.time) for one in run.events] == [
         ("t", 0.5), ("x", 1), ("up", 1), ("back", 1), ("back", 1.5), ("end", 2),
     ]  # fmt: skip
 
@@ -244,8 +244,8 @@ def test_three_balls_in_a_row(method: str, options: dict[str, Any]) -> None:
         Event("yz", "z - y", reset={"y'": "z'", "z'": "y'"}),
     ]
     run = simulate(row, 1, method=method, events=events, **options)
-    assert [one.name for one in run.happenings] == ["xy", "yz"]
-    assert [one.time for one in run.happenings] == pytest.approx([0.5, 0.5], abs=1e-6)
+    assert [one.name for one in run.events] == ["xy", "yz"]
+    assert [one.time for one in run.events] == pytest.approx([0.5, 0.5], abs=1e-6)
     assert run.array("x", "y", "z")[-1] == pytest.approx([0, 0, 1], abs=1e-6)
 
 
@@ -293,5 +293,5 @@ def test_momenta_follow_a_reset_of_velocities() -> None:
     arm = kg.load("double-pendulum")
     exact = simulate(arm, 2, events=[kick], rtol=1e-11, grid=20)
     run = simulate(arm, 2, events=[kick], method="symplectic", step=1e-3, grid=20)
-    assert len(run.happenings) == len(exact.happenings) > 0
+    assert len(run.events) == len(exact.events) > 0
     assert np.abs(run.array() - exact.array()).max() < 1e-6

@@ -20,9 +20,9 @@ METHODS = ["dopri5", "dop853", "adams", "bdf"]
 def test_a_bouncing_ball(method: str) -> None:
     floor = Event("floor", "z", Direction.FALLING, reset={"z'": "-0.8*z'"})
     run = simulate(kg.parse(BALL), 2, method=method, rtol=1e-10, events=[floor, Event("top", "z'", Direction.FALLING)])
-    bounces = [one.time for one in run.happenings if one.name == "floor"]
+    bounces = [one.time for one in run.events if one.name == "floor"]
     assert bounces == pytest.approx([FALL, FALL * 2.6, FALL * 3.88], abs=1e-7)
-    tops = [one for one in run.happenings if one.name == "top"]
+    tops = [one for one in run.events if one.name == "top"]
     assert tops[0].state[0] == pytest.approx(0.64, abs=1e-8)
     assert run["z"].min() > -1e-9
 
@@ -46,7 +46,7 @@ def test_directions_and_points() -> None:
         Event("falling", "mass.x", Direction.FALLING),
     ]  # fmt: skip
     run = simulate(kg.parse(PENDULUM), 10, rtol=1e-12, events=events)
-    times = {name: [one.time for one in run.happenings if one.name == name] for name in ("both", "rising", "falling")}
+    times = {name: [one.time for one in run.events if one.name == name] for name in ("both", "rising", "falling")}
     period = 2.3678419475762373
     expected = period / 4 + period / 2 * np.arange(len(times["both"]))
     assert times["both"] == pytest.approx(expected, abs=1e-8)
@@ -58,12 +58,12 @@ def test_many_events_in_one_step_are_all_found() -> None:
     """DOP853 takes steps of seconds here, in which the condition passes zero several times."""
     still = kg.parse("model still; coordinates x; initial x' = 1; B | Sx(x) | m(1);")
     run = simulate(still, 20, events={"wave": "sin(x)"}, rtol=1e-6)
-    assert [one.time for one in run.happenings][:2] == pytest.approx([pi, 2 * pi], abs=1e-6)
+    assert [one.time for one in run.events][:2] == pytest.approx([pi, 2 * pi], abs=1e-6)
 
 
 def test_events_of_the_symplectic_method_know_velocities() -> None:
     run = simulate(kg.parse(PENDULUM), 3, method="symplectic", step=1e-3, events={"turn": "q'"})
-    assert [one.time for one in run.happenings] == pytest.approx([2.3678419475762373 / 2, 2.3678419475762373], abs=1e-6)
+    assert [one.time for one in run.events] == pytest.approx([2.3678419475762373 / 2, 2.3678419475762373], abs=1e-6)
 
 
 def test_mistakes() -> None:

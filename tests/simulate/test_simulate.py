@@ -129,7 +129,7 @@ def test_files(tmp_path: Path) -> None:
     back = Solution.load(run.save(tmp_path / "run.parquet"))
     assert all(np.array_equal(run[name], back[name]) for name in run)
     assert (back.checks, back.ending, back.statistics) == (run.checks, run.ending, run.statistics)
-    assert [one.name for one in back.happenings] == [one.name for one in run.happenings]
+    assert [one.name for one in back.events] == [one.name for one in run.events]
     lines = run.save(tmp_path / "run.csv").read_text().splitlines()
     assert len(lines) == 12
     assert lines[0].startswith('"t","e0"')

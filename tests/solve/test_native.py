@@ -50,8 +50,8 @@ def test_interpreted_and_compiled_runs_agree(model: str, options: dict[str, Any]
     assert slow.statistics.steps == fast.statistics.steps
     rows = slice(-1, None) if options.get("grid", 1) is None else slice(None)  # own steps differ by rounding
     assert np.abs(slow.array()[rows] - fast.array()[rows]).max() < 1e-8
-    assert [one.name for one in slow.happenings] == [one.name for one in fast.happenings]
-    assert np.allclose([one.time for one in slow.happenings], [one.time for one in fast.happenings], atol=1e-9)
+    assert [one.name for one in slow.events] == [one.name for one in fast.events]
+    assert np.allclose([one.time for one in slow.events], [one.time for one in fast.events], atol=1e-9)
     assert (slow.decision.execution, fast.decision.execution) == (Execution.INTERPRETED, Execution.NATIVE)
     assert "native: no, as asked for" in str(slow)
 
@@ -62,7 +62,7 @@ def test_interpreted_events_reset_the_state(method: str) -> None:
     bounce = Event("bounce", "z", reset={"z": 0, "z'": "-z'/2"})
     run = simulate(kg.parse(BALL), 1.0, method=method, events=[bounce], native=False, rtol=1e-10)
     first = np.sqrt(2 / 9.81)
-    assert [one.time for one in run.happenings[:2]] == pytest.approx([first, 2 * first], abs=1e-7)
+    assert [one.time for one in run.events[:2]] == pytest.approx([first, 2 * first], abs=1e-7)
 
 
 @pytest.mark.parametrize("method", ["dopri5", "bdf"])

@@ -59,7 +59,7 @@ def test_wing_nut_against_jacobi() -> None:
 
 def test_wing_nut_flips_with_the_period_of_the_closed_form() -> None:
     run = simulate(kg.load("wing-nut"), 100, rtol=1e-12, events={"flip": "wy"})
-    flips = [happening.time for happening in run.happenings]
+    flips = [happening.time for happening in run.events]
     assert len(flips) == 5
     assert np.diff(flips) == pytest.approx(DATA["wing_nut"]["period"] / 2, abs=1e-8)
 

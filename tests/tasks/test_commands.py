@@ -29,6 +29,10 @@ from tests.cli.run import runner
             {"frequencies", "inputs", "outputs", "amplitude", "phase"},
         ),
         (
+            "synthesise double-pendulum --for 0.1 --want q1=0.2 --bounds amplitude=0:1 --points 2 --interpret",
+            {"values", "at_bounds", "largest_deviations", "runs"},
+        ),
+        (
             "sensitivity double-pendulum --for 0.1 --by m1,q1(0) --results tip.x,energy --integral cost=q1^2",
             {"t", "results", "by", "at", "values", "derivatives"},
         ),

@@ -118,6 +118,12 @@ def test_doubts_are_said(motion):
     assert np.isfinite(np.delete(held.standard_errors, 2)).all() and "stopped at its bound" in str(held)
 
 
+def test_noise_is_never_estimated_below_what_runs_are_exact_to():
+    mass = kg.parse("parameters m = 1; coordinates x = 1; Mass | Sx(x) | m(m);")
+    found = fit(mass, {"t": [0.1, 0.2, 0.3], "x": [0, 0, 0]}, "x(0)", native=False)
+    assert abs(found["x(0)"]) < 1e-9 and 1e-13 < found.standard_errors[0] < 1e-9
+
+
 T = [0.1, 0.2, 0.3]
 MISTAKES = [
     ({"unknown": "m3"}, "has no 'm3'"),

@@ -186,6 +186,19 @@ def test_loops_are_refused():
         sensitivities("four-bar", 0.1, "b")
 
 
+def test_what_does_not_move_is_refused():
+    with pytest.raises(TaskError, match="does not move"):
+        sensitivities(kg.parse("parameters k = 1; Post | Sx(2) | m(k);"), 1, "k")
+
+
+def test_parameters_that_define_others_change_them():
+    """b = 3 a: what a changes through b counts, unless b is named itself."""
+    chain = "parameters a = 2, b = 3*a; coordinates x = b; Mass | Sx(x) | m(b); spring s | on(x), stiffness(a);"
+    both = sensitivities(kg.parse(chain), 1, "a, b", results=["x"], progress=False).final[0]
+    alone = sensitivities(kg.parse(chain), 1, "a", results=["x"], progress=False).final[0]
+    np.testing.assert_allclose(alone, both[0] + 3 * both[1], rtol=1e-8)
+
+
 def test_forces_that_jump_are_refused_where_the_run_meets_the_jump():
     mass = kg.parse("parameters m = 1; coordinates x = 1; Mass | Sx(x) | m(m);")
     with pytest.raises(TaskError, match=r"forces jump at about t = 0\.9"):

@@ -48,7 +48,7 @@ FRAMES = 3  # bodies whose pose and Jacobian are compared
 
 
 @dataclass
-class Outcome:
+class Comparison:
     """One robot: the largest relative error of each quantity over all states."""
 
     name: str
@@ -261,10 +261,10 @@ class Own:
         return found
 
 
-def compare(path: Path, base: Base, states: int) -> Outcome:
+def compare(path: Path, base: Base, states: int) -> Comparison:
     """Load, derive, compile and compare one robot."""
     began = time.perf_counter()
-    outcome = Outcome(path.stem, base.value)
+    comparison = Comparison(path.stem, base.value)
     mimic = True
     try:
         try:
@@ -273,16 +273,16 @@ def compare(path: Path, base: Base, states: int) -> Outcome:
             if "mimic=False" not in str(error):
                 raise
             mimic = False
-            outcome.name += " (mimic off)"
+            comparison.name += " (mimic off)"
             robot = load_urdf(path, base=base, right_angles=False, mimic=False)
     except ModelError as error:
-        outcome.problem = str(error).replace(str(path), path.name).replace("\n", ";")
-        return outcome
+        comparison.problem = str(error).replace(str(path), path.name).replace("\n", ";")
+        return comparison
     mechanism = robot.mechanism
-    outcome.size = len(mechanism.layout.velocities)
-    if not outcome.size:
-        outcome.problem = "nothing moves"
-        return outcome
+    comparison.size = len(mechanism.layout.velocities)
+    if not comparison.size:
+        comparison.problem = "nothing moves"
+        return comparison
     bodies = frames_of(mechanism)
     peer = Peer(path, robot, base, mimic)
     own = Own(robot, bodies, peer)
@@ -295,26 +295,26 @@ def compare(path: Path, base: Base, states: int) -> Outcome:
         offset = ours["energy"][1] - theirs["energy"][1]  # mass on the fixed root: Pinocchio leaves it out
         level = offset if level is None else level
         ours["energy"][1] -= level
-        outcome.condition = max(outcome.condition, float(np.linalg.cond(theirs["H"])))
+        comparison.condition = max(comparison.condition, float(np.linalg.cond(theirs["H"])))
         for name in ours:
             value, found = theirs[name], ours[name]
             least = 1e-6 * float(np.abs(theirs["H"]).max()) if name in CANCELLING else 1e-12
             scale = max(float(np.abs(value).max()), least)
             off = float(np.abs(found - value).max()) / scale
             word = name.partition(":")[0]
-            outcome.errors[word] = max(outcome.errors.get(word, 0.0), off if np.isfinite(off) else np.inf)
-    outcome.seconds = time.perf_counter() - began
-    return outcome
+            comparison.errors[word] = max(comparison.errors.get(word, 0.0), off if np.isfinite(off) else np.inf)
+    comparison.seconds = time.perf_counter() - began
+    return comparison
 
 
-def line(outcome: Outcome) -> str:
+def line(comparison: Comparison) -> str:
     """One row of the table."""
-    head = f"{outcome.name:34s} {outcome.base:8s} {outcome.size:3d}"
-    if outcome.problem:
-        return f"{head}  {outcome.problem}"
-    errors = " ".join(f"{name} {error:.0e}" for name, error in outcome.errors.items())
-    verdict = "agrees" if outcome.agrees else "DIFFERS"
-    return f"{head}  {verdict}: {errors}; cond {outcome.condition:.0e}, {outcome.seconds:.0f} s"
+    head = f"{comparison.name:34s} {comparison.base:8s} {comparison.size:3d}"
+    if comparison.problem:
+        return f"{head}  {comparison.problem}"
+    errors = " ".join(f"{name} {error:.0e}" for name, error in comparison.errors.items())
+    verdict = "agrees" if comparison.agrees else "DIFFERS"
+    return f"{head}  {verdict}: {errors}; cond {comparison.condition:.0e}, {comparison.seconds:.0f} s"
 
 
 def main() -> int:
@@ -332,16 +332,18 @@ def main() -> int:
     folder = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
     paths = [p for p in sorted(folder.rglob("*.urdf")) if not options.names or any(n in str(p) for n in options.names)]
     bases = tuple(Base) if options.base == "both" else (Base(options.base),)
-    outcomes = []
+    comparisons = []
     for base in bases:
         for path in sorted(paths, key=lambda p: p.stat().st_size):
-            outcomes.append(compare(path, base, options.states))
-            print(line(outcomes[-1]), flush=True)
-    loaded = [outcome for outcome in outcomes if not outcome.problem]
-    print(f"{sum(o.agrees for o in loaded)} of {len(loaded)} agree; {len(outcomes) - len(loaded)} not compared")
+            comparisons.append(compare(path, base, options.states))
+            print(line(comparisons[-1]), flush=True)
+    loaded = [comparison for comparison in comparisons if not comparison.problem]
+    print(f"{sum(o.agrees for o in loaded)} of {len(loaded)} agree; {len(comparisons) - len(loaded)} not compared")
     if options.json:
-        options.json.write_text(json.dumps([vars(outcome) for outcome in outcomes], indent=1), encoding="utf-8")
-    return 0 if all(outcome.agrees for outcome in loaded) else 1
+        options.json.write_text(
+            json.dumps([vars(comparison) for comparison in comparisons], indent=1), encoding="utf-8"
+        )
+    return 0 if all(comparison.agrees for comparison in loaded) else 1
 
 
 if __name__ == "__main__":

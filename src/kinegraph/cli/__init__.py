@@ -26,6 +26,7 @@ from kinegraph.cli.tasks import (
     reactions,
     response,
     sensitivity,
+    synthesise,
 )
 from kinegraph.errors import KinegraphError
 
@@ -50,7 +51,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-TASKS = (assemble, inverse, reactions, equilibria, linearise, modes, response, integrals, ik, sensitivity, fit)
+TASKS = (
+    assemble,
+    inverse,
+    reactions,
+    equilibria,
+    linearise,
+    modes,
+    response,
+    integrals,
+    ik,
+    sensitivity,
+    fit,
+    synthesise,
+)
 for command in (models, check, derive, ops, eval, simulate, *TASKS, view, export, inspect, demo):
     app.command(command.__name__.rpartition(".")[2])(command.run)
 app.add_typer(store_app, name="store")

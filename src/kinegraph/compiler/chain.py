@@ -90,9 +90,9 @@ class Chain:
         return self._kept(f"chosen-{key}", Chosen.read, lambda: self._choose(means, runtime))
 
     @property
-    def limbs_prevail(self) -> bool:
+    def limbs_are_faster(self) -> bool:
         """Are most joints those of limbs with others like them, which kernels compute side by side where that pays?"""
-        return self._limb_search.limbs_prevail
+        return self._limb_search.limbs_are_faster
 
     # deriving
 
@@ -189,7 +189,7 @@ class Chain:
     def _limbs_side_by_side(self, solved: tuple[bool, ...]) -> Chosen | None:
         """The graph with limbs side by side, if there are such limbs and enough is saved."""
         search = self._limb_search
-        if not search.limbs_prevail:
+        if not search.limbs_are_faster:
             return None
         candidate, tail = self._limb_candidate(search, solved)
         limbs = candidate.limbs

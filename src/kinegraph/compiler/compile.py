@@ -18,7 +18,7 @@ from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph
 from kinegraph.interrupt import delayed
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
-from kinegraph.jit.sparse import SparseKernel, condensed
+from kinegraph.jit.sparse import SparseKernel, without_zeros
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort
 
@@ -81,7 +81,7 @@ def compile_sparse(
     runtime = runtime_names(mechanism, runtime)
     request = request_of(mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort)
     chosen = Chain(request, options.cache).chosen(Means(options.side_by_side), runtime)
-    graph, patterns = condensed(chosen.graph)
+    graph, patterns = without_zeros(chosen.graph)
     arguments = arguments_of(mechanism, request.quantities, runtime)
     kernel = compile_graph(graph, arguments, chosen.numbers, options, exchange=chosen.exchange, proof=chosen.proof)
     return SparseKernel(kernel, patterns)

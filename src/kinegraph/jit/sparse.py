@@ -39,7 +39,7 @@ class Pattern:
         return csr_array((values, self.columns, self.row_starts), shape=self.shape)
 
 
-def condensed(graph: Graph) -> tuple[Graph, dict[str, Pattern]]:
+def without_zeros(graph: Graph) -> tuple[Graph, dict[str, Pattern]]:
     """The graph with every output a list of the entries that are not exactly zero, and where they belong."""
     patterns = {output.name: _pattern(graph, output) for output in graph.outputs}
     outputs = tuple(_nonzero(graph, output) for output in graph.outputs)

@@ -93,7 +93,7 @@ def simulate(
     run, decision = task.run(native)
     reached = chosen.rtol if isinstance(chosen, Adaptive) else None
     reset = any(event.reset for event in happening)  # a new state keeps no first integral
-    return solution_of(Outcome(equations, solver, run, decision, values, forces, reset), reached)
+    return solution_of(FinishedRun(equations, solver, run, decision, values, forces, reset), reached)
 
 
 def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
@@ -143,7 +143,7 @@ def opened(mechanism: Mechanism, forces: Forces) -> Mechanism:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FinishedRun:
     """A run and what it was a run of."""
 
     equations: Equations
@@ -155,9 +155,9 @@ class Outcome:
     reset: bool
 
 
-def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
+def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     """The columns and checks of a run."""
-    equations, run = outcome.equations, outcome.run
+    equations, run = finished.equations, finished.run
     mechanism = equations.mechanism
     nothing: Floats = np.zeros(0)
     q, v = equations.unpack(run.states, nothing)
@@ -174,20 +174,20 @@ def solution_of(outcome: Outcome, rtol: float | None) -> Solution:
     columns |= named(equations, rows)
     graph = quantities(equations)
     columns |= observed(equations, graph, rows)
-    velocity_form = VelocityForm(mechanism, outcome.values, outcome.forces)
+    velocity_form = VelocityForm(mechanism, finished.values, finished.forces)
     if isinstance(equations, VelocityForm):
         velocity_form = equations
-    integrals = first_integrals(velocity_form, graph, {}) if not outcome.reset else ()
+    integrals = first_integrals(velocity_form, graph, {}) if not finished.reset else ()
     return Solution(
         model=mechanism.name,
-        method=outcome.solver.name,
+        method=finished.solver.name,
         columns={name: np.ascontiguousarray(column) for name, column in columns.items()},
         positions=mechanism.layout.positions,
         velocities=mechanism.layout.velocities,
         ending=run.ending,
-        happenings=run.happenings,
+        events=run.events,
         checks=(*checks(equations, integrals, columns, rows, rtol), *drift_checks(drift)),
         statistics=run.statistics,
-        subject=Subject(mechanism, equations.bound, rtol, outcome.forces.formulas),
-        decision=outcome.decision,
+        subject=Subject(mechanism, equations.bound, rtol, finished.forces.formulas),
+        decision=finished.decision,
     )

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.simulate.equations import VelocityForm
-from kinegraph.solve.batch.sweep import Many, integrate_each, integrate_many, sweep_loops
+from kinegraph.solve.batch.sweep import SweepRun, integrate_each, integrate_many, sweep_loops
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
@@ -35,7 +35,7 @@ class SweepTask:
     threads: int | None
     progress: bool | None
 
-    def run(self, native: Native) -> tuple[Many, Decision]:
+    def run(self, native: Native) -> tuple[SweepRun, Decision]:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
         wanted = forced(native)
         if wanted is Execution.NATIVE:
@@ -56,10 +56,10 @@ class SweepTask:
     def _bar(self) -> Progress:
         return bar(self.progress, 0, len(self.states), "runs", self.equations.mechanism.name)
 
-    def _interpreted(self, problem: CauchyProblem, shown: Progress) -> Many:
+    def _interpreted(self, problem: CauchyProblem, shown: Progress) -> SweepRun:
         return integrate_each(self.solver, problem, self.states, self.parameters, self.control, self.grid, shown)
 
-    def _compiled(self) -> Many:
+    def _compiled(self) -> SweepRun:
         self._loading.wait()
         many = integrate_many(
             self.solver, self._problem(True), self.states, self.parameters, self.control, self.grid, self._bar(),

@@ -223,6 +223,8 @@ def _check_formulas(form: VariationalForm, wanted: Mapping[str, Expression]) -> 
 
 
 def _require_tree(mechanism: Mechanism) -> None:
+    if not mechanism.layout.positions:
+        raise TaskError(f"{mechanism.name} has no coordinates: it does not move")
     if is_constrained(mechanism):
         raise TaskError(
             f"{mechanism.name} has loops or constraints: derivatives of such runs are not computed yet\n"

@@ -22,18 +22,19 @@ from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Grid
 from kinegraph.tasks.differentiated_run import DifferentiatedRun, RunSettings, formulas, variables
 from kinegraph.tasks.least_squares import (
+    MOST_STEPS,
     Problem,
     Solved,
     place_of,
     require_determined,
     require_independent,
+    require_inside,
     solved,
     variable_bounds,
 )
 from kinegraph.tasks.measurements import Measurements, MeasurementSource, measurements
 from kinegraph.tasks.operating_point import Floats
 
-_MOST_STEPS = 100_000  # of one run: values that need more lead nowhere
 _ROUNDS = 20  # of estimating the noise of each column
 _SETTLED = 1e-3
 _IMPROBABLE = 1e-6  # chance of residuals as large as these, below which the stated noise is doubted
@@ -97,7 +98,7 @@ class Fit(RichDisplay):
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.unknown)
-        lines = [f"{self.model}: {len(self.unknown)} unknowns from {int(np.isfinite(self.residuals).sum())} values"]
+        lines = [f"{self.model}: {', '.join(self.unknown)} from {int(np.isfinite(self.residuals).sum())} values"]
         for name, value, error in zip(self.unknown, self.values, self.standard_errors, strict=True):
             low, high = self.interval(name)
             lines.append(f"  {name:<{width}} = {value:.9g} +- {error:.2g}  (95 %: {low:.9g} to {high:.9g})")
@@ -141,7 +142,7 @@ def fit(
             "give start=, the time of the initial values"
         )
     span = beginning, float(measured.times[-1])
-    control = Adaptive(rtol, atol, max_steps=_MOST_STEPS)
+    control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
     check_length(span, control)
     settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False)
     run = DifferentiatedRun(mechanism, names, settings, formulas(measured.columns, "data"))
@@ -152,9 +153,10 @@ def fit(
         lambda x: run.at(x, span, Grid(measured.times)),
         measured.values,
         np.ones(len(measured.columns)) if given is None else given,
-        variable_bounds(names, run.values, bounds or {}),
+        variable_bounds(names, bounds or {}),
         rtol,
     )
+    require_inside(problem, run.values)
     require_independent(problem, run.values)
     found, sigmas = _weighted(problem, run.values, measured, given)
     require_determined(problem.weighted(sigmas), found)
@@ -184,7 +186,8 @@ def _weighted(problem: Problem, begin: Floats, measured: Measurements, given: Fl
     if given is not None:
         return solved(problem, begin), given
     sizes = np.array([np.std(column[np.isfinite(column)]) for column in measured.values.T])
-    smallest = 10 * problem.accuracy * (np.nanmax(np.abs(measured.values), axis=0) + 1e-300)
+    largest = np.nanmax(np.abs(measured.values), axis=0)
+    smallest = problem.accuracy * (10 * largest + 0.01) + 1e-12  # what runs themselves are exact to
     sigmas = np.maximum(np.where(sizes > 0, sizes, 1.0), smallest)
     found = solved(problem.weighted(sigmas), begin)
     for _ in range(_ROUNDS):

@@ -12,6 +12,9 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.tasks.differentiated_run import DifferentiatedRows
 from kinegraph.tasks.operating_point import Floats
 
+#: Of one run: values that need more lead nowhere.
+MOST_STEPS = 100_000
+
 _MOST_RUNS = 100
 _BESIDE = 0.01  # relative distance of a second point where dependencies are looked for
 _DEPENDENT = 1e-7  # of the largest singular value: directions that leave the motion as it is
@@ -155,10 +158,8 @@ def _dependent(names: Sequence[str], x: Floats, directions: Floats) -> str:
     return f"{message}\n  take {held} out of the unknowns, or measure something else"
 
 
-def variable_bounds(
-    names: Sequence[str], begin: Floats, bounds: Mapping[str, tuple[float, float]]
-) -> tuple[Floats, Floats]:
-    """Lower and upper bounds of all variables, infinite where none are given; the search must begin inside."""
+def variable_bounds(names: Sequence[str], bounds: Mapping[str, tuple[float, float]]) -> tuple[Floats, Floats]:
+    """Lower and upper bounds of all variables, infinite where none are given."""
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     for name, pair in bounds.items():
         place = place_of(name, names)
@@ -168,9 +169,14 @@ def variable_bounds(
             raise TaskError(f"bounds of {name} are {pair!r:.60}: give two numbers, e.g. (0, 2)") from None
         if not low[place] < high[place]:
             raise TaskError(f"bounds of {name} are {pair!r:.60}: the first must be below the second")
-        if not low[place] <= begin[place] <= high[place]:
-            raise TaskError(f"{name} begins at {begin[place]:g}, outside its bounds {low[place]:g} to {high[place]:g}")
     return low, high
+
+
+def require_inside(problem: Problem, begin: Floats) -> None:
+    """TaskError for a search that would begin outside its bounds."""
+    for name, value, low, high in zip(problem.names, begin, *problem.bounds, strict=True):
+        if not low <= value <= high:
+            raise TaskError(f"{name} begins at {value:g}, outside its bounds {low:g} to {high:g}")
 
 
 def place_of(name: str, names: Sequence[str]) -> int:

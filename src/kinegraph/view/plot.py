@@ -137,7 +137,7 @@ def _phase_plane(panel: Any, solution: Solution, known: Mapping[str, str]) -> No
 
 
 def _mark_events(panel: Any, solution: Solution) -> None:
-    for time in np.unique([happening.time for happening in solution.happenings])[:200]:
+    for time in np.unique([happening.time for happening in solution.events])[:200]:
         panel.axvline(time, color="#BBBBBB", linewidth=0.7, linestyle=":", zorder=0.5)
 
 

@@ -170,7 +170,7 @@ def reduce_with_account(
     stages += [Stage(report.name, report.after) for report in reduced.reports]
     kernel = chain.chosen().choice
     exponent = largest_exponent(reduced.graph)
-    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, chain.limbs_prevail, exponent)
+    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, chain.limbs_are_faster, exponent)
 
 
 def _account_of_passes(chain: Chain, passes: tuple[Pass, ...]) -> Account:
@@ -183,7 +183,7 @@ def _account_of_passes(chain: Chain, passes: tuple[Pass, ...]) -> Account:
     proved = reduction.proved and bool(kg.prove(first, derived, quaternions=quaternions))
     kernel = faster_as_kernel(derived, reduction.graph, runtime=False)
     exponent = largest_exponent(reduction.graph)
-    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, chain.limbs_prevail, exponent)
+    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, chain.limbs_are_faster, exponent)
 
 
 def _table(account: Account, title: str) -> Table:

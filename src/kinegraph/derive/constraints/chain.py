@@ -100,7 +100,7 @@ class _Walk:
     def _axes(self, index: int, kind: JointKind) -> list[Vector]:
         if kind is JointKind.SPHERICAL:
             return list(transpose(self.turn))
-        local = self.layout.seats[index].joint_axis
+        local = self.layout.link_frames[index].joint_axis
         assert local is not None
         return [apply(self.turn, local)]
 
@@ -124,9 +124,9 @@ def chain_motion(layout: Layout, motion: Motion, ancestor: int, place: Placement
     walk = _Walk(layout, motion)
     for index in path_between(layout.tree, ancestor, place.link):
         walk.enter(index)
-    seat = layout.seats[place.link]
-    walk.move(apply(walk.turn, seat.place(place.position)))
-    columns = [apply(walk.turn, seat.place(column)) for column in transpose(place.rotation)]
+    link_frame = layout.link_frames[place.link]
+    walk.move(apply(walk.turn, link_frame.place(place.position)))
+    columns = [apply(walk.turn, link_frame.place(column)) for column in transpose(place.rotation)]
     return ChainMotion(
         walk.point, walk.velocity, walk.spin, walk.acceleration, walk.spin_change,
         {column: _screw(slides, axis, origin, walk.point) for column, slides, axis, origin in walk.joints},

@@ -57,7 +57,7 @@ def origin_steps(layout: Layout, spins: list[Vector], motion: Motion) -> list[Ve
 def _step(layout: Layout, index: int, spins: list[Vector], motion: Motion) -> Vector:
     result = cross(spins[layout.tree.links[index].parent], layout.offsets[index])
     joint = layout.tree.links[index].joint
-    axis = layout.seats[index].joint_axis
+    axis = layout.link_frames[index].joint_axis
     if joint is not None and joint.kind is JointKind.PRISMATIC and axis is not None:
         result = plus(result, times(motion.rates[index].velocity[0], axis))
     return result

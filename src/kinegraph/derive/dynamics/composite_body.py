@@ -46,7 +46,7 @@ def unit_screws(layout: Layout, index: int) -> list[Screw]:
     if joint.kind is JointKind.SPHERICAL:
         one, nil = layout.tree.like.number(1), layout.tree.like.number(0)
         return [Screw((one, nil, nil), zero), Screw((nil, one, nil), zero), Screw((nil, nil, one), zero)]
-    axis = layout.seats[index].joint_axis
+    axis = layout.link_frames[index].joint_axis
     assert axis is not None
     return [Screw(zero, axis) if joint.kind is JointKind.PRISMATIC else Screw(axis, zero)]
 

@@ -80,7 +80,7 @@ def link_motions(layout: Layout, motion: Motion) -> tuple[list[LinkMotion], list
 
 def _next(layout: Layout, index: int, parent: LinkMotion, gradient: Matrix, rates: Rates) -> LinkMotion:
     joint = layout.tree.links[index].joint
-    axis = layout.seats[index].joint_axis
+    axis = layout.link_frames[index].joint_axis
     assert joint is not None
     w = layout.outward(index, parent.angular_velocity)
     dw = layout.outward(index, parent.angular_acceleration)
@@ -158,7 +158,7 @@ def _by_products(s: Symmetric, u: Matrix) -> Vector:
 def projected(layout: Layout, index: int, force: Vector, moment: Vector) -> tuple[Scalar, ...]:
     """The components of a wrench a joint works on."""
     joint = layout.tree.links[index].joint
-    axis = layout.seats[index].joint_axis
+    axis = layout.link_frames[index].joint_axis
     assert joint is not None
     if joint.kind is JointKind.SPHERICAL:
         return moment

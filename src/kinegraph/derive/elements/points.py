@@ -54,7 +54,7 @@ class Points:
 
     def _outside(self, link: int, position: Vector) -> Vector:
         """A point of a link: from frame to frame inwards, which is Horner's rule for positions."""
-        position = self.layout.seats[link].place(position)
+        position = self.layout.link_frames[link].place(position)
         while link > 0:
             position = plus(self.layout.offsets[link], self.layout.inward(link, position))
             link = self.layout.tree.links[link].parent
@@ -63,7 +63,7 @@ class Points:
     def turned_out(self, frame: Placement, components: Vector) -> Vector:
         """A direction given in a body's axes, in the axes of the fixed frame."""
         link = frame.link
-        direction = self.layout.seats[link].place(apply(frame.rotation, components))
+        direction = self.layout.link_frames[link].place(apply(frame.rotation, components))
         while link > 0:
             direction = self.layout.inward(link, direction)
             link = self.layout.tree.links[link].parent
@@ -75,7 +75,7 @@ class Points:
         """The generalized forces of a moment given in a body's axes: turned inwards from joint to joint."""
         totals = [self.layout.tree.like.number(0)] * len(motion.velocities)
         link = frame.link
-        moment = self.layout.seats[link].place(apply(frame.rotation, moment))
+        moment = self.layout.link_frames[link].place(apply(frame.rotation, moment))
         while link > 0:
             self._project(link, moment, motion, totals)
             moment = self.layout.inward(link, moment)

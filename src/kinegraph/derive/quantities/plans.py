@@ -133,7 +133,7 @@ class PlanSearch:
         return self._candidate(derivation, outputs, self.quantities), system
 
     @property
-    def limbs_prevail(self) -> bool:
+    def limbs_are_faster(self) -> bool:
         """Are most joints those of limbs with others like them, and can they be written alike?"""
         written_alike = all(quantity.record.of_links for quantity in self.quantities)
         if not written_alike or self._differentiated_by(self.quantities):

@@ -69,7 +69,7 @@ Turn = PlanarTurn | MatrixTurn
 
 
 @dataclass(frozen=True)
-class Seat:
+class LinkFrame:
     """How a link sits in the frame it is computed in: link axes = R_axis(angle) matrix; axis None means angle zero.
 
     `turns` lead from the parent's frame to this link's; none means the frame is the parent's.
@@ -103,22 +103,22 @@ class Layout:
 
     tree: Tree
     kept: frozenset[int]
-    seats: tuple[Seat, ...]
+    link_frames: tuple[LinkFrame, ...]
 
     def outward(self, link: int, a: Vector) -> Vector:
         """A vector of the parent's frame in this link's frame."""
-        for turn in self.seats[link].turns:
+        for turn in self.link_frames[link].turns:
             a = turn.outward(a)
         return a
 
     def inward(self, link: int, a: Vector) -> Vector:
         """A vector of this link's frame in the parent's frame."""
-        for turn in reversed(self.seats[link].turns):
+        for turn in reversed(self.link_frames[link].turns):
             a = turn.inward(a)
         return a
 
     def inward_symmetric(self, link: int, s: Symmetric) -> Symmetric:
-        for turn in reversed(self.seats[link].turns):
+        for turn in reversed(self.link_frames[link].turns):
             s = turn.inward_symmetric(s)
         return s
 
@@ -129,9 +129,9 @@ class Layout:
         for index in range(1, len(self.tree.links)):
             link = self.tree.links[index]
             assert link.origin is not None and link.joint is not None
-            offset = self.seats[link.parent].place(link.origin.position)
+            offset = self.link_frames[link.parent].place(link.origin.position)
             if link.joint.kind is JointKind.PRISMATIC:
-                axis = self.seats[index].joint_axis
+                axis = self.link_frames[index].joint_axis
                 assert axis is not None
                 offset = plus(offset, times(link.joint.displacement, axis))
             found.append(offset)
@@ -140,32 +140,37 @@ class Layout:
     @cached_property
     def moments(self) -> tuple[MassMoments, ...]:
         """Every link's own mass moments about its origin, in its frame of computation."""
-        return tuple(seat.place_moments(link.moments) for seat, link in zip(self.seats, self.tree.links, strict=True))
+        return tuple(
+            link_frame.place_moments(link.moments)
+            for link_frame, link in zip(self.link_frames, self.tree.links, strict=True)
+        )
 
 
 def arrange(tree: Tree, kept: frozenset[int]) -> Layout:
     """Choose frames: the links of `kept` stay in their parent's frame where their axis allows it."""
-    seats = [Seat(identity(tree.like))]
+    link_frames = [LinkFrame(identity(tree.like))]
     for index in range(1, len(tree.links)):
         link = tree.links[index]
         assert link.joint is not None and link.origin is not None
-        seats.append(_seat(seats[link.parent], link.joint, link.origin.rotation, index in kept))
-    return Layout(tree, kept, tuple(seats))
+        link_frames.append(_link_frame(link_frames[link.parent], link.joint, link.origin.rotation, index in kept))
+    return Layout(tree, kept, tuple(link_frames))
 
 
-def _seat(parent: Seat, joint: Joint, rotation: Matrix, keep: bool) -> Seat:
+def _link_frame(parent: LinkFrame, joint: Joint, rotation: Matrix, keep: bool) -> LinkFrame:
     matrix = product(parent.matrix, rotation)
     if joint.kind is JointKind.PRISMATIC:
-        moving = Seat(matrix, parent.axis, parent.angle)
-        return Seat(matrix, parent.axis, parent.angle, joint_axis=moving.place(unit_vector(matrix[0][0], joint.axis)))
+        moving = LinkFrame(matrix, parent.axis, parent.angle)
+        return LinkFrame(
+            matrix, parent.axis, parent.angle, joint_axis=moving.place(unit_vector(matrix[0][0], joint.axis))
+        )
     if joint.kind is JointKind.REVOLUTE:
-        return _revolute_seat(parent, joint, matrix, keep)
+        return _revolute_frame(parent, joint, matrix, keep)
     assert joint.quaternion is not None
     turns = (*_opening_turns(parent, matrix), MatrixTurn(unit_quaternion_matrix(*joint.quaternion)))
-    return Seat(identity(matrix[0][0]), turns=turns)
+    return LinkFrame(identity(matrix[0][0]), turns=turns)
 
 
-def _revolute_seat(parent: Seat, joint: Joint, matrix: Matrix, keep: bool) -> Seat:
+def _revolute_frame(parent: LinkFrame, joint: Joint, matrix: Matrix, keep: bool) -> LinkFrame:
     like = matrix[0][0]
     direction = signed_axis(transpose(matrix)[joint.axis])
     if direction is not None and (parent.axis is None or parent.axis == direction[0]):
@@ -173,14 +178,14 @@ def _revolute_seat(parent: Seat, joint: Joint, matrix: Matrix, keep: bool) -> Se
         angle = sign * joint.displacement if parent.angle is None else parent.angle + sign * joint.displacement
         joint_axis = transpose(matrix)[joint.axis]
         if keep:
-            return Seat(matrix, axis, angle, joint_axis=joint_axis)
-        return Seat(matrix, turns=(PlanarTurn(axis, angle.sin(), angle.cos()),), joint_axis=joint_axis)
+            return LinkFrame(matrix, axis, angle, joint_axis=joint_axis)
+        return LinkFrame(matrix, turns=(PlanarTurn(axis, angle.sin(), angle.cos()),), joint_axis=joint_axis)
     angle = joint.displacement
     turns = (*_opening_turns(parent, matrix), PlanarTurn(joint.axis, angle.sin(), angle.cos()))
-    return Seat(identity(like), turns=turns, joint_axis=unit_vector(like, joint.axis))
+    return LinkFrame(identity(like), turns=turns, joint_axis=unit_vector(like, joint.axis))
 
 
-def _opening_turns(parent: Seat, matrix: Matrix) -> tuple[Turn, ...]:
+def _opening_turns(parent: LinkFrame, matrix: Matrix) -> tuple[Turn, ...]:
     """The turns from the parent's frame of computation to the frame just before a joint."""
     still = MatrixTurn(matrix)
     if parent.axis is None or parent.angle is None:

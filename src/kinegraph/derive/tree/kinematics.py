@@ -40,9 +40,9 @@ def fixed_frame(like: Scalar) -> Placement:
 
 def seen_from(layout: Layout, viewer: Placement) -> View:
     """All links as seen from a frame placed on one of them: from there inwards to the fixed frame, then outwards."""
-    x, y, z = (layout.seats[viewer.link].place(axis) for axis in transpose(viewer.rotation))
+    x, y, z = (layout.link_frames[viewer.link].place(axis) for axis in transpose(viewer.rotation))
     rotations: dict[int, Matrix] = {viewer.link: (x, y, z)}
-    position = layout.seats[viewer.link].place(viewer.position)
+    position = layout.link_frames[viewer.link].place(viewer.position)
     origins = {viewer.link: negative(apply(rotations[viewer.link], position))}
     index = viewer.link
     while index > 0:
@@ -63,7 +63,7 @@ def seen_from(layout: Layout, viewer: Placement) -> View:
 def pose(layout: Layout, view: View, place: Placement) -> list[list[Scalar]]:
     """The homogeneous 4 x 4 matrix of a frame placed on a link, as the viewer sees it."""
     rotation = view.rotations[place.link]
-    columns = [layout.seats[place.link].place(column) for column in transpose(place.rotation)]
+    columns = [layout.link_frames[place.link].place(column) for column in transpose(place.rotation)]
     turned = product(rotation, transpose((columns[0], columns[1], columns[2])))
     if place.link == view.viewer.link:  # they never move against each other
         turned = product(transpose(view.viewer.rotation), place.rotation)
@@ -76,7 +76,7 @@ def position(layout: Layout, view: View, place: Placement) -> Vector:
     """Where the origin of a placed frame is, as the viewer sees it."""
     if place.link == view.viewer.link:
         return apply(transpose(view.viewer.rotation), minus(place.position, view.viewer.position))
-    offset = layout.seats[place.link].place(place.position)
+    offset = layout.link_frames[place.link].place(place.position)
     return plus(view.origins[place.link], apply(view.rotations[place.link], offset))
 
 
@@ -102,7 +102,7 @@ def joint_screws(layout: Layout, view: View, index: int) -> list[Screw]:
     zero = zero_vector(layout.tree.like)
     if joint.kind is JointKind.SPHERICAL:
         return [Screw(axis, zero) for axis in transpose(rotation)]
-    local = layout.seats[index].joint_axis
+    local = layout.link_frames[index].joint_axis
     assert local is not None
     axis = apply(rotation, local)
     return [Screw(zero, axis) if joint.kind is JointKind.PRISMATIC else Screw(axis, zero)]

@@ -7,7 +7,7 @@ import numpy as np
 
 from kinegraph.passes.compiled_search.compiled import Memory, Schedule, compiled
 from kinegraph.passes.compiled_search.factor import greedy, random_below, random_unit
-from kinegraph.passes.compiled_search.index import create, link, soil, undo, unlink
+from kinegraph.passes.compiled_search.index import create, link, mark_changed, undo, unlink
 from kinegraph.passes.compiled_search.inlining import forget_touched, inline_expression, inlined_size
 from kinegraph.passes.compiled_search.layout import *
 from kinegraph.passes.compiled_search.lookup import entry_row, literal_row, term_row
@@ -282,7 +282,7 @@ def first_greedy(m: Memory) -> bool:
     """The greedy factoring a search starts from; False if the driver must help, after which it goes on."""
     for entry in range(m[ENTRIES]):
         if m[entry_row(m, entry) + PLACE_COUNT] > 0:
-            soil(m, entry)
+            mark_changed(m, entry)
     for literal in range(m[LITERALS]):
         if m[literal_row(m, literal) + KIND]:
             touch_again(m, literal)

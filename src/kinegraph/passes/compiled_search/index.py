@@ -37,7 +37,7 @@ def touch(m: Memory, literal: int) -> None:
 
 
 @compiled
-def soil(m: Memory, entry: int) -> None:
+def mark_changed(m: Memory, entry: int) -> None:
     row = entry_row(m, entry)
     m[row + VERSION] += 1
     if m[row + IS_DIRTY] == 0:
@@ -142,7 +142,7 @@ def enter(m: Memory, entry: int, left: int, right: int, outer: int) -> None:
     attach(m, here, 2 * place, left)
     if right >= 0:
         attach(m, here + 1, 2 * place + 1, right)
-    soil(m, entry)
+    mark_changed(m, entry)
 
 
 @compiled
@@ -173,7 +173,7 @@ def leave(m: Memory, place: int) -> None:
     else:
         m[row + PLACES] = after
     m[row + PLACE_COUNT] -= 1
-    soil(m, entry)
+    mark_changed(m, entry)
     if m[row + PLACE_COUNT] == 0:
         drop_entry(m, entry)
     m[here + PLACE_NEXT] = m[FREE_PLACE]

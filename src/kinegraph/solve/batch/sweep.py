@@ -41,7 +41,7 @@ _BLOCKS_PER_THREAD = 16
 
 
 @dataclass(frozen=True)
-class Many:
+class SweepRun:
     """The results: `states[i, k]` is trajectory i at times[k]; where it ended early, entries after that are NaN.
 
     `loading` of the seconds went by while compiled loops were made or loaded.
@@ -64,7 +64,7 @@ def integrate_many(
     grid: Grid | None = None,
     progress: Progress = SILENT,
     threads: int | None = None,
-) -> Many:
+) -> SweepRun:
     """Run the problem from every row of `states` with the same row of `parameters`; without a grid, only to the end.
 
     The loops are compiled; `integrate_each` does the same with loops as they stand.
@@ -96,7 +96,7 @@ def integrate_many(
         for_blocks(work, rows, _block(rows, count, workers), workers)
     times = grid.times if grid is not None else np.array([problem.end])
     statuses = tuple(_status(int(code)) for code in cases.codes)
-    return Many(times, cases.saved, statuses, cases.steps, perf_counter() - begun, loading)
+    return SweepRun(times, cases.saved, statuses, cases.steps, perf_counter() - begun, loading)
 
 
 def sweep_loops(solver: RungeKutta) -> Compilation:
@@ -131,7 +131,7 @@ def integrate_each(
     control: Control,
     grid: Grid | None = None,
     progress: Progress = SILENT,
-) -> Many:
+) -> SweepRun:
     """One run after the other, for problems that are interpreted."""
     begun = perf_counter()
     save = grid or Grid(np.array([problem.end]))
@@ -147,7 +147,7 @@ def integrate_each(
                 break
             on_grid = np.isin(run.times, save.times)  # a run that ended early has its last state, too
             saved[row, np.searchsorted(save.times, run.times[on_grid])] = run.states[on_grid]
-    return Many(save.times, saved, tuple(statuses), steps, perf_counter() - begun)
+    return SweepRun(save.times, saved, tuple(statuses), steps, perf_counter() - begun)
 
 
 class _OneOfMany(Silent):

@@ -53,7 +53,7 @@ Save = OwnSteps | Grid
 
 
 @dataclass(frozen=True)
-class Happening:
+class EventRecord:
     """An event that happened, with the state just before it acted."""
 
     name: str
@@ -80,7 +80,7 @@ class Run:
     times: Floats
     states: Floats
     ending: Ending
-    happenings: tuple[Happening, ...] = ()
+    events: tuple[EventRecord, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
 
 
@@ -100,7 +100,7 @@ class Recorder:
         self.watch: Watch = _watch(problem, events, size)
         self._times: list[Floats] = []
         self._states: list[Floats] = []
-        self._happenings: list[Happening] = []
+        self._event_records: list[EventRecord] = []
 
     def drain(self) -> None:
         """Take what the loop has written, so that it has room again."""
@@ -112,7 +112,7 @@ class Recorder:
         for place in range(events):
             name = self.events.names[self.watch.which[place]]
             state = self.watch.states[place].copy()
-            self._happenings.append(Happening(name, float(self.watch.times[place]), state))
+            self._event_records.append(EventRecord(name, float(self.watch.times[place]), state))
         self.counters[EVENTS] = 0
 
     @property
@@ -132,7 +132,7 @@ class Recorder:
             times, states = np.append(times, last[0]), np.vstack([states, last[1]])
         steps, rejected, evaluations = (int(self.counters[place]) for place in (STEPS, REJECTED, EVALUATIONS))
         cost = Statistics(steps, rejected, evaluations, 0, seconds, loading)
-        return Run(times, states, ending, tuple(self._happenings), cost)
+        return Run(times, states, ending, tuple(self._event_records), cost)
 
 
 def _missing(times: Floats, last: float) -> bool:

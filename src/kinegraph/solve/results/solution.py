@@ -16,7 +16,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.execution import Decision, Execution
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.solve.results.files import arrow_table, load_columns, save_columns
-from kinegraph.solve.results.recording import Happening, Statistics
+from kinegraph.solve.results.recording import EventRecord, Statistics
 from kinegraph.solve.results.status import Ending, Status
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     positions: tuple[str, ...]
     velocities: tuple[str, ...]
     ending: Ending
-    happenings: tuple[Happening, ...] = ()
+    events: tuple[EventRecord, ...] = ()
     checks: tuple[Check, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
     subject: Subject | None = None
@@ -138,7 +138,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             positions=tuple(facts["positions"]),
             velocities=tuple(facts["velocities"]),
             ending=Ending(Status[ending["status"]], ending["time"], ending["component"], ending["detail"]),
-            happenings=tuple(Happening(one["name"], one["time"], np.array(one["state"])) for one in facts["events"]),
+            events=tuple(EventRecord(one["name"], one["time"], np.array(one["state"])) for one in facts["events"]),
             checks=tuple(Check(**one) for one in facts["checks"]),
             statistics=Statistics(**facts["statistics"]),
             decision=Decision.of_facts(facts["decision"]),
@@ -155,7 +155,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
                 "status": ending.status.name, "time": ending.time,
                 "component": ending.component, "detail": ending.detail,
             },
-            "events": [{"name": h.name, "time": h.time, "state": h.state.tolist()} for h in self.happenings],
+            "events": [{"name": h.name, "time": h.time, "state": h.state.tolist()} for h in self.events],
             "checks": [{"name": c.name, "error": c.error, "limit": c.limit} for c in self.checks],
             "statistics": vars(self.statistics),
             "decision": self.decision.facts(),
@@ -175,8 +175,8 @@ class Solution(RichDisplay, Mapping[str, Floats]):
         lines = [f"{self.model}: {self.ending}", f"  {self.method}, {steps}, {time}"]
         lines.append(f"  {self.decision}")
         lines += [f"  {check}" for check in self.checks]
-        if self.happenings:
-            lines.append(f"  {len(self.happenings)} events, the last: {self.happenings[-1].name}")
+        if self.events:
+            lines.append(f"  {len(self.events)} events, the last: {self.events[-1].name}")
         return "\n".join(lines)
 
 

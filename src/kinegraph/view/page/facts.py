@@ -101,6 +101,6 @@ def report(solution: Solution) -> str:
     for check in solution.checks:
         mark = '<span class="good">✓</span>' if check.passed else '<span class="bad">✗</span>'
         rows.append((f"{mark} {escape(check.name)}", f"{check.error:.2e}"))
-    if solution.happenings:
-        rows.append(("events", str(len(solution.happenings))))
+    if solution.events:
+        rows.append(("events", str(len(solution.events))))
     return table(rows)

@@ -71,7 +71,7 @@ def _curves(solution: Solution, scene: Scene, rows: Rows) -> dict[str, Any]:
         "positions": columns(solution.positions),
         "velocities": columns(solution.velocities),
         "energies": _energies(energies(solution), rows),
-        "events": [event.time for event in solution.happenings[:_MOST_EVENTS]],
+        "events": [event.time for event in solution.events[:_MOST_EVENTS]],
     }
 
 

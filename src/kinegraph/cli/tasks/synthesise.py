@@ -1,0 +1,70 @@
+"""`kinegraph synthesise`: dimensions for a wanted result."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, assignments, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
+from kinegraph.cli.tasks.common import ranges, zip_names
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    wanted: Annotated[
+        list[str], typer.Option("--want", metavar="RESULT=FORMULA", help="What a result should be: tip.x=0.3*sin(t).")
+    ],
+    bounds: Annotated[
+        list[str], typer.Option("--bounds", metavar="NAME=FROM:TO", help="What is free, and within which bounds.")
+    ],
+    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
+    at_end: Annotated[bool, typer.Option("--at-end", help="Only the end of the run counts.")] = False,
+    integrals: Annotated[
+        list[str] | None,
+        typer.Option("--integral", metavar="NAME=FORMULA", help="A result that is an integral over time: cost=q1^2."),
+    ] = None,
+    settings: RunSetOption = None,
+    inputs: InputOption = None,
+    points: Annotated[int, typer.Option(min=1, help="At how many equal intervals results count.")] = 100,
+    starts: Annotated[int, typer.Option(min=1, max=10_000, help="From how many places to search.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Of the starting places.")] = 0,
+    native: Annotated[bool, typer.Option("--native/--interpret", help="Compile the runs or not.")] = True,
+    json: JsonOption = False,
+) -> None:
+    """Parameters and initial values within bounds whose run comes nearest to what is wanted.
+
+    Example: kinegraph synthesise double-pendulum --for 1 --want tip.x=0.5 --at-end --bounds amplitude=0:1.5
+    """
+    from kinegraph.tasks.synthesise import synthesise
+
+    mechanism = source.mechanism()
+    initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
+    found = synthesise(
+        mechanism,
+        duration,
+        assignments(wanted, "--want"),
+        ranges(bounds, "--bounds"),
+        integrals=assignments(integrals or (), "--integral"),
+        initial=initial,
+        parameters=formulas(parameters),
+        inputs=input_values(assignments(inputs or (), "--input")),
+        grid=[duration] if at_end else points,
+        starts=starts,
+        seed=seed,
+        native=native,
+    )
+    if not json:
+        typer.echo(str(found))
+        return
+    print_json(
+        {
+            "values": zip_names(found.free, found.values.tolist()),
+            "at_bounds": found.at_bounds,
+            "largest_deviations": {name: found.largest_deviation(name) for name in found.wanted},
+            "runs": found.runs,
+        }
+    )
