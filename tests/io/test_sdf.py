@@ -154,6 +154,21 @@ def test_every_joint_that_closes_a_loop_is_closed_as_drawn(kind: str) -> None:
     assert parse(write(mechanism)).loops == mechanism.loops
 
 
+FOLLOWS = "<axis><xyz>0 0 1</xyz><mimic joint='{}' axis='{}'>{}</mimic></axis>"
+NUMBERS_OF_MIMIC = "<multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference>"
+
+
+def test_a_joint_that_follows_another_is_a_constraint() -> None:
+    both = link("a") + link("b") + joint("lead", "prismatic", "world", "a")
+    mechanism = model(both + joint("j", "revolute", "a", "b", FOLLOWS.format("lead", "axis", NUMBERS_OF_MIMIC)))
+    assert [line for line in write(mechanism).splitlines() if line.startswith("constraint")] == [
+        "constraint mimic_j | j = 2*lead + 0.3;"
+    ]
+    for leader, axis, words in (("nobody", "axis", "which is no joint"), ("lead", "axis2", "no coordinate")):
+        with pytest.raises(ModelError, match=words):
+            model(both + joint("j", "revolute", "a", "b", FOLLOWS.format(leader, axis, "")))
+
+
 def test_what_a_cut_joint_says_is_reported() -> None:
     damped = "<axis><xyz>0 0 1</xyz><dynamics><damping>1</damping></dynamics></axis>"
     both = link("a") + joint("p", "revolute", "world", "a", damped) + joint("q", "revolute", "world", "a", damped)
@@ -163,7 +178,6 @@ def test_what_a_cut_joint_says_is_reported() -> None:
 
 
 SPHERE = "<collision name='c'><geometry><sphere><radius>1</radius></sphere></geometry></collision>"
-FOLLOWS = "<axis><xyz>0 0 1</xyz><mimic joint='k'/></axis>"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +189,7 @@ FOLLOWS = "<axis><xyz>0 0 1</xyz><mimic joint='k'/></axis>"
         (link("a") + "<plugin name='p' filename='f'/>", "extensions of other programs"),
         (link("a") + "<novelty/>", "elements not understood"),
         (link("a", inner=MASS + SPHERE), "contacts"),
-        (link("a") + joint("j", "revolute", "world", "a", FOLLOWS), "joints that follow others"),
+        (link("a").replace("<pose>", "<pose frame='x'>"), "poses in other frames"),
     ],
 )  # fmt: skip
 def test_what_is_left_out_is_said(inner: str, topic: str) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf import parse_mjcf
+from kinegraph.io.sdf import parse_sdf
 from kinegraph.io.urdf import parse_urdf
 
 DATA = Path(__file__).parent / "data"
@@ -26,7 +28,14 @@ def damaged(content: bytes, seed: int) -> bytes:
     return content
 
 
-@pytest.mark.parametrize(("name", "read"), [("every_joint.urdf", parse_urdf), ("branched.xml", parse_mjcf)])
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("every_joint.urdf", parse_urdf),
+        ("branched.xml", parse_mjcf),
+        ("equality/welds.xml", parse_mjcf),
+    ],
+)
 def test_damaged_files_give_a_robot_or_an_error_of_ours(name: str, read) -> None:
     content = (DATA / name).read_bytes()
     outcomes = {"robot": 0, "error": 0}
@@ -48,5 +57,24 @@ def test_attributes_may_hold_anything(name: str, read, value: str) -> None:
         changed = '"'.join([*pieces[:place], value, *pieces[place + 1 :]])
         try:
             read(changed)
+        except ModelError as error:
+            assert str(error)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1e300", "1e-300", "x", "", "inf"])
+def test_numbers_of_an_sdf_file_may_be_anything(value: str) -> None:
+    text = (DATA / "sdf" / "tree.sdf").read_text("utf-8")
+    for found in list(re.finditer(r"-?[0-9][0-9.e]*", text))[len(value) % 4 :: 4]:
+        try:
+            parse_sdf(text[: found.start()] + value + text[found.end() :])
+        except ModelError as error:
+            assert str(error)
+
+
+def test_damaged_sdf_files_give_a_robot_or_an_error_of_ours() -> None:
+    content = (DATA / "sdf" / "tree.sdf").read_bytes()
+    for seed in range(300):
+        try:
+            parse_sdf(damaged(content, seed))
         except ModelError as error:
             assert str(error)

@@ -13,6 +13,7 @@ from kinegraph.io.robot.report import Findings, Robot, accepted_where_needed
 from kinegraph.io.sdf.frames import WORLD, Frames
 from kinegraph.io.sdf.inertia import read_inertia
 from kinegraph.io.sdf.joints import JointReader, SdfJoint, read_extras, read_joints
+from kinegraph.io.sdf.mimic import mimic_constraints
 from kinegraph.io.sdf.shapes import ShapeReader
 from kinegraph.io.sdf.simplify import simplified
 from kinegraph.io.sdf.tree import FREE, link_tree
@@ -56,7 +57,12 @@ class RobotBuilder:
         loops = self._loops()
         bodies = tuple(self._body(link) for link in self.frames.links)
         name = model_name_from(self.frames.model.get("name") or "mechanism")
-        bare = Mechanism(name, bodies, tuple(coordinates), (), gravity, extras=tuple(self._extras), loops=loops)
+        taken = (*STATEMENTS, *(body.name for body in bodies), *(loop.name for loop in loops))
+        relations = mimic_constraints(self.joints, self._motions, taken, self.places)
+        extras = tuple(self._extras)
+        bare = Mechanism(
+            name, bodies, tuple(coordinates), (), gravity, extras=extras, loops=loops, constraints=relations
+        )
         validate(bare, self.places)
         report_massless(bare, self.findings)
         report_contacts(bare.extras, self.findings)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from kinegraph.io.sdf.frames import WORLD, Frames
 from kinegraph.io.sdf.joints import JointReader, SdfJoint
+from kinegraph.io.sdf.mimic import follows_or_leads
 from kinegraph.model.constraints.topology import GROUND, Edge, SpanningTree, Vertex, shortest_tree
 
 #: Before the name of a link: the joint with six degrees of freedom of one that nothing ties to the world.
@@ -14,16 +15,16 @@ FREE = "::free::"
 
 def link_tree(frames: Frames, joints: Collection[SdfJoint], reader: JointReader) -> SpanningTree:
     """The tree with the shortest chains; joints with springs, friction or limits carry links where they can."""
-    edges = [_edge(joint, reader) for joint in joints]
+    edges = [_edge(joint, reader, follows_or_leads(joint, joints)) for joint in joints]
     free = [
         Edge(FREE + link, GROUND, link, False, False, may_stand=True, stays=True) for link in _roots(frames, joints)
     ]
     return shortest_tree([*free, *edges])
 
 
-def _edge(joint: SdfJoint, reader: JointReader) -> Edge:
+def _edge(joint: SdfJoint, reader: JointReader, related: bool) -> Edge:
     may_close = reader.can_close(joint)
-    stays = not may_close or any(_says_more(joint))
+    stays = not may_close or related or any(_says_more(joint))
     return Edge(joint.name, _vertex(joint.parent), _vertex(joint.child), False, may_close, may_stand=True, stays=stays)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, understood
+from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, understood
 
 _EXTENSIONS = "plugin=extension gripper=extension drake:*=extension gz:*=extension ignition:*=extension"
 _WORD = entry(has_text=True)
@@ -22,7 +22,9 @@ SDF: Vocabulary = {
         "enable_wind=wind " + _EXTENSIONS,
         once="pose static=word",
     ),
-    "pose": entry(understood("relative_to rotation_format degrees"), idle("frame"), has_text=True),
+    "pose": entry(
+        understood("relative_to rotation_format degrees"), missing("poses in other frames", frame=""), has_text=True
+    ),
     "frame": entry(understood("name attached_to"), once="pose"),
     "link": entry(
         understood("name"),
@@ -60,9 +62,10 @@ SDF: Vocabulary = {
         once="pose parent=word child=word axis axis2=axis screw_thread_pitch=word thread_pitch=word",
     ),
     "axis": entry(
-        children="initial_position drake:*=extension mimic",
-        once="xyz use_parent_model_frame=word limit dynamics",
+        children="initial_position drake:*=extension",
+        once="xyz use_parent_model_frame=word limit dynamics mimic",
     ),
+    "mimic": entry(understood("joint axis"), once="multiplier=word offset=word reference=word"),
     "xyz": entry(understood("expressed_in"), has_text=True),
     "limit": entry(
         children="stiffness=idle dissipation=idle drake:*=extension",
@@ -83,7 +86,6 @@ SDF: Vocabulary = {
     "fluid_added_mass": left_out("fluid forces"),
     "undrawn": left_out("shapes that are not read"),
     "gearbox": left_out("gearboxes"),
-    "mimic": left_out("joints that follow others"),
     "initial_position": left_out("initial positions", texts="0 0.0"),
     "extension": left_out("extensions of other programs"),
 }  # fmt: skip
