@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from kinegraph.store.schema.open import open_store
     from kinegraph.tasks.assemble import assemble
     from kinegraph.tasks.equilibria import equilibria
-    from kinegraph.tasks.fit import fit
+    from kinegraph.tasks.forces.reactions import reactions
+    from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
     from kinegraph.tasks.integrals import integrals
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
-    from kinegraph.tasks.linearise import linearise
-    from kinegraph.tasks.modes import modes
-    from kinegraph.tasks.reactions import reactions
-    from kinegraph.tasks.response import response
-    from kinegraph.tasks.sensitivities import sensitivities
-    from kinegraph.tasks.synthesise import synthesise
-    from kinegraph.tasks.unknown_forces import inverse_dynamics
+    from kinegraph.tasks.linear.linearise import linearise
+    from kinegraph.tasks.linear.modes import modes
+    from kinegraph.tasks.linear.response import response
+    from kinegraph.tasks.runs.fit import fit
+    from kinegraph.tasks.runs.sensitivities import sensitivities
+    from kinegraph.tasks.runs.synthesise import synthesise
     from kinegraph.view.look import view
 
 #: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
@@ -75,29 +75,29 @@ _HOMES = {
     "derive": "kinegraph.compiler.compile",
     "equilibria": "kinegraph.tasks.equilibria",
     "export": "kinegraph.export.write",
-    "fit": "kinegraph.tasks.fit",
+    "fit": "kinegraph.tasks.runs.fit",
     "formula": "kinegraph.notation.text",
     "integrals": "kinegraph.tasks.integrals",
     "interpret": "kinegraph.graph.interpret",
-    "inverse_dynamics": "kinegraph.tasks.unknown_forces",
+    "inverse_dynamics": "kinegraph.tasks.forces.unknown_forces",
     "inverse_kinematics": "kinegraph.tasks.inverse_kinematics",
     "latex": "kinegraph.notation.latex",
     "library": "",
-    "linearise": "kinegraph.tasks.linearise",
+    "linearise": "kinegraph.tasks.linear.linearise",
     "load": "kinegraph.compiler.load",
     "lock": "kinegraph.compiler.load",
     "minimise": "kinegraph.compiler.minimise",
-    "modes": "kinegraph.tasks.modes",
+    "modes": "kinegraph.tasks.linear.modes",
     "open_store": "kinegraph.store.schema.open",
     "parse": "kinegraph.io",
     "prove": "kinegraph.graph.proof.prove",
-    "reactions": "kinegraph.tasks.reactions",
+    "reactions": "kinegraph.tasks.forces.reactions",
     "reduce": "kinegraph.passes.pipeline",
-    "response": "kinegraph.tasks.response",
-    "sensitivities": "kinegraph.tasks.sensitivities",
+    "response": "kinegraph.tasks.linear.response",
+    "sensitivities": "kinegraph.tasks.runs.sensitivities",
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",
-    "synthesise": "kinegraph.tasks.synthesise",
+    "synthesise": "kinegraph.tasks.runs.synthesise",
     "view": "kinegraph.view.look",
     "write": "kinegraph.compiler.load",
 }

@@ -73,7 +73,7 @@ def test_check_prints_all_of_it(run, model):
         "<motor> of <actuator>: drive",
         "<key> of <keyframe>",
         "joint ranges: j",
-        "1.5708 of a body is 3.7e-06 off pi/2; angle tolerance 1e-5 takes it so",
+        "1.5708 of the body b is 3.7e-06 off pi/2; angle tolerance 1e-5 takes it so",
         "--angle-tolerance 1e-05 takes the 1 angle as right angles: tau by",
     ):
         assert line in result.out.replace("\n", " ")

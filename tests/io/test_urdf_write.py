@@ -12,8 +12,8 @@ from kinegraph.errors import ModelError
 from kinegraph.export import export
 from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf, parse_urdf
-from kinegraph.io.urdf.pose import Attitude, Move, Turn, origin, pose
-from kinegraph.io.urdf.write import write_urdf
+from kinegraph.io.urdf.writing.pose import Attitude, Move, Turn, origin, pose
+from kinegraph.io.urdf.writing.write import write_urdf
 from kinegraph.model.mechanism import Axis
 from kinegraph.model.robot.elements import JointModel, with_elements
 

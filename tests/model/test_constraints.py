@@ -258,7 +258,7 @@ def test_loops_over_bodies_know_trees_only(statement, named):
 
 @pytest.mark.parametrize(("statement", "named"), PENDING[:4])
 def test_urdf_has_no_words_for_ties(statement, named):
-    from kinegraph.io.urdf.write import write_urdf
+    from kinegraph.io.urdf.writing.write import write_urdf
 
     with pytest.raises(KinegraphError, match=named):
         write_urdf(parse(FOUR_BAR + statement))

@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 import kinegraph as kg
 from kinegraph.errors import AssemblyError, TaskError
-from kinegraph.tasks.tangent import tangent
+from kinegraph.tasks.linear.tangent import tangent
 from tests.simulate.test_nonholonomic import DISC
 
 TREE = """

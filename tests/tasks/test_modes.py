@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.tasks.modes import modes
+from kinegraph.tasks.linear.modes import modes
 from tests.tasks.reference import reference
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.reactions import Axes, reactions
+from kinegraph.tasks.forces.reactions import Axes, reactions
 from tests.tasks.reference import reference
 
 PENDULUM = """

@@ -5,8 +5,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.loop_motion import motion_on_constraints
-from kinegraph.tasks.unknown_forces import Way, inverse_dynamics
+from kinegraph.tasks.forces.loop_motion import motion_on_constraints
+from kinegraph.tasks.forces.unknown_forces import Way, inverse_dynamics
 from tests.tasks.reference import reference
 
 ARM = """

@@ -17,7 +17,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.angles import angle_names, repeats, same_place, wrapped
 from kinegraph.tasks.balance import Balance, balance
-from kinegraph.tasks.linearise import linearised_at
+from kinegraph.tasks.linear.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
 _STEPS = 60

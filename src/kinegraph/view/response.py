@@ -11,7 +11,7 @@ from kinegraph.errors import TaskError
 from kinegraph.view.plot import styled
 
 if TYPE_CHECKING:
-    from kinegraph.tasks.response import Response
+    from kinegraph.tasks.linear.response import Response
 
 
 def plot_response(response: Response, path: str | Path) -> Path:

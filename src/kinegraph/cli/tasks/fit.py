@@ -44,8 +44,8 @@ def run(
 
     Example: kinegraph fit double-pendulum measured.csv --unknown l2,amplitude --columns q1,q2
     """
-    from kinegraph.tasks.fit import fit
-    from kinegraph.tasks.measurements import measurements
+    from kinegraph.tasks.runs.fit import fit
+    from kinegraph.tasks.runs.measurements import measurements
 
     mechanism = source.mechanism()
     limits = ranges(bounds or (), "--bounds")

@@ -34,7 +34,7 @@ def run(
 
     Example: kinegraph inverse double-pendulum -m 'q1=sin(t)' -m 'q2=0.5*t' --unknown tau:q1,tau:q2 --for 2
     """
-    from kinegraph.tasks.unknown_forces import inverse_dynamics
+    from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
 
     if not 0 < duration < float("inf"):
         raise TaskError(f"--for {duration:g}: give a time above zero")

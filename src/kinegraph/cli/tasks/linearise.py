@@ -28,7 +28,7 @@ def run(
 
     Example: kinegraph linearise double-pendulum --equilibrium 1
     """
-    from kinegraph.tasks.linearise import linearise
+    from kinegraph.tasks.linear.linearise import linearise
 
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)

@@ -7,7 +7,7 @@ import math
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, EquilibriumOption, pair, show_table, steady_state, written_complex
-from kinegraph.tasks.modes import Mode
+from kinegraph.tasks.linear.modes import Mode
 
 
 @reads_model
@@ -22,7 +22,7 @@ def run(
 
     Example: kinegraph modes double-pendulum --equilibrium 1
     """
-    from kinegraph.tasks.modes import modes
+    from kinegraph.tasks.linear.modes import modes
 
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)

@@ -9,7 +9,7 @@ import typer
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, show_table, state_settings
-from kinegraph.tasks.reactions import Axes
+from kinegraph.tasks.forces.reactions import Axes
 
 
 @reads_model
@@ -28,7 +28,7 @@ def run(
 
     Example: kinegraph reactions double-pendulum --at q1=0.5
     """
-    from kinegraph.tasks.reactions import reactions
+    from kinegraph.tasks.forces.reactions import reactions
 
     mechanism = source.mechanism()
     state, values = state_settings(mechanism, at), parameter_settings(mechanism, settings)

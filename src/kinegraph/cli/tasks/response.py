@@ -34,7 +34,7 @@ def run(
 
     Example: kinegraph response double-pendulum --equilibrium 1 --input tau:q1 --over 1:20 --plot response.png
     """
-    from kinegraph.tasks.response import response
+    from kinegraph.tasks.linear.response import response
 
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)

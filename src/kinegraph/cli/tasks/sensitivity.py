@@ -38,7 +38,7 @@ def run(
 
     Example: kinegraph sensitivity double-pendulum --for 2 --by m1,l1,q1(0) --results tip.x,tip.z
     """
-    from kinegraph.tasks.sensitivities import sensitivities
+    from kinegraph.tasks.runs.sensitivities import sensitivities
 
     mechanism = source.mechanism()
     initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))

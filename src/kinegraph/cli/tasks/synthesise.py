@@ -39,7 +39,7 @@ def run(
 
     Example: kinegraph synthesise double-pendulum --for 1 --want tip.x=0.5 --at-end --bounds amplitude=0:1.5
     """
-    from kinegraph.tasks.synthesise import synthesise
+    from kinegraph.tasks.runs.synthesise import synthesise
 
     mechanism = source.mechanism()
     initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))

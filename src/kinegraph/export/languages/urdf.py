@@ -7,7 +7,7 @@ from kinegraph.export.identifiers import prefix
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.text import MARK, kinegraph_version
 from kinegraph.graph.node import Graph
-from kinegraph.io.urdf.write import write_urdf
+from kinegraph.io.urdf.writing.write import write_urdf
 from kinegraph.model.mechanism import Mechanism
 
 

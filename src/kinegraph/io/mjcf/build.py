@@ -149,7 +149,7 @@ class RobotBuilder:
             if self._is_aligned(body):
                 inertia = along_principal_axes(inertia)
                 frame, inertia = inertia.central, replace(inertia, central=())
-            made = Body(name, self.body_names.legal(body.parent), self._moved(body, frame), inertia)
+            made = Body(name, self.body_names.legal(body.parent), self._moved(body, frame, name), inertia)
             inertial = next((piece.element for piece in body.of("inertial")), body.element)
             self.places.mark(made, inertial.place)
             self._made.append(accepted_where_needed(made, self.places, self.findings))
@@ -164,10 +164,10 @@ class RobotBuilder:
         word = joints[0].element.get("align") or "auto"
         return word == "true" or (word == "auto" and self.settings.align_free)
 
-    def _moved(self, body: MjcfBody, frame: tuple[Transform, ...]) -> tuple[Transform, ...]:
+    def _moved(self, body: MjcfBody, frame: tuple[Transform, ...], name: str) -> tuple[Transform, ...]:
         """All transforms of a body: its placement, then its joints."""
         joints = self._joints_on[body]
-        placed = (*body.around, *self.orienter.place(body.element, "a body"), *frame)
+        placed = (*body.around, *self.orienter.place(body.element, f"the body {name}"), *frame)
         if not any(joint.kind is MjcfJointKind.FREE for joint in joints):
             moves, motions = self.joints.motion(joints)
             self._enter(motions)

@@ -20,9 +20,9 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Grid
-from kinegraph.tasks.differentiated_run import DifferentiatedRun, RunSettings, formulas, variables
-from kinegraph.tasks.least_squares import MOST_STEPS, Problem, Solved, place_of, solved, variable_bounds
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.runs.differentiated_run import DifferentiatedRun, RunSettings, formulas, variables
+from kinegraph.tasks.runs.least_squares import MOST_STEPS, Problem, Solved, place_of, solved, variable_bounds
 
 _INTERVALS = 100
 

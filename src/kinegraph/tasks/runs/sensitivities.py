@@ -21,9 +21,9 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Statistics
-from kinegraph.tasks.differentiated_run import DifferentiatedRun, Results, RunSettings, formulas, variables
-from kinegraph.tasks.least_squares import place_of
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.runs.differentiated_run import DifferentiatedRun, Results, RunSettings, formulas, variables
+from kinegraph.tasks.runs.least_squares import place_of
 
 #: Into how many equal intervals a run is saved.
 INTERVALS = 100

@@ -20,8 +20,9 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Grid
-from kinegraph.tasks.differentiated_run import DifferentiatedRun, RunSettings, formulas, variables
-from kinegraph.tasks.least_squares import (
+from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.runs.differentiated_run import DifferentiatedRun, RunSettings, formulas, variables
+from kinegraph.tasks.runs.least_squares import (
     MOST_STEPS,
     Problem,
     Solved,
@@ -32,8 +33,7 @@ from kinegraph.tasks.least_squares import (
     solved,
     variable_bounds,
 )
-from kinegraph.tasks.measurements import Measurements, MeasurementSource, measurements
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.runs.measurements import Measurements, MeasurementSource, measurements
 
 _ROUNDS = 20  # of estimating the noise of each column
 _SETTLED = 1e-3

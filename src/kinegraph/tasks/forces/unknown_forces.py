@@ -22,9 +22,9 @@ from kinegraph.model.elements import Input
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.tasks.forces.loop_motion import JACOBIAN, motion_on_constraints
+from kinegraph.tasks.forces.motion_law import Motion, motion_of
 from kinegraph.tasks.kernels import called_rows, kernel_of
-from kinegraph.tasks.loop_motion import JACOBIAN, motion_on_constraints
-from kinegraph.tasks.motion_law import Motion, motion_of
 from kinegraph.tasks.operating_point import Floats
 
 #: Singular values below this part of the largest count as zero.

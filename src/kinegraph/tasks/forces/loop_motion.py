@@ -11,8 +11,8 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import AssemblyError, TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.forces.motion_law import Motion, laws_of
 from kinegraph.tasks.kernels import called_rows, kernel_of
-from kinegraph.tasks.motion_law import Motion, laws_of
 from kinegraph.tasks.operating_point import Floats
 
 JACOBIAN = "constraint_jacobian"

@@ -8,7 +8,7 @@ from math import atan2, cos, hypot, sin
 from typing import TypeAlias
 
 from kinegraph.errors import ModelError
-from kinegraph.io.urdf.affine import located
+from kinegraph.io.urdf.writing.affine import located
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.mechanism import Axis, Rotation, Shift, Transform
 

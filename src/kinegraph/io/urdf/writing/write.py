@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from kinegraph.errors import ModelError
-from kinegraph.io.urdf.affine import Affine, affine, located
-from kinegraph.io.urdf.chain import Freely, Hinge, Joint, chain_of, with_offset
-from kinegraph.io.urdf.dynamics import with_friction
-from kinegraph.io.urdf.joint_names import JointNames
 from kinegraph.io.urdf.load import GRAVITY
-from kinegraph.io.urdf.pose import Step, Vector, origin, steps
+from kinegraph.io.urdf.writing.affine import Affine, affine, located
+from kinegraph.io.urdf.writing.chain import Freely, Hinge, Joint, chain_of, with_offset
+from kinegraph.io.urdf.writing.dynamics import with_friction
+from kinegraph.io.urdf.writing.joint_names import JointNames
+from kinegraph.io.urdf.writing.pose import Step, Vector, origin, steps
 from kinegraph.model.constraints.records import described, ties
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression

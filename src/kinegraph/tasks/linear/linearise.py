@@ -22,8 +22,8 @@ from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.kernels import called, kernel_of
+from kinegraph.tasks.linear.tangent import Tangent, tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
-from kinegraph.tasks.tangent import Tangent, tangent
 
 #: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
 STEADY = 1e-7

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kinegraph.errors import ModelError
 from kinegraph.io.robot.naming import NameTable
-from kinegraph.io.urdf.affine import Affine
-from kinegraph.io.urdf.chain import Hinge
+from kinegraph.io.urdf.writing.affine import Affine
+from kinegraph.io.urdf.writing.chain import Hinge
 from kinegraph.model.robot.data import JointFriction, JointLimits
 
 Stated = tuple[Affine, JointLimits | JointFriction]

@@ -18,9 +18,9 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.kernels import called, kernel_of
-from kinegraph.tasks.linearise import Linearisation, linearised_at
+from kinegraph.tasks.linear.linearise import Linearisation, linearised_at
+from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
-from kinegraph.tasks.tangent import tangent
 
 #: Entries below this part of the largest are rounding.
 ROUNDING = 1e-12

@@ -13,9 +13,9 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.forces.release import released
 from kinegraph.tasks.kernels import called, called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
-from kinegraph.tasks.release import released
 
 _SIX = 6
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import cos, sin
 
 from kinegraph.errors import ModelError
-from kinegraph.io.urdf.affine import ZERO, Affine, affine, located
-from kinegraph.io.urdf.pose import Attitude, Move, Step, Vector, apply, joined, pose, steps, transposed, unit
+from kinegraph.io.urdf.writing.affine import ZERO, Affine, affine, located
+from kinegraph.io.urdf.writing.pose import Attitude, Move, Step, Vector, apply, joined, pose, steps, transposed, unit
 from kinegraph.model.evaluate import Value
 from kinegraph.model.expression import TIME, Name, names
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Quaternion, Rotation, Shift, Transform

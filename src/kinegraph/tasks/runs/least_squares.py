@@ -9,8 +9,8 @@ import numpy as np
 
 from kinegraph.errors import KinegraphError, TaskError
 from kinegraph.model.names import did_you_mean
-from kinegraph.tasks.differentiated_run import DifferentiatedRows
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.runs.differentiated_run import DifferentiatedRows
 
 #: Of one run: values that need more lead nowhere.
 MOST_STEPS = 100_000

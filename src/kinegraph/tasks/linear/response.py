@@ -12,7 +12,7 @@ from kinegraph.compiler.request import Quantities
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
-from kinegraph.tasks.linearise import Linearisation, indices, linearise
+from kinegraph.tasks.linear.linearise import Linearisation, indices, linearise
 from kinegraph.tasks.operating_point import Floats
 
 

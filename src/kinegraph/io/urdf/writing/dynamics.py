@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kinegraph.errors import ModelError
-from kinegraph.io.urdf.affine import Affine, affine, located
-from kinegraph.io.urdf.joint_names import Stated, spelt
+from kinegraph.io.urdf.writing.affine import Affine, affine, located
+from kinegraph.io.urdf.writing.joint_names import Stated, spelt
 from kinegraph.model.elements import Damper, Element, Friction, Linear, Span
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.expression import Expression, Name, expression, names

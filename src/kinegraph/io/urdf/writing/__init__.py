@@ -1,0 +1,1 @@
+"""Mechanisms written as URDF."""

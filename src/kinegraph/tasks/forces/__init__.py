@@ -1,0 +1,1 @@
+"""Forces for a given motion, and what joints transmit."""

@@ -1,0 +1,1 @@
+"""Linear systems about a state: matrices, modes, frequency response."""
