@@ -21,12 +21,12 @@ MODEL = Path(__file__).parent / "data" / "sdf" / "tree.sdf"
 NUMBERS = Path(__file__).parents[1] / "data" / "sdf_drake.json"
 
 
-def drake_numbers(states: int = 3) -> Numbers:
+def drake_numbers(text: str, states: int = 3) -> Numbers:
     """The inertia matrix, accelerations and poses of links at random states; the matrix in the order of the joints."""
     from pydrake.all import MultibodyPlant, Parser
 
     plant = MultibodyPlant(0.0)
-    Parser(plant).AddModels(str(MODEL))
+    Parser(plant).AddModelsFromString(text, "sdf")
     plant.Finalize()
     context = plant.CreateDefaultContext()
     joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
@@ -39,10 +39,8 @@ def drake_numbers(states: int = 3) -> Numbers:
         plant.SetPositions(context, q)
         plant.SetVelocities(context, v)
         rates = plant.EvalTimeDerivatives(context).get_generalized_velocity().CopyToVector()
-        poses = {
-            name: plant.GetBodyByName(name).EvalPoseInWorld(context).GetAsMatrix4().tolist()
-            for name in ("upper", "slider", "hand", "bolt", "wheel")
-        }
+        bodies = (plant.get_body(index) for index in plant.GetBodyIndices(joints[0].model_instance()))
+        poses = {body.name(): body.EvalPoseInWorld(context).GetAsMatrix4().tolist() for body in bodies}
         found.append(
             {
                 "q": q[order].tolist(),
@@ -61,7 +59,9 @@ def main() -> None:
     from importlib.metadata import version
 
     source = f"Drake {version('drake')}, computed by tests/io/drake_numbers.py"
-    NUMBERS.write_text(json.dumps({"source": source, **drake_numbers()}) + "\n", encoding="utf-8")
+    NUMBERS.write_text(
+        json.dumps({"source": source, **drake_numbers(MODEL.read_text("utf-8"))}) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":
