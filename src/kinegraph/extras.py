@@ -24,10 +24,11 @@ def extra(module: str, purpose: str) -> Any:
 
     purpose: what cannot be done without, as the subject of a sentence: "a Parquet file".
     """
+    package = module.partition(".")[0]
     try:
+        import_module(package)
         return import_module(module)
     except ModuleNotFoundError as error:
-        package = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != package:
             raise
         wanted = f"'kinegraph[{EXTRAS[package]}]'" if package in EXTRAS else package
