@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.constraints.rank import row_rank
 from kinegraph.derive.quantities.definitions.accelerations import driving_forces
 from kinegraph.derive.quantities.derivation import Derivation, Plan
@@ -95,7 +96,7 @@ def dense(mechanism, q, v, tau):
         return np.array([float(solution[k]) for k in range(size)]), np.linalg.cond(matrix)
 
 
-@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("seed", sorted({*range(COUNT), 43}))  # 43: a row that rounding alone keeps from zero
 def test_accelerations_of_a_random_linkage(seed):
     mechanism = linkage(seed)
     random = np.random.default_rng(seed + 10_000)
@@ -103,13 +104,21 @@ def test_accelerations_of_a_random_linkage(seed):
     found = mobility(mechanism)
     if found.dof == 0:
         pytest.skip("this one cannot move")
-    place = kg.assemble(mechanism)
+    place = aside(mechanism, kg.assemble(mechanism), random)
     assert found.dof == place.mobility == size - np.linalg.matrix_rank(_jacobian(mechanism, place.q), tol=1e-8)
-    start = kg.assemble(mechanism, dict(zip(mechanism.layout.velocities, random.normal(size=1), strict=False)))
+    start = Assembler(mechanism).assembled(place.q, random.normal(size=size))
     tau = random.normal(size=size)
     wanted, condition = dense(mechanism, start.q, start.v, tau)
     accelerations = values(mechanism, "qdd", q=start.q, v=start.v, tau=tau)["qdd"]
     np.testing.assert_allclose(accelerations, wanted, atol=max(1e-9, 1e-14 * condition) * max(1, np.abs(wanted).max()))
+
+
+def aside(mechanism, place, random):
+    """A state some way along a motion the loops allow: the start itself may be singular."""
+    jacobian = _jacobian(mechanism, place.q)
+    aim = random.normal(size=jacobian.shape[1])
+    step = aim - np.linalg.pinv(jacobian, rcond=1e-9) @ (jacobian @ aim)
+    return Assembler(mechanism).assembled(place.q + 0.2 * step / np.linalg.norm(step), np.zeros(len(aim)))
 
 
 def _jacobian(mechanism, q):

@@ -10,6 +10,8 @@ from kinegraph.derive.constraints.conditions import Floats
 
 #: A row is dependent on those before it if less than this part of it is left after taking them off.
 DEPENDENT = 1e-9
+#: A row this much smaller than the largest is what rounded numbers leave of a row that says nothing.
+NOTHING = 1e-12
 #: A column is well enough determined if this part of the best one is left of it.
 _ENOUGH = 0.05
 
@@ -36,6 +38,7 @@ def row_rank(jacobian: Floats, weights: Floats | None = None, tolerance: float =
     scaled = jacobian if weights is None else jacobian * weights
     basis: list[Floats] = []
     independent, redundant = [], []
+    nothing = NOTHING * float(np.max(np.linalg.norm(scaled, axis=1), initial=0.0))
     for index, row in enumerate(scaled):
         length = float(np.linalg.norm(row))
         rest = row / length if length > 0 else row
@@ -43,7 +46,7 @@ def row_rank(jacobian: Floats, weights: Floats | None = None, tolerance: float =
             for unit in basis:
                 rest = rest - unit * float(unit @ rest)
         left = float(np.linalg.norm(rest))
-        if length == 0 or left < tolerance:
+        if length <= nothing or left < tolerance:
             redundant.append(index)
         else:
             independent.append(index)
