@@ -11,6 +11,7 @@ import numpy as np
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.forces.release import released
@@ -79,11 +80,6 @@ def reactions_of_motion(
     if is_constrained(mechanism):
         raise TaskError("reactions in loops follow from the forces that act, not from the motion alone: use reactions")
     return _transmitted(mechanism, body, point, accelerations, None, axes, parameters)
-
-
-def is_constrained(mechanism: Mechanism) -> bool:
-    """Whether loops or constraints act on the bodies as well."""
-    return bool(mechanism.loops or mechanism.constraints)
 
 
 def _transmitted(
