@@ -74,7 +74,7 @@ def test_readers_say_which_meshes_are_not_drawn(tmp_path: Path, monkeypatch: pyt
         (tmp_path / name).write_text("")
     path = robot(tmp_path, "a.dae", "b.stl", "c.step", "d.stl", "package://p/e.obj", "package://p/f.obj")
     expected = [
-        "pages draw .stl, .obj, .dae: c.step",
+        "pages draw .stl, .obj, .msh, .dae: c.step",
         "not found: d.stl",
         "not found; --package-root says where packages are, 2 times: e.obj, f.obj",
     ]
