@@ -134,7 +134,6 @@ _SYMPY_FUNCTIONS = [
     "tanh",
     "sign",
     "sec",
-    "gamma",
     "f",
     "Min2",
     "Max2",

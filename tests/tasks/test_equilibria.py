@@ -73,3 +73,9 @@ def test_equilibria_of_a_four_bar_are_those_of_its_energy():
 def test_equilibria_with_rolling_are_refused():
     with pytest.raises(TaskError, match="rear_along restricts velocities only"):
         kg.equilibria("bicycle")
+
+
+@pytest.mark.parametrize("bounds", [(-1e308, 1e308), (0, np.inf), (np.nan, 1), (2, 1)], ids=str)
+def test_bounds_without_a_range_are_refused(bounds):
+    with pytest.raises(TaskError, match="give two finite numbers, the lower first"):
+        equilibria("double-pendulum", within={"q1": bounds})

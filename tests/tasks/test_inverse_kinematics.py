@@ -56,3 +56,8 @@ def test_a_redundant_arm_has_a_family():
 def test_a_pose_that_is_none_is_refused(pose, message):
     with pytest.raises(TaskError, match=message):
         inverse_kinematics(kg.parse(PUMA), "L6", pose)
+
+
+def test_limits_without_a_range_are_refused():
+    with pytest.raises(TaskError, match="give two finite numbers, the lower first"):
+        kg.inverse_kinematics("double-pendulum", "Lower", np.eye(4), within={"q1": (-1e308, 1e308)})

@@ -15,10 +15,11 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.angles import angle_names, repeats, same_place, wrapped
+from kinegraph.tasks.angles import repeats, same_place, wrapped
 from kinegraph.tasks.balance import Balance, balance
 from kinegraph.tasks.linear.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.search_box import search_box
 
 _STEPS = 60
 _LARGEST_STEP = 0.5
@@ -78,7 +79,7 @@ def equilibria(
     if layout.quaternions:
         raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")
     point = operating_point(mechanism, at, parameters)
-    box = _box(mechanism, within or {})
+    box = search_box(mechanism, within or {}, 1.0)
     equations = balance(mechanism, point, parameters)
     random = np.random.default_rng(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
@@ -90,15 +91,6 @@ def equilibria(
         )
     described = [_described(mechanism, point.at(q), parameters) for q in distinct]
     return Equilibria(tuple(described), layout.positions, starts)
-
-
-def _box(mechanism: Mechanism, within: Mapping[str, tuple[float, float]]) -> Floats:
-    for name in within:
-        if name not in mechanism.layout.positions:
-            raise TaskError(f"there is no coordinate {name!r}; there are {', '.join(mechanism.layout.positions)}")
-    angles = angle_names(mechanism)
-    usual = {name: (-np.pi, np.pi) if name in angles else (-1.0, 1.0) for name in mechanism.layout.positions}
-    return np.array([within.get(name, usual[name]) for name in mechanism.layout.positions], dtype=float).reshape(-1, 2)
 
 
 def _newton(equations: Balance, q: Floats) -> Floats:

@@ -15,10 +15,10 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
-from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.angles import angle_names, same_place, wrapped
 from kinegraph.tasks.kernels import kernel_of
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.search_box import search_box
 
 _STEPS = 80
 _LARGEST_STEP = 0.6
@@ -70,7 +70,7 @@ def inverse_kinematics(
         raise TaskError("inverse kinematics needs coordinates, and this mechanism has quaternions")
     wanted = _target(pose)
     names = mechanism.layout.positions
-    box = _box(mechanism, within or {})
+    box = search_box(mechanism, within or {}, 2.0)
     kernel = kernel_of(mechanism, [f"pose:{body}", f"jacobian:{body}"], parameters)
     solver = _Solver(kernel, body, wanted)
     random = np.random.default_rng(seed)
@@ -95,16 +95,6 @@ def _target(pose: Floats | Sequence[float]) -> Floats:
     if np.max(np.abs(turn @ turn.T - np.eye(3))) > 1e-6 or np.linalg.det(turn) < 0:
         raise TaskError("the upper left 3 x 3 part of the pose is no rotation: its rows must be orthonormal")
     return wanted
-
-
-def _box(mechanism: Mechanism, within: Mapping[str, tuple[float, float]]) -> Floats:
-    names = mechanism.layout.positions
-    for name in within:
-        if name not in names:
-            raise TaskError(f"there is no coordinate {name!r}; there are {', '.join(names)}")
-    angles = angle_names(mechanism)
-    usual = {name: (-np.pi, np.pi) if name in angles else (-2.0, 2.0) for name in names}
-    return np.array([within.get(name, usual[name]) for name in names], dtype=float).reshape(-1, 2)
 
 
 class _Solver:
