@@ -159,7 +159,8 @@ def run_command(line: str, depth: Depth) -> None:
             code = _exit_code(shlex.split(line))
     assert code in (0, 1, 2), f"exit code {code}"
     assert "Traceback" not in err.getvalue() + out.getvalue(), err.getvalue()
-    if code == 0 and "--json" in line:
+    words = shlex.split(line)
+    if code == 0 and "--json" in words and not {"-h", "--help"} & set(words):  # help is for people
         json.loads(out.getvalue(), parse_constant=_no_number)
     if code:
         assert err.getvalue().strip() or out.getvalue().strip(), f"exit code {code} without a word"

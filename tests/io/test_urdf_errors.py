@@ -30,6 +30,7 @@ INERTIAL = '<link name="a"><inertial><mass value="{}"/></inertial></link>'
         (robot(joint('<axis xyz="0 1"/>')), "takes 3 numbers, found 2", "0 0 0"),
         (robot(joint('<origin xyz="0 1 x"/>')), "`x`, which is no finite number", "decimal"),
         (robot(joint('<origin xyz="0 1 1e99999"/>')), "`1e99999`, which is no finite number", "decimal"),
+        (robot(joint('<axis xyz="0 1e-9 1e309"/>')), "`1e309`, which is no finite number", "decimal"),
         (robot(joint('<origin xyz="0 1 nan"/>')), "`nan`, which is no finite number", "decimal"),
         (robot(joint('<mimic joint="k"/>')), "mimics k, which is no joint", "mimic=False"),
         (robot(joint('<mimic joint="j"/>')), "in a circle, j among them", "remove its <mimic>"),

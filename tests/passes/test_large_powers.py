@@ -13,6 +13,7 @@ from kinegraph.graph.build import MOST_DIGITS, Builder
 from kinegraph.graph.node import LARGEST_EXPONENT, Kind, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.text import dump, read
+from kinegraph.passes.analytic.forms import without_square
 from kinegraph.passes.expand import Analytic, Expand
 from kinegraph.passes.factoring.repair import Budget
 from kinegraph.passes.fast_extract import FastExtract, Inline
@@ -113,3 +114,10 @@ def test_exponents_that_doubles_cannot_hold_are_refused() -> None:
     for exponent in (str(2**53 + 1), "9" * 400, "9" * 5000):
         with pytest.raises(GraphError):
             read(f'%0 = coordinate "q"\n%1 = %0^{exponent}\n{text}')
+
+
+def test_a_high_power_of_a_sine_is_written_out_by_the_binomial_theorem() -> None:
+    """Squares replaced one at a time would double the terms at every step: 2^20 for sin(x)^40."""
+    terms = {((0, 40), (1, 1)): 3}
+    found = without_square(terms, 0, 1)
+    assert len(found) == 21 and found[((1, 1),)] == 3 and found[((1, 41),)] == 3 and found[((1, 3),)] == -60

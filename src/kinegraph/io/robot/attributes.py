@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from kinegraph.io.robot.xml import Element
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?([0-9]*)|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,4}))?")
 _LONGEST = 400
+_LARGEST = Fraction(sys.float_info.max)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -25,12 +27,12 @@ class Written:
 def read_number(text: str, element: Element, name: str) -> Written:
     """One number; anything else is an error that names the attribute."""
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
-    if match is None or abs(int(match[3] or 0)) > _LONGEST:
+    if match is None or abs(int(match[3] or 0)) > _LONGEST or abs(value := Fraction(text)) > _LARGEST:
         shown = text if len(text) <= 40 else text[:37] + "..."
         message = f"{name} of <{element.tag}> is `{shown}`, which is no finite number"
         raise ModelError(message, element.place, "write a decimal number, e.g. 0.25 or 1e-3")
     decimals = len(match[1] or match[2] or "") - int(match[3] or 0)
-    return Written(Fraction(text), max(decimals, 0))
+    return Written(value, max(decimals, 0))
 
 
 def numbers(element: Element, name: str) -> tuple[Written, ...] | None:

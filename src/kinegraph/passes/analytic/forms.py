@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, product
+from math import comb
 from typing import Any
 
 from kinegraph.passes.analytic.angles import Form, minus, positive, trees
@@ -109,23 +110,21 @@ def _eliminations(expansion: Expansion, terms: Terms, angles: tuple[Form, ...]) 
 
 
 def without_square(terms: Terms, gone: int, kept: int) -> Terms:
-    """Replace the square of one generator by one minus the square of another, until none is left."""
+    """Replace the square of one generator by one minus the square of another, by the binomial theorem."""
     result: Terms = {}
-    stack = list(terms.items())
-    while stack:
-        exponents, c = stack.pop()
+    for exponents, c in terms.items():
         powers = dict(exponents)
-        if powers.get(gone, 0) > 1:
-            powers[gone] -= 2
-            if not powers[gone]:
-                del powers[gone]
-            stack.append((tuple(sorted(powers.items())), c))
-            powers[kept] = powers.get(kept, 0) + 2
-            stack.append((tuple(sorted(powers.items())), -c))
-        else:
-            total = result.get(exponents, 0) + c
+        squares, rest = divmod(powers.pop(gone, 0), 2)
+        if rest:
+            powers[gone] = rest
+        for taken in range(squares + 1):
+            expanded = dict(powers)
+            if taken:
+                expanded[kept] = expanded.get(kept, 0) + 2 * taken
+            key = tuple(sorted(expanded.items()))
+            total = result.get(key, 0) + (-1) ** taken * comb(squares, taken) * c
             if total:
-                result[exponents] = total
+                result[key] = total
             else:
-                result.pop(exponents, None)
+                result.pop(key, None)
     return result
