@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.simulate.equations import FORMS
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
@@ -15,7 +16,7 @@ from kinegraph.solve.methods.symplectic import Symplectic
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4
 from kinegraph.solve.problem.problem import CauchyProblem
 from kinegraph.solve.results.recording import Grid
-from tests.solve.problems import PENDULUM, MomentumForm, VelocityForm, problem
+from tests.solve.problems import PENDULUM, MomentumForm, problem
 
 
 def reference(task: CauchyProblem) -> np.ndarray:
@@ -41,7 +42,7 @@ def measured(solver: Solver, task: CauchyProblem, steps: int) -> float:
     ids=lambda one: one.name if isinstance(one, Solver) else "",
 )  # fmt: skip
 def test_order_on_a_pendulum(solver: Solver, steps: int) -> None:
-    form = MomentumForm if isinstance(solver, Symplectic) else VelocityForm
+    form = FORMS[solver.capabilities.form]
     order = measured(solver, problem(kg.parse(PENDULUM), 2.0, form), steps)
     assert abs(order - solver.order) < 0.2
 

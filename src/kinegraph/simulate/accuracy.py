@@ -36,7 +36,7 @@ class ErrorEstimate:
 
 def tighter(control: Control) -> Control:
     """The control of the second run: tolerances a hundredth, or steps half as long."""
-    if isinstance(control, FixedStep):
+    if not control.adaptive:
         return FixedStep(control.step / 2)
     atol = control.atol
     if isinstance(atol, Mapping):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.errors import SolveError
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.solve.methods.step_control import Control, FixedStep
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.problem.events import Event
 
 _LONGEST_RUN = 1e12  # seconds, more than thirty thousand years
 _MOST_STEPS = 1e10
@@ -29,12 +32,23 @@ def seconds(name: str, value: object) -> float:
     return number
 
 
+def check_method(solver: Solver, mechanism: Mechanism, events: Sequence[Event]) -> None:
+    """SolveError for a method that cannot do what the mechanism and its events ask for."""
+    able = solver.capabilities
+    if is_constrained(mechanism) and not able.projection:
+        raise SolveError(f"{solver.name} takes no loops or constraints: choose another method, e.g. dop853")
+    if events and not able.events:
+        raise SolveError(f"{solver.name} finds no events: choose another method, e.g. dop853")
+    if any(event.reset for event in events) and not able.resets:
+        raise SolveError(f"{solver.name} cannot go on from another state: choose another method, e.g. dop853")
+
+
 def check_length(span: tuple[float, float], control: Control) -> None:
     """SolveError for a run that would never end."""
     length = span[1] - span[0]
     if length > _LONGEST_RUN:
         raise SolveError(f"a run of {length:.3g} s would never end; at most {_LONGEST_RUN:.0e} s can be asked for")
-    if isinstance(control, FixedStep) and length / control.step > _MOST_STEPS:
+    if not control.adaptive and length / control.step > _MOST_STEPS:
         message = f"steps of {control.step:.3g} s over {length:.3g} s are {length / control.step:.1e} steps"
         raise SolveError(f"{message}; at most {_MOST_STEPS:.0e} can be asked for: give a longer step")
 

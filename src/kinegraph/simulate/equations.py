@@ -35,6 +35,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.problem.problem import Code, Floats, RightHandSide
 
 _LARGEST_REDUCED = 4000
@@ -53,6 +54,7 @@ class Equations(ABC):
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
     ) -> None:
         self.mechanism = mechanism
+        self.values = values
         self.forces = forces
         self.runtime = tuple(runtime)
         numbers = bound_parameters(mechanism, True, values)
@@ -82,6 +84,16 @@ class Equations(ABC):
     def returned(self) -> Graph | None:
         """y after one Newton step onto the constraints, and its pivots, as a graph; None where there are none."""
         return None
+
+    @property
+    def projection(self) -> Graph | None:
+        """One step back onto the loops and constraints, in q and v; None where there are none."""
+        return None
+
+    @property
+    @abstractmethod
+    def in_velocities(self) -> VelocityForm:
+        """The same equations in velocities."""
 
     def rate_jacobian(self) -> Graph:
         """d(y')/dy as a graph, row by row."""
@@ -185,10 +197,13 @@ class VelocityForm(Equations):
 
     @cached_property
     def projection(self) -> Graph | None:
-        """One step back onto the loops and constraints; None where there are none."""
         if not is_constrained(self.mechanism):
             return None
         return reduced(projection(Derivation(self.mechanism, self.bound, Plan())))
+
+    @property
+    def in_velocities(self) -> VelocityForm:
+        return self
 
     @cached_property
     def returned(self) -> Graph | None:
@@ -220,8 +235,6 @@ class MomentumForm(Equations):
     def __init__(
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
     ) -> None:
-        if is_constrained(mechanism):
-            raise SolveError("symplectic methods do not take loops or constraints yet: choose another, e.g. dop853")
         if mechanism.quasivelocities:
             one = mechanism.quasivelocities[0]
             raise SolveError(f"a symplectic method cannot integrate the quasi-velocity {one.name}: choose e.g. dop853")
@@ -231,6 +244,10 @@ class MomentumForm(Equations):
                 "  choose another method, e.g. method='dop853'"
             )
         super().__init__(mechanism, values, NO_FORCES, runtime)
+
+    @property
+    def in_velocities(self) -> VelocityForm:
+        return VelocityForm(self.mechanism, self.values, self.forces, self.runtime)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -288,6 +305,10 @@ class MomentumForm(Equations):
         rows = np.hstack([states, np.zeros((len(states), 1)), np.tile(parameters, (len(states), 1))])
         velocities = row_values(self._velocities, self.symbols, rows)["v"]
         return states[:, : len(self.mechanism.layout.positions)], velocities
+
+
+#: The equations of motion in the variables a method integrates.
+FORMS: Mapping[StateForm, type[Equations]] = {StateForm.VELOCITIES: VelocityForm, StateForm.MOMENTA: MomentumForm}
 
 
 def state_symbols(equations: Equations) -> tuple[Symbol, ...]:

@@ -15,9 +15,9 @@ from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.arguments import check_inputs, check_length, check_rows, initial_values, seconds
+from kinegraph.simulate.arguments import check_inputs, check_length, check_method, check_rows, initial_values, seconds
 from kinegraph.simulate.drift import without_drift
-from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
+from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.observe import Rows, checks, drift_checks, first_integrals, named, observed, quantities
@@ -26,7 +26,6 @@ from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.methods.symplectic import Symplectic
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Decision, Native
 from kinegraph.solve.problem.problem import Floats, Sampled, Signals, require_span, signals
@@ -84,16 +83,15 @@ def simulate(
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = opened(mechanism, forces)
     values = parameters or {}
-    form = MomentumForm if isinstance(solver, Symplectic) else VelocityForm
-    equations = form(mechanism, values, forces)
-    q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
     happening = _events(events)
+    check_method(solver, mechanism, happening)
+    equations = FORMS[solver.capabilities.form](mechanism, values, forces)
+    q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
     state = equations.pack(q, v, np.zeros(0))
     task = Task(equations, solver, chosen, state, span, signal, happening, save, progress)
     run, decision = task.run(native)
-    reached = chosen.rtol if isinstance(chosen, Adaptive) else None
     reset = any(event.reset for event in happening)  # a new state keeps no first integral
-    return solution_of(FinishedRun(equations, solver, run, decision, values, forces, reset), reached)
+    return solution_of(FinishedRun(equations, solver, run, decision, values, forces, reset), chosen.relative)
 
 
 def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
@@ -162,7 +160,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     nothing: Floats = np.zeros(0)
     q, v = equations.unpack(run.states, nothing)
     drift = None
-    if isinstance(equations, VelocityForm) and equations.projection is not None:
+    if equations.projection is not None:
         q, v, drift = without_drift(equations, equations.projection, run.times, q, v, nothing)
     accounts = dict(zip(equations.accounts, run.states.T[len(run.states.T) - len(equations.accounts) :], strict=True))
     rows = Rows(run.times, q, v, accounts, nothing)
@@ -174,10 +172,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     columns |= named(equations, rows)
     graph = quantities(equations)
     columns |= observed(equations, graph, rows)
-    velocity_form = VelocityForm(mechanism, finished.values, finished.forces)
-    if isinstance(equations, VelocityForm):
-        velocity_form = equations
-    integrals = first_integrals(velocity_form, graph, {}) if not finished.reset else ()
+    integrals = first_integrals(equations.in_velocities, graph, {}) if not finished.reset else ()
     return Solution(
         model=mechanism.name,
         method=finished.solver.name,

@@ -22,9 +22,9 @@ from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.run import opened, read_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.simulate.sweep_task import SweepTask
+from kinegraph.solve.batch.sweep import lanes_of
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.execution import Decision, Execution, Native
 from kinegraph.solve.problem.problem import Floats, require_span
@@ -115,8 +115,7 @@ def sweep(
     """
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
-    if not isinstance(solver, RungeKutta):
-        raise SolveError(f"a sweep cannot use {solver.name}: choose rk4, dopri5 or dop853")
+    lanes_of(solver)
     varied = _varied(mechanism, over)
     known = [parameter.name for parameter in mechanism.parameters]
     runtime = [name for name in varied if name in known]

@@ -9,7 +9,7 @@ from functools import cached_property
 from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.solve.batch.sweep import SweepRun, integrate_each, integrate_many, sweep_loops
-from kinegraph.solve.methods.runge_kutta import RungeKutta
+from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
@@ -26,7 +26,7 @@ class SweepTask:
     """Equations, where each run starts, and how they are to be integrated."""
 
     equations: VelocityForm
-    solver: RungeKutta
+    solver: Solver
     control: Control
     states: Floats
     parameters: Floats

@@ -14,10 +14,8 @@ from kinegraph.codegen.program.interpreted import InterpretedFunction
 from kinegraph.jit.kernel import Kernel
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import event_set
-from kinegraph.solve.methods.cvode import Cvode
 from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.step_control import Control, FixedStep
-from kinegraph.solve.methods.symplectic import Symplectic
+from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
@@ -77,7 +75,7 @@ class Task:
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()
-        rhs = self.equations.right_hand_side(jacobian=isinstance(self.solver, Cvode), native=native)
+        rhs = self.equations.right_hand_side(jacobian=self.solver.capabilities.jacobian, native=native)
         kernels = [one for one in rhs.keep if isinstance(one, Kernel)]
         if kernels and not any(kernel.report.cached for kernel in kernels):
             operations = sum(kernel.operations.total for kernel in kernels)
@@ -92,13 +90,13 @@ class Task:
 
     def _beforehand(self) -> Decision:
         """With steps of one length all is known before; else nothing: the interpreter begins, unless much is to do."""
-        size = len(self.equations.names) if isinstance(self.solver, Cvode) else 0
+        size = len(self.equations.names) if self.solver.capabilities.jacobian else 0
         if len(self.equations.rate) * (1 + size // 4) > _MOST_INTERPRETED:
             return Decision(Execution.KERNEL)
-        if not isinstance(self.control, FixedStep):
+        if self.control.adaptive:
             return Decision(Execution.INTERPRETED)
         steps = ceil((self.span[1] - self.span[0]) / self.control.step)
-        evaluations = steps * (8 * self.solver.stages if isinstance(self.solver, Symplectic) else self.solver.order)
+        evaluations = steps * self.solver.capabilities.evaluations
         operations = len(self.equations.rate)
         known = costs.stored()
         estimates = {

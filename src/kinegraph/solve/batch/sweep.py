@@ -19,9 +19,8 @@ from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.solve.loops import sweep as sweep_loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.sweep import Cases, Lanes
-from kinegraph.solve.methods.method import SILENT, TYPICAL
+from kinegraph.solve.methods.method import SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import (
-    RungeKutta,
     loop_control,
     loop_method,
     loop_name,
@@ -56,7 +55,7 @@ class SweepRun:
 
 
 def integrate_many(
-    solver: RungeKutta,
+    solver: Solver,
     problem: CauchyProblem,
     states: Floats,
     parameters: Floats,
@@ -73,7 +72,7 @@ def integrate_many(
         raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
     if grid is not None:
         grid.check(problem)
-    begun = perf_counter()
+    begun, tableau, control = perf_counter(), lanes_of(solver), solver.accept(control)
     cases = _cases(problem, states, parameters, control, grid)
     workers = threads or cores()
     rows = len(states)
@@ -82,12 +81,12 @@ def integrate_many(
         from kinegraph.solve.loops.machine_code import compile_for, compiled
 
         run_block = compiled(sweep_loop.run_block)
-        compile_for(sweep_loop.run_block, *_block_arguments(solver, problem, control, cases, count), 0, 0)
+        compile_for(sweep_loop.run_block, *_block_arguments(tableau, problem, control, cases, count), 0, 0)
     loading = perf_counter() - begun
     done, lock = [0], Lock()
 
     def work(first: int, last: int) -> None:
-        run_block(*_block_arguments(solver, problem, control, cases, count), first, last)
+        run_block(*_block_arguments(tableau, problem, control, cases, count), first, last)
         with lock:
             done[0] += last - first
             progress.reached(done[0])
@@ -99,24 +98,31 @@ def integrate_many(
     return SweepRun(times, cases.saved, statuses, cases.steps, perf_counter() - begun, loading)
 
 
-def sweep_loops(solver: RungeKutta) -> Compilation:
+def lanes_of(solver: Solver) -> Tableau:
+    """The tableau by which a method runs trajectories side by side; SolveError if it does not."""
+    if solver.capabilities.lanes is None:
+        raise SolveError(f"a sweep cannot use {solver.name}: choose rk4, dopri5 or dop853")
+    return solver.capabilities.lanes
+
+
+def sweep_loops(solver: Solver) -> Compilation:
     """The machine code that sweeps by this method need."""
-    return integrator(f"sweep-{loop_name(solver.tableau)}", partial(_compile_sweep, solver))
+    tableau = lanes_of(solver)
+    return integrator(f"sweep-{loop_name(tableau)}", partial(_compile_sweep, tableau))
 
 
-def _compile_sweep(solver: RungeKutta) -> None:
+def _compile_sweep(tableau: Tableau) -> None:
     from kinegraph.solve.loops.machine_code import compile_for
 
     control = FixedStep(1.0)
     cases = _cases(TYPICAL, np.zeros((1, 1)), np.zeros((1, 0)), control, None)
-    compile_for(sweep_loop.run_block, *_block_arguments(solver, TYPICAL, control, cases, 4), 0, 0)
+    compile_for(sweep_loop.run_block, *_block_arguments(tableau, TYPICAL, control, cases, 4), 0, 0)
 
 
 def _block_arguments(
-    solver: RungeKutta, problem: CauchyProblem, control: Control, cases: Cases, lanes: int
+    tableau: Tableau, problem: CauchyProblem, control: Control, cases: Cases, lanes: int
 ) -> tuple[Any, ...]:
     """What the loop over one block takes, but for the block itself."""
-    tableau = solver.tableau
     return (
         loop_system(problem), loop_method(tableau), loop_control(tableau, control, problem), cases,
         _lanes(problem, tableau, lanes), loop_work(problem, tableau), np.zeros(lanes, dtype=np.int64),
@@ -124,7 +130,7 @@ def _block_arguments(
 
 
 def integrate_each(
-    solver: RungeKutta,
+    solver: Solver,
     problem: CauchyProblem,
     states: Floats,
     parameters: Floats,
@@ -178,14 +184,13 @@ def _status(code: int) -> Status:
 def _cases(problem: CauchyProblem, states: Floats, parameters: Floats, control: Control, grid: Grid | None) -> Cases:
     rows, size = states.shape
     times = grid.times if grid is not None else np.zeros(0)
-    step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
     return Cases(
         states=np.ascontiguousarray(states),
         parameters=np.ascontiguousarray(parameters),
         grid=times,
         start=problem.start,
         end=problem.end,
-        step=step,
+        step=control.begin,
         saved=np.full((rows, max(len(times), 1), size), np.nan),
         codes=np.full(rows, -1, dtype=np.int64),
         steps=np.zeros(rows, dtype=np.int64),

@@ -49,6 +49,21 @@ class Method(Enum):
                 return Cvode(Formula.BDF)
 
 
+def method_table() -> str:
+    """All methods and what they can do, as a table of Markdown."""
+    head = ["method", "order", "steps", "integrates", "stiff", "loops", "sweeps"]
+    rows = [head, ["---"] * len(head), *(_row(method) for method in Method)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _row(method: Method) -> list[str]:
+    solver = method.solver()
+    able = solver.capabilities
+    steps = [word for word, yes in (("adaptive", able.adaptive), ("fixed", able.fixed_step)) if yes]
+    marks = ["yes" if yes else "" for yes in (able.stiff, able.projection, able.lanes)]
+    return [f"`{method.value}`", str(solver.order), ", ".join(steps), able.form.value, *marks]
+
+
 def solver_of(method: str | Method | Solver) -> Solver:
     """An integrator from what a user gives."""
     if isinstance(method, Solver):

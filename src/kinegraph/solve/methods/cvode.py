@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.ahead.compilation import Compilation
-from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt, delayed
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
@@ -34,6 +33,7 @@ from kinegraph.solve.loops.record import (
     Saving,
 )
 from kinegraph.solve.loops.step import TAYLOR, System, Work, project
+from kinegraph.solve.methods.capabilities import Capabilities
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
@@ -79,6 +79,10 @@ class Cvode(Solver):
         """The highest order it may choose."""
         return 12 if self.formula is Formula.ADAMS else 5
 
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(fixed_step=False, evaluations=2, jacobian=True, stiff=self.formula is Formula.BDF)
+
     def integrate(
         self,
         problem: CauchyProblem,
@@ -87,11 +91,9 @@ class Cvode(Solver):
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
     ) -> Run:
-        if not isinstance(control, Adaptive):
-            raise SolveError(f"{self.name} chooses its steps itself: give rtol and atol, not a fixed step")
-        begun = perf_counter()
+        begun, adaptive = perf_counter(), self.adaptive(control)
         with delayed():  # loads SUNDIALS and compiled code
-            trajectory = _Trajectory(self, problem, control, Recorder(problem, save, events))
+            trajectory = _Trajectory(self, problem, adaptive, Recorder(problem, save, events))
         try:
             with progress, np.errstate(all="ignore"):
                 ending = trajectory.run(progress)

@@ -7,7 +7,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
-from kinegraph.solve.methods.step_control import Control
+from kinegraph.errors import SolveError
+from kinegraph.solve.methods.capabilities import Capabilities
+from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
 from kinegraph.solve.problem.progress import Progress, Silent
@@ -37,6 +39,11 @@ class Solver(ABC):
 
     @property
     @abstractmethod
+    def capabilities(self) -> Capabilities:
+        """What it can do and what it asks for."""
+
+    @property
+    @abstractmethod
     def loops(self) -> Compilation:
         """The machine code that its runs need."""
 
@@ -50,3 +57,24 @@ class Solver(ABC):
         progress: Progress = SILENT,
     ) -> Run:
         """Run the problem from its start to its end."""
+
+    def accept(self, control: Control) -> Control:
+        """The controller; SolveError if the method cannot take it."""
+        if not self.capabilities.adaptive:
+            return self.fixed(control)
+        return control if self.capabilities.fixed_step else self.adaptive(control)
+
+    def fixed(self, control: Control) -> FixedStep:
+        """The controller, for a method that takes steps of one length alone."""
+        if control.adaptive:
+            symplectic = self.capabilities.symplectic
+            why = "keeps its properties only with steps of one length" if symplectic else "has no error estimate"
+            others = "" if symplectic else ", or choose dopri5 or dop853"
+            raise SolveError(f"{self.name} {why}: give step=...{others}")
+        return control
+
+    def adaptive(self, control: Control) -> Adaptive:
+        """The controller, for a method that chooses its steps itself."""
+        if not control.adaptive:
+            raise SolveError(f"{self.name} chooses its steps itself: give rtol and atol, not a fixed step")
+        return control

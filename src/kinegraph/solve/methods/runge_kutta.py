@@ -14,6 +14,7 @@ from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.runge_kutta import Control as LoopControl
 from kinegraph.solve.loops.step import NESTED, System, Work
 from kinegraph.solve.loops.weights import METHODS, Method
+from kinegraph.solve.methods.capabilities import Capabilities
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau
@@ -38,6 +39,11 @@ class RungeKutta(Solver):
     def order(self) -> int:
         return self.tableau.order
 
+    @property
+    def capabilities(self) -> Capabilities:
+        estimated = bool(self.tableau.error)
+        return Capabilities(adaptive=estimated, evaluations=self.tableau.order, lanes=self.tableau)
+
     def integrate(
         self,
         problem: CauchyProblem,
@@ -47,7 +53,7 @@ class RungeKutta(Solver):
         progress: Progress = SILENT,
     ) -> Run:
         recorder = Recorder(problem, save, events)
-        return drive(self._loop(problem, control, recorder), problem, recorder, progress)
+        return drive(self._loop(problem, self.accept(control), recorder), problem, recorder, progress)
 
     @property
     def loops(self) -> Compilation:
@@ -63,8 +69,7 @@ class RungeKutta(Solver):
     def _loop(self, problem: CauchyProblem, control: Control, recorder: Recorder) -> Loop:
         method, work = loop_method(self.tableau), loop_work(problem, self.tableau)
         chosen = loop_control(self.tableau, control, problem)
-        step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
-        clock = np.array([problem.start, step, problem.end, 1e-4, problem.start])
+        clock = np.array([problem.start, control.begin, problem.end, 1e-4, problem.start])
         common = loop_system(problem), method, chosen, work, clock, recorder.watch, recorder.saving, recorder.counters
         return Loop(loop.advance, common, clock, work.y)
 
@@ -95,12 +100,9 @@ def loop_method(tableau: Tableau) -> Method:
 def loop_control(tableau: Tableau, control: Control, problem: CauchyProblem) -> LoopControl:
     """The controller as loops take it."""
     size = problem.rhs.size
-    if isinstance(control, FixedStep):
+    if not control.adaptive:
         unused = (0.0, np.zeros(size), 0.0, 1 << 60, 0.9, 0.2, 10.0, 0.2, 0.0, tableau.order - 1)
         return LoopControl(True, *unused)
-    if not tableau.error:
-        message = f"{tableau.name} has no error estimate"
-        raise SolveError(f"{message}: give step=..., or choose dopri5 or dop853")
     return _adaptive(tableau, control, control.absolute(problem.rhs.names), problem.end - problem.start)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,16 @@ class FixedStep:
     """Steps of one length; the last one is cut so that the end is met."""
 
     step: float
+    adaptive: ClassVar[Literal[False]] = False
+
+    @property
+    def begin(self) -> float:
+        """The length of the first step."""
+        return self.step
+
+    @property
+    def relative(self) -> None:
+        """No tolerance is kept."""
 
     def __post_init__(self) -> None:
         if not (isfinite(self.step) and self.step > 0):
@@ -44,6 +55,17 @@ class Adaptive:
     shrink: float = 0.2
     grow: float = 10.0
     memory: float | None = None
+    adaptive: ClassVar[Literal[True]] = True
+
+    @property
+    def begin(self) -> float:
+        """The length of the first step; 0: the method chooses it."""
+        return self.first_step or 0.0
+
+    @property
+    def relative(self) -> float:
+        """The relative tolerance."""
+        return self.rtol
 
     def __post_init__(self) -> None:
         if not 1e-15 <= self.rtol <= 0.1:

@@ -16,6 +16,7 @@ from kinegraph.errors import SolveError
 from kinegraph.solve.loops import gauss as loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.step import NESTED, Work
+from kinegraph.solve.methods.capabilities import Capabilities, StateForm
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Control, FixedStep
@@ -24,6 +25,8 @@ from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.problem.slices import Loop, drive
 from kinegraph.solve.results.recording import Recorder, Run, Save
+
+_ITERATIONS = 8  # of the stages' equations in one step, about
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,16 @@ class Symplectic(Solver):
     def order(self) -> int:
         return 2 * self.stages
 
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            StateForm.MOMENTA,
+            adaptive=False,
+            evaluations=_ITERATIONS * self.stages,
+            symplectic=True,
+            projection=False,
+        )
+
     def tableau(self) -> tuple[Floats, Floats, Floats]:
         """a, b and c: collocation at the zeros of Legendre's polynomial."""
         zeros, weights = np.polynomial.legendre.leggauss(self.stages)
@@ -59,10 +72,8 @@ class Symplectic(Solver):
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
     ) -> Run:
-        if not isinstance(control, FixedStep):
-            raise SolveError("a symplectic method keeps its properties only with steps of one length: give step=...")
         recorder = Recorder(problem, save, events)
-        return drive(self._loop(problem, control, recorder), problem, recorder, progress)
+        return drive(self._loop(problem, self.fixed(control), recorder), problem, recorder, progress)
 
     @property
     def loops(self) -> Compilation:

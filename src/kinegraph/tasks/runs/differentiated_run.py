@@ -29,9 +29,9 @@ from kinegraph.simulate.start_derivative import StartDerivative
 from kinegraph.simulate.task import Task
 from kinegraph.simulate.variational import VariationalForm
 from kinegraph.solve.methods.by_name import Method, solver_of
+from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.methods.symplectic import Symplectic
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Save, Statistics
 from kinegraph.solve.results.status import Status
@@ -84,7 +84,7 @@ class DifferentiatedRun:
         _require_tree(mechanism)
         self._settings = settings
         self._solver = solver_of(settings.method)
-        if isinstance(self._solver, Symplectic):
+        if self._solver.capabilities.form is not StateForm.VELOCITIES:
             raise TaskError("derivatives need a method in velocities: choose e.g. method='dop853'")
         self.by = by
         check_inputs(settings.inputs)
