@@ -26,6 +26,7 @@ from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.errors import KinegraphError
 from kinegraph.graph import law
+from kinegraph.graph.collector import without_collector
 from kinegraph.graph.count import count
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.node import Graph
@@ -69,7 +70,8 @@ class Chain:
     @cached_property
     def derived(self) -> Derived:
         """The equations by the cheapest plan."""
-        candidate = self._search.best(self._budget)
+        with without_collector():
+            candidate = self._search.best(self._budget)
         law.check(candidate.graph)
         return Derived(self.request.key, candidate.plan, candidate.graph)
 
@@ -226,7 +228,8 @@ class Chain:
         stored = _stored(name, read) if self.cache else None
         if stored is not None:
             return stored
-        record, whole = make()
+        with without_collector():
+            record, whole = make()
         if self.cache and whole:
             disk.save(name, record.dump().encode())
         return record

@@ -77,6 +77,10 @@ class Builder:
         self.static: list[bool] = []
         self._ids: dict[Node, int] = {}
         self._angles: dict[tuple[tuple[tuple[Factor, ...], Coefficient], ...], int] = {}
+        # Recursions ask for the same few sums and products again and again: two of three are known already.
+        self._sums: dict[tuple[int, int], int] = {}
+        self._differences: dict[tuple[int, int], int] = {}
+        self._products: dict[tuple[int, int], int] = {}
         self.zero = self.intern(Polynomial(()))
         self.one = self.intern(Polynomial(((1, ()),)))
 
@@ -94,9 +98,14 @@ class Builder:
     def _is_static(self, node: Node) -> bool:
         if isinstance(node, Symbol):
             return node.kind.static
+        static = self.static
         if isinstance(node, Function):
-            return all(self.static[argument] for argument in node.arguments)
-        return all(self.static[child] for _, factors in node.terms for child, _ in factors)
+            return all(static[argument] for argument in node.arguments)
+        for _, factors in node.terms:
+            for child, _ in factors:
+                if not static[child]:
+                    return False
+        return True
 
     # leaves
 
@@ -153,7 +162,12 @@ class Builder:
         return self._normalised([(c, factors) for factors, c in joined])
 
     def _all_static(self, monomials: Iterable[tuple[Factor, ...]]) -> bool:
-        return all(self.static[child] for factors in monomials for child, _ in factors)
+        static = self.static
+        for factors in monomials:
+            for child, _ in factors:
+                if not static[child]:
+                    return False
+        return True
 
     def _multiplied_out(self, form: LinearForm) -> LinearForm:
         """Static expressions are free, so nothing is lost by multiplying them out, and what cancels is seen to."""
@@ -240,6 +254,22 @@ class Builder:
         """The sum of nodes."""
         return self.polynomial((1, ((index, 1),)) for index in summands)
 
+    def sum_of_two(self, first: int, second: int) -> int:
+        """The sum of two nodes."""
+        pair = (first, second) if first <= second else (second, first)
+        known = self._sums.get(pair)
+        if known is None:
+            known = self._sums[pair] = self.polynomial(((1, ((first, 1),)), (1, ((second, 1),))))
+        return known
+
+    def difference(self, first: int, second: int) -> int:
+        """The first node less the second."""
+        pair = (first, second)
+        known = self._differences.get(pair)
+        if known is None:
+            known = self._differences[pair] = self.polynomial(((1, ((first, 1),)), (-1, ((second, 1),))))
+        return known
+
     def scale(self, coefficient: Coefficient, index: int) -> int:
         """A number times a node."""
         return self.polynomial(((coefficient, ((index, 1),)),))
@@ -251,6 +281,14 @@ class Builder:
             rest = [index for index in factors if not self.static[index]]
             return self.multiply(self.multiply(*static), *rest)
         return self.polynomial(((1, tuple((index, 1) for index in factors)),))
+
+    def product_of_two(self, first: int, second: int) -> int:
+        """The product of two nodes."""
+        pair = (first, second) if first <= second else (second, first)
+        known = self._products.get(pair)
+        if known is None:
+            known = self._products[pair] = self.multiply(first, second)
+        return known
 
     def power(self, index: int, exponent: int) -> int:
         """An integer power; negative powers go through the reciprocal."""

@@ -58,7 +58,7 @@ class Scalar:
             return self
         if self.index == self.builder.zero:
             return Scalar(self.builder, index)
-        return Scalar(self.builder, self.builder.add(self.index, index))
+        return Scalar(self.builder, self.builder.sum_of_two(self.index, index))
 
     __radd__ = __add__
 
@@ -66,8 +66,7 @@ class Scalar:
         index = self._index(other)
         if index == self.builder.zero:
             return self
-        terms = ((1, ((self.index, 1),)), (-1, ((index, 1),)))
-        return Scalar(self.builder, self.builder.polynomial(terms))
+        return Scalar(self.builder, self.builder.difference(self.index, index))
 
     def __rsub__(self, other: Scalar | Number) -> Scalar:
         return -self + other
@@ -84,7 +83,7 @@ class Scalar:
             return self
         if other.index == builder.zero or self.index == builder.one:
             return other
-        return Scalar(builder, builder.multiply(self.index, other.index))
+        return Scalar(builder, builder.product_of_two(self.index, other.index))
 
     __rmul__ = __mul__
 

@@ -8,12 +8,12 @@ from typing import Any
 from sqlalchemy import Connection, Select, Table, select
 
 from kinegraph.errors import StoreError
+from kinegraph.graph.collector import without_collector
 from kinegraph.graph.node import Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
 from kinegraph.model.names import did_you_mean
 from kinegraph.store.read.cone import needed
 from kinegraph.store.read.find import graph_row
 from kinegraph.store.schema import tables as schema
-from kinegraph.store.schema.bulk import without_collector
 from kinegraph.store.schema.exact import from_columns
 from kinegraph.store.schema.open import Store
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table
@@ -28,15 +26,3 @@ def insert_rows(connection: Connection, table: Table, rows: Iterable[Sequence[An
 
 def _quoted(name: str) -> str:
     return f'"{name}"'
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """A million small tuples and no cycle among them: looking for one would take longer than making them."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

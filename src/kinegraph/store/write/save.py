@@ -16,10 +16,11 @@ from sqlalchemy import Connection, Table, insert, select
 from kinegraph.errors import StoreError
 from kinegraph.graph import text as graph_text
 from kinegraph.graph.angle import PI
+from kinegraph.graph.collector import without_collector
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol
 from kinegraph.store.schema import tables as schema
-from kinegraph.store.schema.bulk import insert_rows, without_collector
+from kinegraph.store.schema.bulk import insert_rows
 from kinegraph.store.schema.exact import to_columns
 from kinegraph.store.schema.open import Store, now
 from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel, labels
