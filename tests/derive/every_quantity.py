@@ -12,6 +12,7 @@ from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Extent, QuantityRecord, Subject
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.quantities.variables import Variables
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import Floats, random_state
 
@@ -29,14 +30,12 @@ TEXTS = {
     "driven": """parameters c = 0.4; coordinates q; gravity 0, 0, -9.81;
         A | Rz(c + 0.3*sin(2*t)) | Sx(1), m(1), Jz(0.2);
         B~A | Sx(1), Ry(q + 0.2*q^2) | Sz(0.5), m(2), Jy(0.3); force E | value(cos(t)) on(q);""",
+    "closed": """parameters l = 0.8; coordinates a = 0.9, b = -1.2, x = 1; gravity 0, -9.81, 0;
+        A | Rz(a) | Sx(0.3), m(1), Jz(0.1); B~A | Sx(0.6), Rz(b) | Sx(l/2), m(0.7), Jz(0.04);
+        C | Sx(x) | m(0.5), Jz(0.02); spring S | on(x) stiffness(3);
+        loop pin | revolute | B: Sx(l) | C:; constraint held | x - 0.2*a = 1;""",
 }  # fmt: skip
 MECHANISMS = {name: kg.parse(text, name) for name, text in TEXTS.items()}
-
-#: A pendulum in coordinates of the plane, held by a constraint.
-TIED = kg.parse(
-    "coordinates x = 0.6, y = -0.8; gravity 0, -9.81, 0; A | Sx(x), Sy(y) | m(2); constraint rod | x^2 + y^2 = 1;",
-    "tied",
-)
 
 #: Nothing moves: many quantities are empty.
 STILL = kg.parse("parameters l = 1, m = 2; gravity 0, 0, -9.81; A | Sx(l), Rz(0.3) | Sx(l), m(m);", "still")
@@ -49,7 +48,7 @@ def words(mechanism: Mechanism) -> list[str]:
 
 def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
     """One quantity of the table, asked of everything it can be asked of; of constraints only where there are some."""
-    if Extent.ROWS in record.shape and not mechanism.constraints:
+    if Extent.ROWS in record.shape and not is_constrained(mechanism):
         return
     for subject in _subjects(record.subject, mechanism):
         yield f"{record.name}:{subject}" if subject else record.name
@@ -72,6 +71,8 @@ def _subjects(subject: Subject, mechanism: Mechanism) -> list[str]:
             return [f"{joints[0]}:{body}" for body in bodies] if joints else []
         case Subject.ELEMENT:
             return [element.name for element in mechanism.elements]
+        case Subject.LOOP:
+            return [loop.name for loop in mechanism.loops]
 
 
 def derivatives(mechanism: Mechanism) -> list[str]:

@@ -18,6 +18,7 @@ from kinegraph.cli.inspect import Stage
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import compile_sparse
 from kinegraph.compiler.request import arguments_of, request_of, unit_quaternions
+from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
@@ -31,7 +32,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml import mathml
 from kinegraph.store import add, load, open_store
 from tests.cli.run import data, runner
-from tests.derive.every_quantity import MECHANISMS, STILL, TIED, derivatives, state, symbols, words, words_of
+from tests.derive.every_quantity import MECHANISMS, STILL, derivatives, state, symbols, words, words_of
 from tests.export.languages import build
 from tests.mechanisms import Floats
 
@@ -65,7 +66,7 @@ def given(mechanism: Mechanism, wanted: list[str]) -> dict[str, Floats | float]:
 
 def test_the_mechanisms_together_ask_for_every_row() -> None:
     asked = {Quantity.parse(word).name for mechanism in MECHANISMS.values() for word in words(mechanism)}
-    assert asked == {record.name for record in TABLE if Extent.ROWS not in record.shape}
+    assert asked == {record.name for record in TABLE}
 
 
 @every_mechanism
@@ -78,6 +79,7 @@ def test_derived_with_the_shape_the_table_says(name: str, list_of: type[words]) 
         Extent.VELOCITIES: len(mechanism.layout.velocities),
         Extent.BASE_PARAMETERS: None,
         Extent.COMPONENTS: None,
+        Extent.ROWS: len(row_names_of(mechanism)),
     }
     for output in graph.outputs:
         row = Quantity.parse(output.name).record.shape
@@ -152,7 +154,7 @@ def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     file.write_text(kg.write(mechanism), encoding="utf-8")
     wanted = words(mechanism)
     at = ",".join(f"{symbol}={value!r}" for symbol, value in symbols(mechanism).items())
-    found = data(run(f"eval {file} --json -q", ",".join(wanted), "--at", at))
+    found = data(run(f"eval {file} --as-given --json -q", ",".join(wanted), "--at", at))
     for word in wanted:
         assert_close(np.array(found[word]), expected(name, words)[word], word)
     assert run(f"eval {file} -q", ",".join(wanted)).code == 0
@@ -214,16 +216,6 @@ def test_written_as_text_latex_and_mathml(name: str, list_of: type[words]) -> No
     for display in (*displays.abbreviations, *displays.entries):
         for math in (display.left, *display.terms):
             ElementTree.fromstring(math)
-
-
-@pytest.mark.parametrize("record", [one for one in TABLE if Extent.ROWS in one.shape], ids=lambda one: one.name)
-def test_quantities_of_constraints(record: QuantityRecord) -> None:
-    (word,) = words_of(record, TIED)
-    graph = kg.derive(TIED, word, numeric=True)
-    kernel, arguments = kg.compile(TIED, word), given(TIED, [word])
-    assert_close(kernel(**arguments), kg.interpret(graph, symbols(TIED))[word], word)
-    assert kg.formula(graph, mechanism=TIED) and kg.latex(graph, mechanism=TIED) and mathml(graph, TIED).entries
-    assert prepare(TIED, word, ExportOptions()).routines[0].title == word
 
 
 def test_a_model_without_coordinates(tmp_path: Path) -> None:

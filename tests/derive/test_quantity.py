@@ -61,7 +61,6 @@ FAULTS = [
     ("H:hand", "write H alone"),
     ("H@hand", "H is given in no other frame"),
     ("lambda", "did you mean `multipliers`"),
-    ("reaction:pin@world", "not derived yet"),
     ("", "known are"),
 ]
 

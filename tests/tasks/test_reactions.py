@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import TaskError
+from kinegraph.errors import DerivationError
 from kinegraph.tasks.forces.reactions import Axes, reactions
 from tests.tasks.reference import reference
 
@@ -51,5 +51,5 @@ def test_a_body_without_joint_is_held_where_it_is_fixed():
     found = reactions(post, "Post")
     np.testing.assert_allclose(found.force, [0, 0, 29.43], atol=1e-12)
     np.testing.assert_allclose(found.moment, [0, -29.43, 0], atol=1e-12)
-    with pytest.raises(TaskError, match="no body 'Pos'"):
+    with pytest.raises(DerivationError, match="'Pos' names no joint"):
         reactions(post, "Pos")

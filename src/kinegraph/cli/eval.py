@@ -93,8 +93,8 @@ def assembled(mechanism: Mechanism, state: State, held: tuple[str, ...], values:
 
     layout = mechanism.layout
     q, v = (np.array([state[name] for name in names]) for names in (layout.positions, layout.velocities))
-    found = Assembler(mechanism, values).assembled(q, v, held, state["t"])
     names = (*layout.positions, *layout.velocities)
+    found = Assembler(mechanism, values).assembled(q, v, [name for name in held if name in names], state["t"])
     return state | dict(zip(names, (*found.q.tolist(), *found.v.tolist()), strict=True))
 
 

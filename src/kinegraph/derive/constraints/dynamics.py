@@ -13,6 +13,7 @@ from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.records import Loop
 
 
 class ConstrainedDynamics:
@@ -68,6 +69,29 @@ class ConstrainedDynamics:
         """For every stated row the force or moment its first frame exerts on the second."""
         found = self._spread(self.system.multipliers(force, self.gamma) if self.places else [], 0)
         return self.ties.in_stated_axes(found)
+
+    def increments(self) -> Square:
+        """By velocity and stated row: what the dependent coordinates move to take away one unit that the row misses."""
+        like = self.ties.layout.tree.like
+        columns = []
+        for taken in range(len(self.places)):
+            unit = [like.number(-1 if k == taken else 0) for k in range(len(self.places))]
+            columns.append(self.partition.offset(unit))
+        still = [like.number(0)] * self.partition.size if self.places else []
+        whole = [columns[self.places.index(k)] if k in self.places else still for k in range(len(self.rows))]
+        return [self.ties.in_stated_axes(row) for row in zip(*whole, strict=True)]
+
+    def closing_columns(self, loop: Loop, dependent: bool) -> Square:
+        """A (by dependent velocities) or B (by the others, with the other sign) of a loop: A dp = B du + errors.
+
+        Six rows: how the second frame moves against the first, along and about the axes of the first.
+        """
+        wanted = self.partition.dependent if dependent else self.partition.independent
+        rows = self.ties.closing_rows(loop)
+        zero = self.ties.layout.tree.like.number(0)
+        return [
+            [zero if k not in wanted else entry if dependent else -entry for k, entry in enumerate(row)] for row in rows
+        ]
 
     @cached_property
     def partition(self) -> PartitionedSystem:

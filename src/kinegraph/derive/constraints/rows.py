@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kinegraph.derive.constraints.chain import ChainMotion
 from kinegraph.derive.dynamics.composite_body import Column, Screw
-from kinegraph.derive.tree.algebra import Vector, cross, dot, minus, negative, plus
+from kinegraph.derive.tree.algebra import Vector, cross, dot, minus, negative, plus, unit_vector, zero_vector
 from kinegraph.graph.scalar import Scalar
 
 
@@ -20,17 +20,20 @@ class Row:
     """value = 0 by position; sum jacobian[column] rate + drift = 0 by velocity; sum jacobian[column] q'' + bias = 0.
 
     `jacobian` is by joint component; `rate` is the whole time derivative, motion prescribed in time included.
+    `wrench` is what a multiplier of 1 exerts on A at A's point (moment, then force), in the axes of the ancestor.
     """
 
     value: Scalar
     jacobian: Mapping[Column, Scalar]
     rate: Scalar
     bias: Scalar
+    wrench: Screw
 
     def negative(self) -> Row:
         """The same condition with the other sign."""
         jacobian = {column: -entry for column, entry in self.jacobian.items()}
-        return Row(-self.value, jacobian, -self.rate, -self.bias)
+        wrench = Screw(negative(self.wrench.angular), negative(self.wrench.linear))
+        return Row(-self.value, jacobian, -self.rate, -self.bias, wrench)
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ class Pair:
     def coincide(self, axis: int) -> Row:
         """The points agree along an axis of the ancestor."""
         jacobian = {column: screw.linear[axis] for column, screw in self.gap_screws().items()}
-        return Row(self.gap[axis], jacobian, self.gap_rate[axis], self.gap_bias[axis])
+        wrench = _force(unit_vector(self.gap[axis], axis))
+        return Row(self.gap[axis], jacobian, self.gap_rate[axis], self.gap_bias[axis], wrench)
 
     def level(self, axis: int) -> Row:
         """A's point lies in the plane through B's point normal to an axis of B: u . d = 0."""
@@ -71,7 +75,7 @@ class Pair:
             jacobian[column] = jacobian[column] + dot(screw.angular, moment)
         rate = dot(turned, d) + dot(u, self.gap_rate)
         bias = dot(bent, d) + 2 * dot(turned, self.gap_rate) + dot(u, self.gap_bias)
-        return Row(dot(u, d), jacobian, rate, bias)
+        return Row(dot(u, d), jacobian, rate, bias, _force(u))
 
     def perpendicular(self, first: int, second: int) -> Row:
         """An axis of A is perpendicular to an axis of B."""
@@ -83,7 +87,7 @@ class Pair:
         jacobian |= {column: -dot(screw.angular, moment) for column, screw in self.b.screws.items()}
         rate = dot(turned_u, w) + dot(u, turned_w)
         bias = dot(bent_u, w) + 2 * dot(turned_u, turned_w) + dot(u, bent_w)
-        return Row(dot(u, w), jacobian, rate, bias)
+        return Row(dot(u, w), jacobian, rate, bias, Screw(moment, zero_vector(u[0])))
 
     def distance(self, length: Scalar) -> Row:
         """The points keep their distance: (d . d - length^2) / 2 = 0."""
@@ -91,7 +95,11 @@ class Pair:
         half = d[0].number(1) / 2
         jacobian = {column: dot(d, screw.linear) for column, screw in self.gap_screws().items()}
         value = half * (dot(d, d) - length * length)
-        return Row(value, jacobian, dot(d, rate), dot(rate, rate) + dot(d, self.gap_bias))
+        return Row(value, jacobian, dot(d, rate), dot(rate, rate) + dot(d, self.gap_bias), _force(d))
+
+
+def _force(force: Vector) -> Screw:
+    return Screw(zero_vector(force[0]), force)
 
 
 def _axis_motion(frame: ChainMotion, u: Vector) -> tuple[Vector, Vector]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from kinegraph.derive.constraints.chain import chain_motion, common_ancestor
 from kinegraph.derive.constraints.joint_rows import joint_rows
 from kinegraph.derive.constraints.rows import Pair, Row
+from kinegraph.derive.dynamics.composite_body import Screw
 from kinegraph.derive.elements.forces import ElementNames
-from kinegraph.derive.tree.algebra import apply, transpose, vector
+from kinegraph.derive.tree.algebra import apply, cross, negative, plus, transpose, vector, zero_vector
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.kinematics import jacobian
 from kinegraph.derive.tree.links import first_frame, second_frame
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
@@ -72,18 +74,46 @@ class Ties:
         return found + [self._constraint(one) for one in self.mechanism.constraints]
 
     def _loop(self, loop: Loop, stated: bool) -> list[TieRow]:
-        length = None if loop.joint.length is None else self.names.scalar(loop.joint.length)
-        rows = joint_rows(loop.joint, self._pair(loop), length, stated)
+        rows = self._joint_rows(loop, stated)
         return [self._over_velocities(name, row) for name, row in zip(row_names(loop), rows, strict=True)]
+
+    def _joint_rows(self, loop: Loop, stated: bool) -> list[Row]:
+        length = None if loop.joint.length is None else self.names.scalar(loop.joint.length)
+        return joint_rows(loop.joint, self._pair(loop), length, stated)
 
     def _pair(self, loop: Loop) -> Pair:
         if loop.name not in self._pairs:
-            tree = self.layout.tree
-            first, second = tree.bodies[first_frame(loop)], tree.bodies[second_frame(loop)]
-            ancestor = common_ancestor(tree, first.link, second.link)
-            frames = [chain_motion(self.layout, self.motion, ancestor, place) for place in (second, first)]
+            bodies, ancestor = self.layout.tree.bodies, self.ancestor(loop)
+            places = bodies[second_frame(loop)], bodies[first_frame(loop)]
+            frames = [chain_motion(self.layout, self.motion, ancestor, place) for place in places]
             self._pairs[loop.name] = Pair(*frames)
         return self._pairs[loop.name]
+
+    def ancestor(self, loop: Loop) -> int:
+        """The outermost link that both frames of a loop stand on."""
+        bodies = self.layout.tree.bodies
+        return common_ancestor(self.layout.tree, bodies[first_frame(loop)].link, bodies[second_frame(loop)].link)
+
+    def wrenches(self, loop: Loop) -> list[Screw]:
+        """For every row of the mechanism as it is computed with: moment and force of its unit multiplier on the loop's
+        second frame, at that frame's point, in the axes of the ancestor. Those of other loops are zero."""
+        none = Screw(zero_vector(self.layout.tree.like), zero_vector(self.layout.tree.like))
+        own = dict(zip(row_names(loop), self._joint_rows(loop, stated=False), strict=True))
+        names = (name for tie in (*self.mechanism.loops, *self.mechanism.constraints) for name in row_names(tie))
+        return [own[name].wrench if name in own else none for name in names]
+
+    def closing_rows(self, loop: Loop) -> list[list[Scalar]]:
+        """By velocity: how the second frame of a loop moves against the first, along and about the axes of the first.
+
+        Relative motion is taken at the point of the second frame; six rows, translations before turns.
+        """
+        pair = self._pair(loop)
+        screws = dict(pair.a.screws)
+        for column, (angular, linear) in pair.b.screws.items():
+            screws[column] = Screw(negative(angular), negative(plus(linear, cross(angular, pair.gap))))
+        turn = transpose(pair.b.rotation)
+        turned = {column: Screw(apply(turn, one.angular), apply(turn, one.linear)) for column, one in screws.items()}
+        return jacobian(turned, self.motion.columns, len(self.motion.velocities), self.layout.tree.like.number(0))
 
     def in_stated_axes(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
         """Multipliers of the rows computed with, as those of the stated rows: forces in points that coincide are

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from kinegraph.derive.quantities.record import QuantityRecord, Subject
-from kinegraph.derive.quantities.table import NOT_DERIVED_YET, RECORDS, TABLE
+from kinegraph.derive.quantities.table import RECORDS, TABLE
 from kinegraph.errors import DerivationError
 
 _DERIVATIVE = re.compile(r"d\((.+)\)/d\(([^()]+)\)")
@@ -97,8 +97,6 @@ def _fault(quantity: Quantity, colon: bool, at: bool) -> str:
 
 def _unknown(text: str, name: str) -> str:
     """The message for a word that is none, with what was probably meant."""
-    if name in NOT_DERIVED_YET:
-        return f"{_short(text)}: {NOT_DERIVED_YET[name]}"
     meant = _derivative_meant(text) or _record_meant(name)
     return f"unknown quantity {_short(text)}\n  {meant or 'known are ' + ', '.join(WORDS)}"
 

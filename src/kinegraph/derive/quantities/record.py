@@ -36,6 +36,7 @@ class Subject(Enum):
     JOINT = "JOINT"
     JOINT_AND_BODY = "JOINT:BODY"
     ELEMENT = "ELEMENT"
+    LOOP = "LOOP"
 
     @property
     def meaning(self) -> str:
@@ -49,6 +50,7 @@ _SUBJECTS = {
     Subject.JOINT: "a joint's coordinate, or of the body it moves",
     Subject.JOINT_AND_BODY: "a joint's coordinate, or of the body it moves, and of a body",
     Subject.ELEMENT: "an element",
+    Subject.LOOP: "a loop",
 }
 
 
@@ -60,6 +62,7 @@ class Frame(Enum):
     FIXED = "fixed axes"
     ELEMENT = "the element's axes"
     ROWS = "the rows of the constraints"
+    CLOSING = "the axes of the loop's first frame"
 
 
 class Choice(Enum):

@@ -12,6 +12,7 @@ from kinegraph.derive.quantities.definitions import (
     joints,
     parameters,
     poses,
+    reactions,
     velocity_forces,
 )
 from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, QuantityRecord, Subject
@@ -220,6 +221,66 @@ TABLE: tuple[QuantityRecord, ...] = (
         synonyms=("lambda", "constraint_forces", "lagrange_multipliers"),
     ),
     QuantityRecord(
+        "A",
+        "how the dependent velocities move a loop's second frame against its first: A dp = B du + closing errors",
+        derive=constraints.dependent_columns,
+        arguments=_Q,
+        shape=(6, _N),
+        frame=Frame.CLOSING,
+        unit="m, 1",
+        letter=Letter("A"),
+        subject=Subject.LOOP,
+    ),
+    QuantityRecord(
+        "B",
+        "the same of the independent velocities, with the other sign: P = H a + B^T sigma + ... where these act",
+        derive=constraints.independent_columns,
+        arguments=_Q,
+        shape=(6, _N),
+        frame=Frame.CLOSING,
+        unit="m, 1",
+        letter=Letter("B"),
+        subject=Subject.LOOP,
+    ),
+    QuantityRecord(
+        "increments",
+        "displacements of the dependent coordinates that take away a unit of what each row misses",
+        derive=constraints.increments,
+        arguments=_Q,
+        shape=(_N, Extent.ROWS),
+        frame=Frame.ROWS,
+        unit="1, m, 1/m",
+        letter=Letter("Delta", upper="q"),
+        synonyms=("closing_increments",),
+    ),
+    QuantityRecord(
+        "reaction",
+        "force, then moment, that a joint's parent exerts on its body (a loop's first frame on its second), at the joint",
+        derive=reactions.reaction,
+        arguments=(*_QV, Variables.FORCES),
+        shape=(6,),
+        frame=Frame.FIXED,
+        unit=_FORCE,
+        letter=Letter("R"),
+        subject=Subject.JOINT,
+        any_frame=True,
+        driven=True,
+        choices=frozenset({Choice.INERTIA}),
+        synonyms=("reactions", "joint_force", "joint_wrench", "sigma"),
+    ),
+    QuantityRecord(
+        "transmission",
+        "what a multiplier of 1 of every row adds to a reaction",
+        derive=reactions.transmission,
+        arguments=_Q,
+        shape=(6, Extent.ROWS),
+        frame=Frame.FIXED,
+        unit="1, m",
+        letter=Letter("W", upper="R"),
+        subject=Subject.JOINT,
+        any_frame=True,
+    ),
+    QuantityRecord(
         "pivots",
         "how independent each row is of those before it, from 1 to 0: near 0 the position is singular",
         derive=constraints.pivots,
@@ -322,9 +383,3 @@ TABLE: tuple[QuantityRecord, ...] = (
 
 #: The rows by their names.
 RECORDS = {record.name: record for record in TABLE}
-
-#: Words that will be quantities: what is said of them until they are.
-NOT_DERIVED_YET = dict.fromkeys(
-    ("reaction", "B"),
-    "is not derived yet; reactions are a task: kg.reactions",
-)

@@ -85,8 +85,8 @@ _MEANINGS = {
 
 
 def depends_on_time(mechanism: Mechanism) -> bool:
-    """True if a transform, gravity, an input or an element changes with time by itself."""
-    expressions = list(mechanism.gravity)
+    """True if a transform, gravity, an input, an element or a constraint changes with time by itself."""
+    expressions = [*mechanism.gravity, *(one.residual for one in mechanism.constraints)]
     expressions += [given.value for given in mechanism.inputs if given.value is not None]
     expressions += [item for element in mechanism.elements for item in element_expressions(element)]
     for body in mechanism.bodies:

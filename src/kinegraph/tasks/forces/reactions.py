@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from scipy.linalg import null_space
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
@@ -14,11 +15,12 @@ from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.release import released
+from kinegraph.tasks.forces.loop_motion import JACOBIAN
 from kinegraph.tasks.kernels import called, called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
-_SIX = 6
+#: Rows whose singular values are below this part of the largest say nothing new.
+_RANK = 1e-9
 
 
 class Axes(Enum):
@@ -31,16 +33,19 @@ class Axes(Enum):
 
 @dataclass(frozen=True)
 class Reaction(RichDisplay):
-    """What the parent exerts on the body through their joint, at the joint's point.
+    """What the parent exerts on the body through their joint, at the joint's point; a loop's first frame on its second.
 
     force in N, moment in N m about the joint's point; rows are states if there are several. The moment about a
-    revolute axis (the force along a prismatic one) is what drives the joint.
+    revolute axis (the force along a prismatic one) is what drives the joint. determinate: of each component of force
+    and moment, whether the motion determines it; where rows of loops are redundant, it may not, and what stands there
+    is one of many possible values.
     """
 
     body: str
     axes: Axes
     force: Floats
     moment: Floats
+    determinate: tuple[bool, ...] = (True,) * 6
 
     @property
     def worst(self) -> tuple[float, float]:
@@ -52,24 +57,26 @@ class Reaction(RichDisplay):
 
 def reactions(
     mechanism: MechanismSource,
-    body: str,
+    joint: str,
     at: Mapping[str, Scalar] | None = None,
     *,
     axes: Axes = Axes.WORLD,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Reaction:
-    """The reaction in the joint that carries `body`, as the mechanism moves from the state `at` under its forces."""
+    """The reaction in a joint, as the mechanism moves from the state `at` under its forces.
+
+    joint: the body it carries, a coordinate that moves it alone, or a loop.
+    """
     mechanism = mechanism_of(mechanism)
     point = operating_point(mechanism, at, parameters)
-    wanted = ["qdd", "multipliers"] if is_constrained(mechanism) else ["qdd"]
-    found = called(kernel_of(mechanism, wanted, parameters), point.arguments())
-    accelerations, multipliers = found["qdd"], found.get("multipliers")
-    return _transmitted(mechanism, body, point, accelerations, multipliers, axes, parameters)
+    word = f"reaction:{joint}@{axes.value}"
+    found = called(kernel_of(mechanism, word, parameters), point.arguments())[word]
+    return Reaction(joint, axes, found[:3], found[3:], determinate(mechanism, joint, axes, point, parameters))
 
 
 def reactions_of_motion(
     mechanism: Mechanism,
-    body: str,
+    joint: str,
     point: OperatingPoint,
     accelerations: Floats,
     *,
@@ -79,38 +86,28 @@ def reactions_of_motion(
     """The reaction for given accelerations. q, v and accelerations may be rows of many states."""
     if is_constrained(mechanism):
         raise TaskError("reactions in loops follow from the forces that act, not from the motion alone: use reactions")
-    return _transmitted(mechanism, body, point, accelerations, None, axes, parameters)
-
-
-def _transmitted(
-    mechanism: Mechanism,
-    body: str,
-    point: OperatingPoint,
-    accelerations: Floats,
-    multipliers: Floats | None,
-    axes: Axes,
-    parameters: Mapping[str, Scalar] | None,
-) -> Reaction:
-    """What the joint transmits: what the bodies behind it need, less what loops give them."""
-    freed = released(mechanism, body)
-    frame = {Axes.BODY: freed.body, Axes.PARENT: freed.base}.get(axes)
-    poses = [f"pose:{name}" for name in dict.fromkeys((freed.joint, frame)) if name is not None]
-    tree = replace(freed.mechanism, loops=(), constraints=())
-    kernel = kernel_of(tree, ["tau", *poses], parameters)
-    values = point.arguments(accelerations)
-    padded = {name: _padded(np.atleast_2d(values[name])) for name in ("q", "v", "a")}
-    found = called_rows(kernel, values | padded)
-    turn = found[f"pose:{freed.joint}"][:, :3, :3]
-    if frame is not None:
-        turn = np.swapaxes(found[f"pose:{frame}"][:, :3, :3], 1, 2) @ turn
-    wrench = found["tau"][:, -_SIX:]
-    if multipliers is not None:
-        rows = called_rows(kernel_of(freed.mechanism, "constraint_jacobian", parameters), values | {"q": padded["q"]})
-        wrench = wrench - (multipliers @ rows["constraint_jacobian"])[:, -_SIX:]
-    force, moment = (np.einsum("nij,nj->ni", turn, part) for part in (wrench[:, :3], wrench[:, 3:]))
+    word = f"reaction:{joint}@{axes.value}"
+    given = point.arguments(accelerations)
+    values = given | {name: np.atleast_2d(given[name]) for name in ("q", "v", "a")}
+    forces = called_rows(kernel_of(mechanism, "tau", parameters), values)["tau"]
+    found = called_rows(kernel_of(mechanism, word, parameters), values | {"tau": forces})[word]
     single = point.q.ndim == 1 and np.ndim(accelerations) == 1
-    return Reaction(body, axes, force[0] if single else force, moment[0] if single else moment)
+    rows = found[0] if single else found
+    return Reaction(joint, axes, rows[..., :3], rows[..., 3:])
 
 
-def _padded(rows: Floats) -> Floats:
-    return np.hstack([rows, np.zeros((len(rows), _SIX))])
+def determinate(
+    mechanism: Mechanism,
+    joint: str,
+    axes: Axes,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar] | None = None,
+) -> tuple[bool, ...]:
+    """Which components of a reaction the motion determines: those that no self-stress of the loops changes."""
+    if not is_constrained(mechanism):
+        return (True,) * 6
+    word = f"transmission:{joint}@{axes.value}"
+    found = called(kernel_of(mechanism, [word, JACOBIAN], parameters), point.arguments())
+    stresses = null_space(found[JACOBIAN].T, rcond=_RANK)
+    changed = np.max(np.abs(found[word] @ stresses), axis=1, initial=0.0)
+    return tuple((changed < _RANK * max(1.0, float(np.max(np.abs(found[word]), initial=0.0)))).tolist())

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 def accelerations(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """The accelerations under generalized forces `tau`, elements acting as well."""
-    return _accelerations(derivation)
+    return accelerations_of(derivation)
 
 
-def _accelerations(derivation: Derivation) -> list[Scalar]:
+def accelerations_of(derivation: Derivation) -> list[Scalar]:
+    """The accelerations, for quantities that follow from the motion."""
     motion = derivation.motion(velocities=True)
     if derivation.is_constrained:
         return derivation.constrained.accelerations(driving_forces(derivation))
@@ -64,7 +65,7 @@ def _ends_in_linear_system(derivation: Derivation, by: str) -> bool:
 
 
 def _forces_along_motion(derivation: Derivation, by: str) -> Square:
-    motion = derivation.motion(velocities=True, accelerations=_accelerations(derivation))
+    motion = derivation.motion(velocities=True, accelerations=accelerations_of(derivation))
     return force_derivative(derivation, by, motion)
 
 

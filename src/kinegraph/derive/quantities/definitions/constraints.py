@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from kinegraph.derive.quantities.definitions.accelerations import driving_forces
 from kinegraph.derive.tree.coordinates import Square
+from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.records import Loop
+from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.derivation import Derivation
@@ -36,3 +39,27 @@ def multipliers(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 def pivots(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """How independent every row is of those before it."""
     return derivation.constrained.pivots()
+
+
+def increments(derivation: Derivation, quantity: Quantity) -> Square:
+    """Displacements of the dependent coordinates that take away a unit of what each row misses."""
+    return derivation.constrained.increments()
+
+
+def dependent_columns(derivation: Derivation, quantity: Quantity) -> Square:
+    """A of a loop, by all velocities; those of independent ones are zero."""
+    return derivation.constrained.closing_columns(named_loop(derivation, quantity), dependent=True)
+
+
+def independent_columns(derivation: Derivation, quantity: Quantity) -> Square:
+    """B of a loop, by all velocities; those of dependent ones are zero."""
+    return derivation.constrained.closing_columns(named_loop(derivation, quantity), dependent=False)
+
+
+def named_loop(derivation: Derivation, quantity: Quantity) -> Loop:
+    """The loop a quantity is asked of."""
+    loops = {loop.name: loop for loop in derivation.mechanism.loops if isinstance(loop, Loop)}
+    if quantity.of not in loops:
+        known = did_you_mean(quantity.of, loops) if loops else f"{derivation.mechanism.name} has no loop of two frames"
+        raise DerivationError(f"{quantity}: there is no loop {quantity.of!r}\n  {known}")
+    return loops[quantity.of]

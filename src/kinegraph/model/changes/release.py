@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kinegraph.errors import TaskError
+from kinegraph.errors import ModelError
 from kinegraph.model.expression import TIME, Name, names
 from kinegraph.model.mechanism import Axis, Body, Coordinate, Mechanism, Quaternion, Rotation, Shift, Transform
 from kinegraph.model.names import did_you_mean
 
 _FORCES = tuple(f"release {axis}" for axis in "xyz")
 _MOMENTS = tuple(f"release about {axis}" for axis in "xyz")
+#: The coordinates that stay zero, forces before moments.
+RELEASED = (*_FORCES, *_MOMENTS)
 #: The frame where the joint's motion begins.
 JOINT = "release frame"
 
@@ -32,13 +34,13 @@ class Released:
 def released(mechanism: Mechanism, body: str) -> Released:
     """The joint that carries a body, released. Its six coordinates are the last of q, v and tau."""
     if body not in mechanism.body_by_name:
-        raise TaskError(f"there is no body {body!r}\n  {did_you_mean(body, mechanism.body_by_name)}")
+        raise ModelError(f"there is no body {body!r}", remedy=did_you_mean(body, mechanism.body_by_name))
     carried = mechanism.body(body)
     before, after = _split(mechanism, carried)
     carrier = Body(JOINT, carried.base, before)
     freed = replace(carried, base=JOINT, transforms=(*_free_transforms(), *after))
     bodies = tuple(item for one in mechanism.bodies for item in ((carrier, freed) if one.name == body else (one,)))
-    coordinates = (*mechanism.coordinates, *(Coordinate(name) for name in (*_FORCES, *_MOMENTS)))
+    coordinates = (*mechanism.coordinates, *(Coordinate(name) for name in RELEASED))
     return Released(replace(mechanism, bodies=bodies, coordinates=coordinates), body, carried.base)
 
 
