@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from kinegraph.tasks.assemble import assemble
     from kinegraph.tasks.equilibria import equilibria
     from kinegraph.tasks.forces.reactions import reactions
+    from kinegraph.tasks.forces.smoothing import Measured
+    from kinegraph.tasks.forces.statics import statics
     from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
     from kinegraph.tasks.integrals import integrals
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
@@ -64,6 +66,7 @@ _HOMES = {
     "Kernel": "kinegraph.jit.kernel",
     "KernelOptions": "kinegraph.jit.kernel",
     "KinegraphError": "kinegraph.errors",
+    "Measured": "kinegraph.tasks.forces.smoothing",
     "Mechanism": "kinegraph.model.mechanism",
     "Quantity": "kinegraph.derive.quantities.quantity",
     "Sampled": "kinegraph.solve.problem.problem",
@@ -96,6 +99,7 @@ _HOMES = {
     "response": "kinegraph.tasks.linear.response",
     "sensitivities": "kinegraph.tasks.runs.sensitivities",
     "simulate": "kinegraph.simulate.run",
+    "statics": "kinegraph.tasks.forces.statics",
     "sweep": "kinegraph.simulate.sweep",
     "synthesise": "kinegraph.tasks.runs.synthesise",
     "view": "kinegraph.view.look",
@@ -110,6 +114,7 @@ __all__ = [
     "Kernel",
     "KernelOptions",
     "KinegraphError",
+    "Measured",
     "Mechanism",
     "Quantity",
     "Sampled",
@@ -142,6 +147,7 @@ __all__ = [
     "response",
     "sensitivities",
     "simulate",
+    "statics",
     "sweep",
     "synthesise",
     "view",

@@ -35,7 +35,7 @@ def test_kidym_measures_what_it_says():
 def test_other_benches_are_modules_of_the_package(run):
     """They come with a wheel too; nothing of the source tree is needed."""
     for name in bench._MODULES:
-        assert importlib.util.find_spec(f"kinegraph.bench.{name.replace('-', '_')}") is not None
+        assert importlib.util.find_spec(f"kinegraph.bench.{bench.module_of(name)}") is not None
         assert name in run("bench --help").out
 
 

@@ -20,6 +20,7 @@ PAGES = (
     "docs/quantities.md",
     "docs/closed-loops.md",
     "docs/tasks.md",
+    "docs/forces.md",
 )
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

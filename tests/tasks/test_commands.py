@@ -20,7 +20,11 @@ from tests.cli.run import runner
         ("assemble four-bar --at crank=1 --all", {"modes", "dof"}),
         (
             "inverse double-pendulum -m q1=sin(t) -m q2=0.5*t --unknown tau:q1,tau:q2 --for 2",
-            {"t", "tau:q1", "tau:q2", "determinate"},
+            {"t", "tau:q1", "tau:q2", "determinate", "near_singular"},
+        ),
+        (
+            "statics double-pendulum --at q1=0.5,q2=0.2 --joint all",
+            {"q", "forces", "determinate", "axes", "reactions"},
         ),
         ("reactions double-pendulum", {"axes", "reactions"}),
         ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0", {"solutions", "family", "nearest"}),

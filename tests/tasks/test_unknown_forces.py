@@ -5,8 +5,10 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
+from kinegraph.tasks.forces.force_equations import Way
 from kinegraph.tasks.forces.loop_motion import motion_on_constraints
-from kinegraph.tasks.forces.unknown_forces import Way, inverse_dynamics
+from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
+from kinegraph.tasks.forces.ways import compare_ways
 from tests.tasks.reference import reference
 
 ARM = """
@@ -24,54 +26,7 @@ ARM = """
 """
 LAWS = {"q1": "0.8 + 0.3*sin(2*t)", "q2": "-1.2 + 0.5*cos(3*t)", "q3": "-0.5 + 0.4*sin(t + 1)^2"}
 UNKNOWN = ("tau:q1", "tau:q2", "N")
-#: Every angle of the crane follows from s by the cosine theorem in a triangle; S pulls C towards G.
-CRANE = """
-    parameters AD = 36, AC = 12.73, Gx = 0.36, Gy = 11.78, DF = 18, Ex = -5.2, Ey = 0.31, EL = 27.78,
-        Lx = -3.95, Ly = 15.04, AB = 17, LN = 7, LP = 3, NB = 8.5;
-    coordinates s = 7.1;
-    gravity 0, -9.81, 0;
-    unknown S;
-    define phi = atan2(Gy, Gx) - acos((AC^2 + Gx^2 + Gy^2 - s^2)/(2*AC*sqrt(Gx^2 + Gy^2)));
-    define DLx = Lx - AD*cos(phi), DLy = Ly - AD*sin(phi);
-    define DL = sqrt(DLx^2 + DLy^2), DE = sqrt(Ex^2 + Ey^2);
-    define toE = atan2(DLy, DLx) - acos((DE^2 + DL^2 - EL^2)/(2*DE*DL));
-    define trunk = toE - atan2(Ey, Ex);
-    define BLx = AB*cos(phi) - Lx, BLy = AB*sin(phi) - Ly;
-    define BL = sqrt(BLx^2 + BLy^2);
-    define rocker = atan2(BLy, BLx) + acos((LN^2 + BL^2 - NB^2)/(2*LN*BL));
-    define stay = atan2(AD*sin(phi) + DE*sin(toE) - Ly, AD*cos(phi) + DE*cos(toE) - Lx);
-    define link = atan2(AB*sin(phi) - Ly - LN*sin(rocker), AB*cos(phi) - Lx - LN*cos(rocker));
-    Boom        | Rz(phi)                          | Sx(AD/2), m(70000), Jz(7560000);
-    Trunk~Boom  | Sx(AD), Rz(trunk - phi)          | Sx(5.5), Sy(0.05), m(30000), Jz(1400000);
-    Load~Trunk  | Sx(DF)                           | m(160000);
-    Stay        | Sx(Lx), Sy(Ly), Rz(stay)         | Sx(EL/2), m(8000), Jz(514485.6);
-    Rocker      | Sx(Lx), Sy(Ly), Rz(rocker)       | m(12000), Jz(90000);
-    Weight~Rocker | Rz(165*pi/180), Sx(LP)         | m(200000);
-    Link~Rocker | Sx(LN), Rz(link - rocker)        | Sx(NB/2), m(4000), Jz(4000*NB^2/12);
-    output C = Boom (AC, 0, 0);
-    force rack | at(C), world(S*(Gx - C.x)/s, S*(Gy - C.y)/s, 0);
-"""
-
-#: The same crane as a linkage: four pins close its loops, and the rack slides through the pinion G.
-LINKAGE = """
-    parameters AD = 36, AC = 12.73, Gx = 0.36, Gy = 11.78, DF = 18, Ex = -5.2, Ey = 0.31, EL = 27.78,
-        Lx = -3.95, Ly = 15.04, AB = 17, LN = 7, LP = 3, NB = 8.5;
-    coordinates s = 7.1, boom = 0.98, trunk = -1.15, stay = 0.56, rocker = 0.9, link = -0.9, rack = -0.1;
-    gravity 0, -9.81, 0;
-    unknown S;
-    Rack          | Sx(Gx), Sy(Gy), Rz(rack), Sx(s) |;
-    Boom          | Rz(boom)                        | Sx(AD/2), m(70000), Jz(7560000);
-    Trunk~Boom    | Sx(AD), Rz(trunk - boom)        | Sx(5.5), Sy(0.05), m(30000), Jz(1400000);
-    Load~Trunk    | Sx(DF)                          | m(160000);
-    Stay          | Sx(Lx), Sy(Ly), Rz(stay)        | Sx(EL/2), m(8000), Jz(514485.6);
-    Rocker        | Sx(Lx), Sy(Ly), Rz(rocker)      | m(12000), Jz(90000);
-    Weight~Rocker | Rz(165*pi/180), Sx(LP)          | m(200000);
-    Link~Rocker   | Sx(LN), Rz(link - rocker)       | Sx(NB/2), m(4000), Jz(4000*NB^2/12);
-    loop C | revolute | Boom: Sx(AC)           | Rack:;
-    loop E | revolute | Trunk: Sx(Ex), Sy(Ey)  | Stay: Sx(EL);
-    loop B | revolute | Boom: Sx(AB)           | Link: Sx(NB);
-    force pinion | value(-S), on(s);
-"""
+CRANE_LAW = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
 
 
 @pytest.mark.parametrize("way", Way)
@@ -87,9 +42,8 @@ def test_three_link_arm_with_one_unknown_in_two_components(way):
 
 def test_portal_crane_by_its_triangles():
     wanted = reference("inverse_dynamics_crane_jib")
-    law = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
     times = [row["t"] for row in wanted["rows"]]
-    ways = [inverse_dynamics(kg.parse(CRANE), law, times, way=way) for way in Way]
+    ways = [inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"], way=way) for way in Way]
     forces = np.array([row["S_G"] for row in wanted["rows"]])
     for found in ways:
         np.testing.assert_allclose(found["S"], forces, rtol=1e-12, atol=1e-12 * np.abs(forces).max())
@@ -100,9 +54,8 @@ def test_portal_crane_by_its_triangles():
 @pytest.mark.parametrize("way", Way)
 def test_portal_crane_as_a_linkage(way):
     wanted = reference("inverse_dynamics_crane_jib")
-    law = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
     times = [row["t"] for row in wanted["rows"]]
-    found = inverse_dynamics(kg.parse(LINKAGE), law, times, way=way)
+    found = inverse_dynamics("crane-linkage", CRANE_LAW, times, unknown=["S"], way=way)
     forces = np.array([row["S_G"] for row in wanted["rows"]])
     np.testing.assert_allclose(found["S"], forces, rtol=1e-11, atol=1e-11 * np.abs(forces).max())
 
@@ -136,6 +89,58 @@ def test_what_the_motion_does_not_determine_is_no_number():
     np.testing.assert_allclose(least["N"], least["M"])
 
 
+@pytest.mark.parametrize(("model", "unknown"), [(ARM, UNKNOWN), ("crane", ("S",)), ("crane-linkage", ("S",))])
+def test_both_ways_are_proved_equal_and_the_new_one_takes_no_more(model, unknown):
+    compared = compare_ways(kg.parse(model) if model is ARM else model, unknown, repeats=1)
+    assert compared.proved
+    assert compared.new.formed.total <= compared.old.formed.total
+    assert model == "crane-linkage" or compared.new.formed.total < compared.old.formed.total
+
+
+def test_more_equations_than_unknowns_take_least_squares_when_asked():
+    found = inverse_dynamics(kg.parse(ARM), LAWS, [0.0, 0.5], unknown=["tau:q1", "tau:q2"], least_squares=True)
+    assert found.residual > 1e-3 and found.determinate == (True, True)
+
+
+def test_times_at_which_the_equations_are_nearly_singular_are_named():
+    """A force along a rod: it turns the rod by its sine, which is nearly none near zero."""
+    rod = kg.parse("""
+        coordinates q, x;
+        unknown P, F;
+        Cart     | Sx(x)  | m(1);
+        Rod~Cart | Ry(q)  | Sx(1), m(1);
+        force pull | at(Rod(1, 0, 0)), world(P, 0, 0);
+        force push | value(F), on(x);
+    """)
+    found = inverse_dynamics(rod, {"q": "t", "x": "0"}, [1e-9, 0.5], unknown=["P", "F"], least_squares=True)
+    assert found.near_singular.tolist() == [1e-9]
+
+
+def test_an_unknown_that_is_squared_is_refused():
+    rod = kg.parse("""
+        coordinates q;
+        inputs u;
+        Rod | Ry(q) | Sx(1), m(1);
+        spring odd | on(q), stiffness(u^2);
+    """)
+    with pytest.raises(TaskError, match="not linear in u"):
+        inverse_dynamics(rod, {"q": "1 + t"}, [0.0], unknown=["u"])
+
+
+def test_other_inputs_need_values():
+    rod = kg.parse("""
+        coordinates q;
+        inputs u, w;
+        Rod | Ry(q) | Sx(1), m(1), Jy(0);
+        force a | value(u), on(q);
+        force b | value(w), on(q);
+    """)
+    with pytest.raises(TaskError, match="input 'w' has no value"):
+        inverse_dynamics(rod, {"q": "t^2"}, [0.0], unknown=["u"])
+    found = inverse_dynamics(rod, {"q": "t^2"}, [0.0, 1.0], unknown=["u"], inputs={"w": "3*t"})
+    np.testing.assert_allclose(found["u"], [2, -1], atol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("unknown", "laws", "message"),
     [
@@ -144,6 +149,8 @@ def test_what_the_motion_does_not_determine_is_no_number():
         (UNKNOWN, {"q1": "t"}, "no law of motion for q2, q3"),
         (UNKNOWN, {**LAWS, "q4": "t"}, "no coordinate 'q4'"),
         (UNKNOWN, {**LAWS, "q3": "q1 + t"}, "may use t and parameters"),
+        (UNKNOWN, {**LAWS, "q3": "1/t"}, "no finite value or derivative at t = 0"),
+        (("tau:q1", "tau:q1"), LAWS, "named twice"),
     ],
 )
 def test_mistakes_are_named(unknown, laws, message):

@@ -26,6 +26,7 @@ from kinegraph.cli.tasks import (
     reactions,
     response,
     sensitivity,
+    statics,
     synthesise,
 )
 from kinegraph.errors import KinegraphError
@@ -54,6 +55,7 @@ app = typer.Typer(
 TASKS = (
     assemble,
     inverse,
+    statics,
     reactions,
     equilibria,
     linearise,

@@ -20,11 +20,14 @@ _MODULES = {
     "kernels": "Kernels: compile time, time per call, batches (needs gcc).",
     "loops": "Loops over bodies: time against the length of a chain.",
     "closed-loops": "Accelerations of closed loops beside Pinocchio C++ (needs a C++ compiler).",
+    "unknown-forces": "Unknown forces: the equations formed in two ways, operations and times.",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
 }
+#: Where benches are that have a room of their own.
+_ROOMS = {"unknown-forces": "tasks.unknown_forces"}
 #: The programs of others that benches compare with; they come with the extra `bench`.
 _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmeel")
 
@@ -85,12 +88,17 @@ def _add(name: str, text: str) -> None:
     bench_app.command(name, help=text, context_settings=settings)(run)
 
 
+def module_of(name: str) -> str:
+    """The module of a bench, inside `kinegraph.bench`."""
+    return _ROOMS.get(name, name.replace("-", "_"))
+
+
 def _run(name: str, arguments: list[str]) -> None:
     """Run a bench in this process, as if its module were a program."""
     before = sys.argv
     sys.argv = [f"kinegraph bench {name}", *arguments]
     try:
-        runpy.run_module(f"kinegraph.bench.{name.replace('-', '_')}", run_name="__main__")
+        runpy.run_module(f"kinegraph.bench.{module_of(name)}", run_name="__main__")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _PEERS:
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,6 +25,23 @@ EquilibriumOption = Annotated[
     int | None,
     typer.Option("--equilibrium", metavar="N", min=1, help="About the N-th equilibrium that `equilibria` lists."),
 ]
+
+
+UnknownOption = Annotated[
+    str, typer.Option("--unknown", metavar="LIST", help="Unknowns of the model, inputs, or tau:NAME. All if none.")
+]
+InputOption = Annotated[
+    list[str] | None, typer.Option("--input", metavar="NAME=FORMULA", help="The value of another input over time.")
+]
+LeastNormOption = Annotated[
+    bool, typer.Option("--least-norm", help="The smallest values where the others are not determined.")
+]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="A picture: .png, .svg or .pdf.")]
+
+
+def name_list(text: str) -> list[str]:
+    """Names between commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def state_settings(mechanism: kg.Mechanism, at: list[str] | None) -> dict[str, Scalar]:
@@ -69,6 +87,14 @@ def ranges(texts: Iterable[str], option: str) -> dict[str, tuple[float, float]]:
         except ValueError:
             raise TaskError(f"{option}: cannot read {text!r}; write NAME=FROM:TO, e.g. q1=-10:10") from None
     return found
+
+
+def numbers_by_name(texts: Iterable[str], option: str) -> dict[str, float]:
+    """`q1=0.01` as a name and a number."""
+    try:
+        return {name: float(text) for name, text in assignments(texts, option).items()}
+    except ValueError:
+        raise TaskError(f"{option}: cannot read {', '.join(texts)!r}; write NAME=NUMBER, e.g. q1=0.01") from None
 
 
 def pair(value: complex) -> list[float]:

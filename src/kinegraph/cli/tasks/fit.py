@@ -10,8 +10,7 @@ import typer
 from kinegraph.cli.common import JsonOption, assignments, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
-from kinegraph.cli.tasks.common import formula_list, ranges, zip_names
-from kinegraph.errors import TaskError
+from kinegraph.cli.tasks.common import formula_list, numbers_by_name, ranges, zip_names
 
 
 @reads_model
@@ -55,7 +54,7 @@ def run(
         mechanism,
         measured.only(formula_list(columns)) if columns else measured,
         unknown,
-        noise=_noise(noise) if noise else None,
+        noise=numbers_by_name(noise, "--noise") if noise else None,
         bounds=limits,
         initial=initial,
         parameters=formulas(parameters),
@@ -79,10 +78,3 @@ def run(
             "doubts": found.doubts,
         }
     )
-
-
-def _noise(texts: list[str]) -> dict[str, float]:
-    try:
-        return {name: float(text) for name, text in assignments(texts, "--noise").items()}
-    except ValueError:
-        raise TaskError(f"--noise: cannot read {', '.join(texts)!r}; write NAME=SIGMA, e.g. q1=0.01") from None

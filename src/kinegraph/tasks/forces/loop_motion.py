@@ -11,7 +11,7 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import AssemblyError, TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.motion_law import Motion, laws_of
+from kinegraph.tasks.forces.motion_law import Law, Motion, laws_of
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
 
@@ -22,17 +22,23 @@ _SMALL = 1e-9
 
 
 def motion_on_constraints(
-    mechanism: Mechanism, laws: Mapping[str, Scalar], times: Floats, parameters: Mapping[str, Scalar] | None = None
+    mechanism: Mechanism, laws: Mapping[str, Law], times: Floats, parameters: Mapping[str, Scalar] | None = None
 ) -> Motion:
-    """Positions, velocities and accelerations of all coordinates, from laws for those that leave nothing free.
+    """Positions, velocities and accelerations of all coordinates, from laws for those that leave nothing free."""
+    return completed(mechanism, tuple(laws), laws_of(mechanism, laws, times, parameters), parameters)
+
+
+def completed(
+    mechanism: Mechanism, names: tuple[str, ...], given: Motion, parameters: Mapping[str, Scalar] | None = None
+) -> Motion:
+    """The motion of all coordinates, from that of those that are named.
 
     Between one time and the next the mechanism stays on its branch, so times should not lie far apart.
     """
-    given = laws_of(mechanism, laws, times, parameters)
-    driven = [mechanism.layout.positions.index(name) for name in laws]
-    q, v = _followed(mechanism, tuple(laws), driven, given, parameters)
-    a = _accelerations(mechanism, driven, Motion(times, q, v, given.a), parameters)
-    return Motion(times, q, v, a)
+    driven = [mechanism.layout.positions.index(name) for name in names]
+    q, v = _followed(mechanism, names, driven, given, parameters)
+    a = _accelerations(mechanism, driven, Motion(given.times, q, v, given.a), parameters)
+    return Motion(given.times, q, v, a)
 
 
 def _followed(

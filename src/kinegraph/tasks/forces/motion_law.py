@@ -1,9 +1,10 @@
-"""Motion given as laws of time: positions, velocities and accelerations by exact differentiation."""
+"""Motion given by laws of time or by samples: positions, velocities and accelerations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,11 @@ from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.formula import formula
+from kinegraph.tasks.forces.smoothing import Measured
 from kinegraph.tasks.operating_point import Floats
+
+#: A law of time, differentiated exactly, or samples, smoothed.
+Law: TypeAlias = "Scalar | Measured"
 
 
 @dataclass(frozen=True)
@@ -33,19 +38,24 @@ class Motion:
 
 def motion_of(
     mechanism: Mechanism,
-    laws: Mapping[str, Scalar],
+    laws: Mapping[str, Law],
     times: Floats,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Motion:
     """The motion that laws such as {"s": "0.5*cos(pi*t/T)"} describe; every coordinate needs one."""
-    missing = [name for name in mechanism.layout.positions if name not in laws]
-    if missing:
-        raise TaskError(f"no law of motion for {', '.join(missing)}; give motion={{'{missing[0]}': '...'}}")
+    require_all_laws(mechanism, laws)
     return laws_of(mechanism, {name: laws[name] for name in (*mechanism.layout.positions, *laws)}, times, parameters)
 
 
+def require_all_laws(mechanism: Mechanism, laws: Mapping[str, Law]) -> None:
+    """TaskError for a coordinate without law."""
+    missing = [name for name in mechanism.layout.positions if name not in laws]
+    if missing:
+        raise TaskError(f"no law of motion for {', '.join(missing)}; give motion={{'{missing[0]}': '...'}}")
+
+
 def laws_of(
-    mechanism: Mechanism, laws: Mapping[str, Scalar], times: Floats, parameters: Mapping[str, Scalar] | None = None
+    mechanism: Mechanism, laws: Mapping[str, Law], times: Floats, parameters: Mapping[str, Scalar] | None = None
 ) -> Motion:
     """The same for some coordinates alone, in the order of the laws."""
     layout = mechanism.layout
@@ -55,8 +65,23 @@ def laws_of(
         if name not in layout.positions:
             raise TaskError(f"there is no coordinate {name!r}\n  {did_you_mean(name, layout.positions)}")
     values = float_values(parameter_values(mechanism, parameters))
-    found = interpret(_graph(mechanism, laws), values | {TIME: times})
-    return Motion(times, *(np.atleast_2d(found[name]) for name in ("q", "v", "a")))
+    formulas = {name: law for name, law in laws.items() if not isinstance(law, Measured)}
+    found = interpret(_graph(mechanism, formulas), values | {TIME: times})
+    rows = np.zeros((3, len(times), len(laws)))
+    for order, row in zip("qva", rows, strict=True):
+        row[:, [name in formulas for name in laws]] = np.atleast_2d(found[order])
+    for place, (name, law) in enumerate(laws.items()):
+        if isinstance(law, Measured):
+            rows[:, :, place] = law.smoothed(name).derivatives(times).T
+    _require_finite(laws, times, rows)
+    return Motion(times, *rows)
+
+
+def _require_finite(laws: Mapping[str, Law], times: Floats, rows: Floats) -> None:
+    for place, name in enumerate(laws):
+        wrong = ~np.isfinite(rows[:, :, place]).all(axis=0)
+        if wrong.any():
+            raise TaskError(f"the law of {name} has no finite value or derivative at t = {times[wrong][0]:.6g}")
 
 
 def _graph(mechanism: Mechanism, laws: Mapping[str, Scalar]) -> Graph:

@@ -1,15 +1,9 @@
-"""`inverse_dynamics`: forces marked unknown, from a given motion: A X = B, one equation for every coordinate.
-
-Two ways lead there (KiDyM). The old way derives the finished equations and differentiates them: A = -d(tau)/dX. The new
-way sorts while the elements are walked: only the elements that hold an unknown are differentiated, A = d(forces)/dX,
-and all the rest is B. Both are derived here and are the same; the new one takes fewer operations.
-"""
+"""`inverse_dynamics`: forces marked unknown, from a given motion: A X = B, one equation for every coordinate."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 import numpy as np
 from scipy.linalg import null_space
@@ -18,26 +12,17 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.elements import Input
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.tasks.forces.loop_motion import JACOBIAN, motion_on_constraints
-from kinegraph.tasks.forces.motion_law import Motion, motion_of
+from kinegraph.simulate.formula import formula
+from kinegraph.tasks.forces.force_equations import KNOWN, MATRIX, Way, force_kernel, with_inputs
+from kinegraph.tasks.forces.linear_solution import Solved, solved
+from kinegraph.tasks.forces.loop_motion import JACOBIAN, completed
+from kinegraph.tasks.forces.motion_law import Law, Motion, laws_of, require_all_laws
+from kinegraph.tasks.forces.smoothing import Measured
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
-
-#: Singular values below this part of the largest count as zero.
-_RANK = 1e-10
-#: A is called near-singular at times where its singular values are this far apart.
-NEAR_SINGULAR = 1e-6
-
-
-class Way(Enum):
-    """How A is formed."""
-
-    OLD = "old"
-    NEW = "new"
 
 
 @dataclass(frozen=True)
@@ -46,6 +31,8 @@ class UnknownForces(RichDisplay):
 
     determinate: by unknown, true if it is determined at all times. residual: what the unknowns cannot provide, the
     largest over all equations. near_singular: times at which A is nearly singular. A, B: the equations.
+    errors: standard errors of the values, acceleration_errors those of the accelerations of measured coordinates by
+    name; None and empty where the motion is known exactly.
     """
 
     times: Floats
@@ -56,120 +43,220 @@ class UnknownForces(RichDisplay):
     near_singular: Floats
     A: Floats
     B: Floats
+    motion: Motion
+    errors: Floats | None
+    acceleration_errors: Mapping[str, Floats]
 
     def __getitem__(self, name: str) -> Floats:
         """One unknown over time."""
-        return np.asarray(self.values[:, self.unknowns.index(name)])
+        return np.asarray(self.values[:, self._place(name)])
+
+    def error(self, name: str) -> Floats:
+        """The standard error of one unknown over time; zero where the motion is known exactly."""
+        return np.zeros(len(self.times)) if self.errors is None else np.asarray(self.errors[:, self._place(name)])
+
+    def _place(self, name: str) -> int:
+        if name not in self.unknowns:
+            raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
+        return self.unknowns.index(name)
+
+    def __str__(self) -> str:
+        lines = [f"unknown forces at {len(self.times)} times, {self.times[0]:.6g} to {self.times[-1]:.6g} s"]
+        for name, known in zip(self.unknowns, self.determinate, strict=True):
+            if not known:
+                lines.append(f"  {name}: the motion does not determine it")
+            if np.isfinite(self[name]).any():
+                low, high = (int(find(self[name])) for find in (np.nanargmin, np.nanargmax))
+                extremes = f"from {self[name][low]:.6g} at t = {self.times[low]:.6g} to {self[name][high]:.6g}"
+                band = "" if self.errors is None else f", known to {np.nanmax(self.error(name)):.2g} (one sigma)"
+                lines.append(f"  {name}: {extremes} at t = {self.times[high]:.6g}{band}")
+        if self.near_singular.size:
+            lines.append(f"  nearly singular at t = {', '.join(f'{t:.6g}' for t in self.near_singular[:5])}")
+        return "\n".join(lines)
 
 
 def inverse_dynamics(
     mechanism: MechanismSource,
-    motion: Mapping[str, Scalar],
-    times: Sequence[float] | Floats,
+    motion: Mapping[str, Law] | Motion,
+    times: Sequence[float] | Floats | None = None,
     *,
     unknown: Sequence[str] = (),
+    inputs: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     way: Way = Way.NEW,
     least_norm: bool = False,
+    least_squares: bool = False,
 ) -> UnknownForces:
     """The unknown forces for a motion.
 
-    motion: a law of time for every coordinate; with loops, for as many as leave nothing free.
-    unknown: names of `unknown` statements, free inputs, or forces on
-    coordinates (`tau:q1`); by default all that the model declares unknown. least_norm: give the smallest values where
-    the motion does not determine them, instead of NaN.
+    motion: for every coordinate (with loops, for as many as leave nothing free) a law of time, differentiated exactly,
+        or `Measured` samples, smoothed; or the motion that `follow` found.
+    times: where to find the forces; by default those of the samples or of the motion.
+    unknown: names of `unknown` statements, free inputs, or forces on coordinates (`tau:q1`); by default all that the
+        model declares unknown. Of those that are declared, the ones that are not named do not act.
+    inputs: values of the other inputs, as formulas of time.
+    least_norm: the smallest values where the motion does not determine them, instead of NaN.
+    least_squares: the best values where the unknowns cannot cause the motion, instead of an error.
     """
-    mechanism = mechanism_of(mechanism)
-    names = _unknown_names(mechanism, unknown)
-    at = np.atleast_1d(np.asarray(times, dtype=float))
-    if is_constrained(mechanism):
-        moved = motion_on_constraints(replace(mechanism, unknowns=(), elements=()), motion, at, parameters)
-        a, b = _equations(replace(_with_inputs(mechanism), loops=(), constraints=()), names, moved, parameters, way)
-        a, b = _without_multipliers(mechanism, moved, a, b, parameters)
-    else:
-        moved = motion_of(mechanism, motion, at, parameters)
-        a, b = _equations(_with_inputs(mechanism), names, moved, parameters, way)
-    return _solved(moved.times, names, a, b, least_norm)
+    mechanism = with_values(mechanism_of(mechanism), inputs or {})
+    names = unknown_names(mechanism, unknown)
+    require_values(mechanism, names)
+    problem = ForceProblem(mechanism, names, parameters, way)
+    if isinstance(motion, Motion):
+        return _forces(problem, motion, motion, {}, least_norm, least_squares)
+    at = _times(motion, times)
+    if not is_constrained(mechanism):
+        require_all_laws(mechanism, motion)
+        motion = {name: motion[name] for name in (*mechanism.layout.positions, *motion)}
+    given = laws_of(mechanism, motion, at, parameters)
+    whole = problem.whole(tuple(motion), given)
+    return _forces(problem, whole, given, motion, least_norm, least_squares)
 
 
-def _unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...]:
+def _forces(
+    problem: ForceProblem,
+    whole: Motion,
+    given: Motion,
+    laws: Mapping[str, Law],
+    least_norm: bool,
+    least_squares: bool,
+) -> UnknownForces:
+    a, b = problem.equations(whole)
+    found = solved(whole.times, problem.names, a, b, least_norm)
+    found.require_possible(least_squares)
+    measured = {name: law.smoothed(name) for name, law in laws.items() if isinstance(law, Measured)}
+    errors = None
+    if measured:
+        covariances = {list(laws).index(name): one.covariances(whole.times) for name, one in measured.items()}
+        errors = _errors(problem, tuple(laws), given, covariances, found)
+    bands = {name: one.standard_errors(whole.times)[:, 2] for name, one in measured.items()}
+    return UnknownForces(
+        whole.times, problem.names, found.values, found.determinate, found.residual, found.near_singular, a, b, whole,
+        errors, bands,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ForceProblem:
+    """A mechanism and which forces are unknown in it."""
+
+    mechanism: Mechanism
+    names: tuple[str, ...]
+    parameters: Mapping[str, Scalar] | None
+    way: Way = Way.NEW
+
+    def whole(self, driven: tuple[str, ...], given: Motion) -> Motion:
+        """The motion of all coordinates, from that of those with laws."""
+        if not is_constrained(self.mechanism):
+            return given
+        return completed(self._ties, driven, given, self.parameters)
+
+    def equations(self, motion: Motion) -> tuple[Floats, Floats]:
+        """A and B at every time; with loops along the motions they allow, in which their forces do no work."""
+        tree = replace(with_inputs(self.mechanism, self.names), loops=(), constraints=())
+        kernel = force_kernel(tree, self.names, self.way, self.parameters)
+        none = np.zeros(len(tree.layout.inputs))
+        values: dict[str, Floats | float] = {
+            "q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times, "u": none,
+        }  # fmt: skip
+        found = called_rows(kernel, values)
+        a, b = found[MATRIX], found[KNOWN]
+        _require_finite(motion.times, a, b)
+        if not is_constrained(self.mechanism):
+            return a, b
+        jacobians = called_rows(kernel_of(self._ties, JACOBIAN, self.parameters), values)[JACOBIAN]
+        bases = [null_space(jacobian, rcond=1e-9) for jacobian in jacobians]
+        if len({basis.shape for basis in bases}) > 1:
+            raise TaskError(f"{self.mechanism.name} passes a singular position in this motion: leave its time out")
+        pairs = list(zip(bases, a, b, strict=True))
+        return np.array([one.T @ m for one, m, _ in pairs]), np.array([one.T @ m for one, _, m in pairs])
+
+    @property
+    def _ties(self) -> Mechanism:
+        """What restricts the motion, without the forces."""
+        return replace(self.mechanism, unknowns=(), elements=(), contacts=())
+
+
+def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The unknowns that are asked for, or all that the model declares."""
     declared = [one.name for one in mechanism.unknowns]
     known = [*declared, *mechanism.layout.inputs, *mechanism.layout.forces]
     for name in wanted:
         if name not in known:
             raise TaskError(f"there is no unknown {name!r} in the equations\n  {did_you_mean(name, known)}")
+    if len(set(wanted)) < len(wanted):
+        raise TaskError(f"an unknown is named twice in {', '.join(wanted)}")
     names = tuple(wanted) or tuple(declared)
     if not names:
         raise TaskError("nothing is unknown: write `unknown S;` in the model, or name forces such as tau:q1")
     return names
 
 
-def _with_inputs(mechanism: Mechanism) -> Mechanism:
-    """Unknowns become inputs: values that arrive from outside."""
-    inputs = (*mechanism.inputs, *(Input(one.name) for one in mechanism.unknowns))
-    return replace(mechanism, inputs=inputs, unknowns=())
+def with_values(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Mechanism:
+    """The mechanism with formulas of time for some of its inputs."""
+    known = [one.name for one in mechanism.inputs]
+    for name in inputs:
+        if name not in known:
+            raise TaskError(f"there is no input {name!r}\n  {did_you_mean(name, known)}")
+    given = tuple(
+        replace(one, value=formula(inputs[one.name])) if one.name in inputs else one for one in mechanism.inputs
+    )
+    return replace(mechanism, inputs=given)
 
 
-def _equations(
-    mechanism: Mechanism, names: tuple[str, ...], motion: Motion, parameters: Mapping[str, Scalar] | None, way: Way
-) -> tuple[Floats, Floats]:
-    layout = mechanism.layout
-    wanted = ["tau"]
-    if layout.inputs:
-        wanted.append("d(tau)/d(all:u)" if way is Way.OLD else "d(forces)/d(all:u)")
-    kernel = kernel_of(mechanism, wanted, parameters)
-    values = {
-        "q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times, "u": np.zeros(len(layout.inputs)),
-    }  # fmt: skip
-    found = called_rows(kernel, values)
-    columns = []
-    for name in names:
-        if name in layout.inputs:
-            slope = found[wanted[1]][:, :, layout.inputs.index(name)]
-            columns.append(-slope if way is Way.OLD else slope)
-        else:
-            unit = np.eye(len(layout.forces))[layout.forces.index(name)]
-            columns.append(np.tile(unit, (len(motion.times), 1)))
-    return np.stack(columns, axis=2), found["tau"]
+def require_values(mechanism: Mechanism, names: Sequence[str]) -> None:
+    """TaskError for an input that is neither unknown nor has a value."""
+    for name in mechanism.layout.inputs:
+        if name not in names:
+            raise TaskError(f"the input {name!r} has no value: name it as unknown, or give inputs={{'{name}': '...'}}")
 
 
-def _without_multipliers(
-    mechanism: Mechanism, motion: Motion, a: Floats, b: Floats, parameters: Mapping[str, Scalar] | None
-) -> tuple[Floats, Floats]:
-    """The equations along the motions the constraints allow, in which their forces do no work."""
-    ties = replace(mechanism, unknowns=(), elements=())
-    values = {"q": motion.q, "v": motion.v, "t": motion.times, "u": np.zeros(len(mechanism.layout.inputs))}
-    jacobians = called_rows(kernel_of(ties, JACOBIAN, parameters), values)[JACOBIAN]
-    bases = [null_space(jacobian, rcond=1e-9) for jacobian in jacobians]
-    pairs = list(zip(bases, a, b, strict=True))
-    return np.array([basis.T @ one for basis, one, _ in pairs]), np.array([basis.T @ one for basis, _, one in pairs])
+def _times(laws: Mapping[str, Law], times: Sequence[float] | Floats | None) -> Floats:
+    if times is None:
+        measured = [np.asarray(law.times, dtype=float) for law in laws.values() if isinstance(law, Measured)]
+        if not measured:
+            raise TaskError("times are missing: laws of time hold at all times, so say which")
+        times = measured[0]
+    at = np.atleast_1d(np.asarray(times, dtype=float))
+    if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
+        raise TaskError("times must be finite numbers, one or more")
+    return at
 
 
-def _solved(times: Floats, names: tuple[str, ...], a: Floats, b: Floats, least_norm: bool) -> UnknownForces:
-    values = np.full((len(times), len(names)), np.nan)
-    determinate = np.ones(len(names), dtype=bool)
-    residual, near = 0.0, []
-    for k, (matrix, right) in enumerate(zip(a, b, strict=True)):
-        scale = np.max(np.abs(matrix), axis=0)
-        left, sizes, right_vectors = np.linalg.svd(matrix / np.where(scale > 0, scale, 1.0), full_matrices=True)
-        rank = int(np.sum(sizes > _RANK * max(float(np.max(sizes, initial=0.0)), 1e-300)))
-        inverse = right_vectors[:rank].T @ np.diag(1 / sizes[:rank]) @ left[:, :rank].T
-        solution = (inverse @ right) / np.where(scale > 0, scale, 1.0)
-        free = np.any(np.abs(right_vectors[rank:]) > 1e-9, axis=0) if rank < len(names) else np.zeros(len(names), bool)
-        determinate &= ~free
-        values[k] = solution if least_norm else np.where(free, np.nan, solution)
-        residual = max(residual, float(np.max(np.abs(matrix @ solution - right), initial=0.0)))
-        if rank and sizes[rank - 1] < NEAR_SINGULAR * sizes[0]:
-            near.append(times[k])
-    _require_possible(residual, b)
-    return UnknownForces(
-        times, names, values, tuple(determinate.tolist()), residual, np.array(near), a, b,
-    )  # fmt: skip
-
-
-def _require_possible(residual: float, b: Floats) -> None:
-    if residual > 1e-8 * max(1.0, float(np.max(np.abs(b), initial=0.0))):
+def _require_finite(times: Floats, a: Floats, b: Floats) -> None:
+    wrong = ~(np.isfinite(a).all(axis=(1, 2)) & np.isfinite(b).all(axis=1))
+    if wrong.any():
         raise TaskError(
-            f"these unknowns cannot cause this motion: {residual:.3g} N (or N m) are missing in some equation\n"
-            "  mark more forces as unknown, e.g. tau:NAME for every driven coordinate"
+            f"the equations have no finite value at t = {times[wrong][0]:.6g}: the motion leaves what the geometry "
+            "allows\n  (a triangle that does not close, a length below zero): check the law of motion"
         )
+
+
+def _errors(
+    problem: ForceProblem, driven: tuple[str, ...], given: Motion, covariances: Mapping[int, Floats], found: Solved
+) -> Floats:
+    """Standard errors of the unknowns: the covariance of each coordinate's motion, carried through the equations."""
+    variance = np.zeros_like(found.values)
+    for place, covariance in covariances.items():
+        directions = _square_roots(covariance)
+        for k in range(3):
+            ends = [_nudged(problem, driven, given, place, sign * directions[:, :, k]) for sign in (1, -1)]
+            variance += ((ends[0] - ends[1]) / 2) ** 2
+    return np.sqrt(variance)
+
+
+def _nudged(problem: ForceProblem, driven: tuple[str, ...], given: Motion, place: int, by: Floats) -> Floats:
+    """The unknowns for a motion that differs in one coordinate."""
+    q, v, a = (part.copy() for part in (given.q, given.v, given.a))
+    for part, change in zip((q, v, a), by.T, strict=True):
+        part[:, place] += change
+    whole = problem.whole(driven, Motion(given.times, q, v, a))
+    return solved(whole.times, problem.names, *problem.equations(whole), False).values
+
+
+def _square_roots(covariances: Floats) -> Floats:
+    """Matrices whose squares the covariances are; scaled, for accelerations are much less certain than positions."""
+    scale = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 1e-300))
+    sizes, vectors = np.linalg.eigh(covariances / (scale[:, :, None] * scale[:, None, :]))
+    root = vectors * np.sqrt(np.maximum(sizes, 0.0))[:, None, :]
+    return np.asarray(scale[:, :, None] * root)

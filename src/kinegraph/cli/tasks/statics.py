@@ -1,0 +1,68 @@
+"""`kinegraph statics`: forces that hold a mechanism at rest."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.tasks.common import (
+    AtOption,
+    InputOption,
+    LeastNormOption,
+    UnknownOption,
+    name_list,
+    state_settings,
+    zip_names,
+)
+from kinegraph.tasks.forces.reactions import Axes
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    at: AtOption = None,
+    unknown: UnknownOption = "",
+    inputs: InputOption = None,
+    joint: Annotated[
+        list[str] | None,
+        typer.Option("--joint", "-j", metavar="BODY", help="Joints whose reactions are wanted; all with --joint all."),
+    ] = None,
+    axes: Annotated[Axes, typer.Option("--axes", help="In whose axes reactions are.")] = Axes.WORLD,
+    least_norm: LeastNormOption = False,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """The forces that hold a mechanism at rest against weight, springs and other elements, and what its joints carry.
+
+    Example: kinegraph statics double-pendulum --at q1=0.5,q2=0.2 --joint all
+    """
+    from kinegraph.tasks.forces.statics import statics
+
+    mechanism = source.mechanism()
+    every = [body.name for body in mechanism.bodies] if joint == ["all"] else joint
+    found = statics(
+        mechanism,
+        state_settings(mechanism, at),
+        unknown=name_list(unknown),
+        inputs=assignments(inputs or (), "--input"),
+        joints=every or (),
+        axes=axes,
+        parameters=parameter_settings(mechanism, settings),
+        least_norm=least_norm,
+    )
+    if not json:
+        typer.echo(str(found))
+        return
+    loads = {one.body: {"force": one.force.tolist(), "moment": one.moment.tolist()} for one in found.reactions}
+    print_json(
+        {
+            "q": zip_names(found.coordinates, found.q.tolist()),
+            "forces": zip_names(found.unknowns, found.values.tolist()),
+            "determinate": list(found.determinate),
+            "axes": axes.value,
+            "reactions": loads,
+        }
+    )

@@ -1,0 +1,117 @@
+"""`statics`: forces that hold a mechanism at rest where it is, and what its joints carry then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.display import RichDisplay
+from kinegraph.errors import TaskError
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.forces.force_equations import with_inputs
+from kinegraph.tasks.forces.linear_solution import solved
+from kinegraph.tasks.forces.motion_law import Motion
+from kinegraph.tasks.forces.reactions import Axes, Reaction, reactions
+from kinegraph.tasks.forces.unknown_forces import ForceProblem, require_values, unknown_names, with_values
+from kinegraph.tasks.linear.tangent import tangent
+from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+
+
+@dataclass(frozen=True)
+class Statics(RichDisplay):
+    """The balancing forces, NaN where rest does not determine them.
+
+    q: where the mechanism rests. residual: what is missing for balance, the largest over all equations.
+    reactions: what the joints that were asked for carry.
+    """
+
+    model: str
+    coordinates: tuple[str, ...]
+    q: Floats
+    unknowns: tuple[str, ...]
+    values: Floats
+    determinate: tuple[bool, ...]
+    residual: float
+    reactions: tuple[Reaction, ...]
+
+    def __getitem__(self, name: str) -> float:
+        """One balancing force."""
+        if name not in self.unknowns:
+            raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
+        return float(self.values[self.unknowns.index(name)])
+
+    def __str__(self) -> str:
+        place = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, self.q, strict=True))
+        lines = [f"{self.model} at rest at {place}"]
+        for name, value, known in zip(self.unknowns, self.values, self.determinate, strict=True):
+            lines.append(f"  {name} = {value:.9g}" + ("" if known else " (rest does not determine it)"))
+        for one in self.reactions:
+            force, moment = one.worst
+            lines.append(f"  joint of {one.body}: force {force:.6g} N, moment {moment:.6g} N m")
+        return "\n".join(lines)
+
+
+def statics(
+    mechanism: MechanismSource,
+    at: Mapping[str, Scalar] | None = None,
+    *,
+    unknown: Sequence[str] = (),
+    inputs: Mapping[str, Scalar] | None = None,
+    joints: Sequence[str] = (),
+    axes: Axes = Axes.WORLD,
+    parameters: Mapping[str, Scalar] | None = None,
+    least_norm: bool = False,
+) -> Statics:
+    """The forces that hold a mechanism at rest, against weight, springs and all other elements.
+
+    at: positions that differ from the model's; with loops the others follow. Velocities count as zero.
+    unknown: as in `inverse_dynamics`; by default what the model declares unknown, else the forces on the independent
+        coordinates. inputs: values of the other inputs.
+    joints: bodies whose joints' reactions are wanted, in these axes.
+    least_norm: the smallest forces where rest does not determine them, instead of NaN.
+    """
+    mechanism = with_values(mechanism_of(mechanism), inputs or {})
+    _require_positions(mechanism, at or {})
+    resting = dict.fromkeys(mechanism.layout.velocities, 0.0)
+    point = operating_point(mechanism, {**resting, **(at or {})}, parameters)
+    names = unknown_names(mechanism, unknown or _usual(mechanism, point, parameters))
+    require_values(mechanism, names)
+    time, still = np.array([point.t]), np.zeros((1, len(point.v)))
+    problem = ForceProblem(mechanism, names, parameters)
+    a, b = problem.equations(Motion(time, point.q[None], still, still))
+    found = solved(time, names, a, b, least_norm)
+    found.require_possible()
+    values = found.values[0]
+    held = [_carried(problem, point, values, joint, axes) for joint in joints]
+    return Statics(
+        mechanism.name, mechanism.layout.positions, point.q, names, values, found.determinate, found.residual,
+        tuple(held),
+    )  # fmt: skip
+
+
+def _require_positions(mechanism: Mechanism, at: Mapping[str, Scalar]) -> None:
+    for name in at:
+        if name not in (*mechanism.layout.positions, "t"):
+            raise TaskError(f"at: {name!r} is no coordinate; at rest there are {', '.join(mechanism.layout.positions)}")
+
+
+def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> tuple[str, ...]:
+    """Without unknowns in the model: the forces on the independent coordinates."""
+    if mechanism.unknowns:
+        return ()
+    return tuple(mechanism.layout.forces[k] for k in tangent(mechanism, point, parameters).moving)
+
+
+def _carried(problem: ForceProblem, point: OperatingPoint, values: Floats, joint: str, axes: Axes) -> Reaction:
+    """The reaction in a joint while the forces that were found act."""
+    mechanism = with_inputs(problem.mechanism, problem.names)
+    if not np.isfinite(values).all():
+        raise TaskError("rest does not determine all forces, so reactions are unknown: ask for fewer, or least_norm")
+    state = dict(zip(mechanism.layout.positions, point.q.tolist(), strict=True)) | {"t": point.t}
+    state |= dict.fromkeys(mechanism.layout.velocities, 0.0)
+    state |= dict(zip(problem.names, values.tolist(), strict=True))
+    return reactions(mechanism, joint, state, axes=axes, parameters=problem.parameters)
