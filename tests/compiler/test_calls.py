@@ -38,6 +38,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
+    "statics": lambda one, folder: str(kg.statics(one)),
     "sweep": lambda one, folder: kg.sweep(one, 0.01, over={"q1": [0.1]}, native=False, progress=False)["q1"].tolist(),
     "synthesise": lambda one, folder: kg.synthesise(
         one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, grid=2, native=False
