@@ -12,16 +12,16 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import numeric_conditions, row_names_of
+from kinegraph.derive.constraints.analysis import analysed, numeric_conditions, row_names_of
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
-from kinegraph.derive.constraints.rank import RowRank, row_rank
+from kinegraph.derive.constraints.rank import RowRank, nearly_dependent, row_rank
 from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
-from kinegraph.model.constraints.records import row_names
+from kinegraph.model.constraints.records import row_group, row_names
 from kinegraph.model.evaluate import float_values, initial_positions, initial_velocities, number, parameter_values
-from kinegraph.model.expression import Scalar, expression, names
+from kinegraph.model.expression import Expression, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Rotation, amounts
 from kinegraph.model.names import did_you_mean
 
@@ -52,6 +52,7 @@ class Assembler:
 
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
         self.mechanism = mechanism
+        self.parameters = parameters
         self._values = parameter_values(mechanism, parameters)
         self._overrides = {name: expression(value) for name, value in (parameters or {}).items()}
 
@@ -67,7 +68,11 @@ class Assembler:
 
     @cached_property
     def _graph(self) -> Graph:
-        return constraint_graph(self.mechanism, tuple(sorted(self._overrides.items())))
+        return constraint_graph(self.mechanism, self._bound)
+
+    @property
+    def _bound(self) -> tuple[tuple[str, Expression], ...]:
+        return tuple(sorted(self._overrides.items()))
 
     def start(self, at: Mapping[str, Scalar]) -> tuple[Floats, Floats]:
         """The model's initial state with the values of `at` instead."""
@@ -98,6 +103,33 @@ class Assembler:
         after = dict(zip((*layout.positions, *layout.velocities), (*place.q, *rates), strict=True))
         changed = {name: after[name] - before[name] for name in held if abs(after[name] - before[name]) > 1e-12}
         return Assembly(place.q, rates, place.miss, changed, row_rank(conditions.jacobian(place.q)))
+
+    def singular_rows(self, q: Floats, t: float = 0.0) -> tuple[str, ...]:
+        """Rows that follow from others at this place, or nearly, but not elsewhere: the place is singular.
+
+        Accelerations and forces of constraints mean nothing there: loops allow more than one way on.
+        """
+        redundant = analysed(self.mechanism, self._bound, constraint_graph).redundant
+        places = [k for k, name in enumerate(self.rows) if name not in redundant]
+        groups = [row_group(self.rows[k]) for k in places]
+        found = nearly_dependent(self.conditions(t).jacobian(q)[places], groups)
+        return tuple(self.rows[places[k]] for k in found)
+
+    def loses_chart(self, q: Floats, t: float = 0.0) -> bool:
+        """Whether the coordinates chosen as dependent do not follow from the others here, although the place is not
+        singular: a crank in its dead centre."""
+        analysis = analysed(self.mechanism, self._bound, constraint_graph)
+        rows = [k for k, name in enumerate(self.rows) if name not in analysis.redundant]
+        columns = list(analysis.dependent_of(self.mechanism.layout.velocities))
+        if not columns:
+            return False
+        jacobian = self.conditions(t).jacobian(q)[rows][:, columns]
+        return len(nearly_dependent(jacobian, [row_group(self.rows[k]) for k in rows])) > 0
+
+    def independent(self) -> tuple[str, ...]:
+        """The velocities from which the others follow."""
+        dependent = analysed(self.mechanism, self._bound, constraint_graph).dependent
+        return tuple(name for name in self.mechanism.layout.velocities if name not in dependent)
 
     def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 200, seed: int = 0) -> list[Assembly]:
         """All ways to assemble with the values of `at` held, found from many starts; the given one first.

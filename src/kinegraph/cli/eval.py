@@ -10,6 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 import kinegraph as kg
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.cli.common import (
     JsonOption,
     QuantityOption,
@@ -23,6 +24,8 @@ from kinegraph.cli.common import (
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
 from kinegraph.errors import ModelError
+from kinegraph.model.changes.start import with_start
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import (
     Value,
     initial_positions,
@@ -59,14 +62,21 @@ def run(
     values = parameter_settings(mechanism, settings)
     given = assignments(at or (), "--at")
     state = state_of(mechanism, given, parameter_values(mechanism, values))
-    if not as_given and (mechanism.loops or mechanism.constraints):
-        state = assembled(mechanism, state, tuple(given), values)
+    singular: tuple[str, ...] = ()
+    if is_constrained(mechanism):
+        assembler = Assembler(mechanism, values)
+        state = state if as_given else assembled(assembler, state, tuple(given))
+        q = np.array([state[name] for name in mechanism.layout.positions])
+        singular = assembler.singular_rows(q, state["t"])
+        if not singular:
+            mechanism = _with_other_chart(mechanism, quantity, assembler, state)
     results = evaluate(mechanism, quantity, values, state)
     if json:
         print_json({name: array.tolist() for name, array in results.items()})
     else:
         typer.echo("\n\n".join("\n".join(written(name, array)) for name, array in results.items()))
     _refuse_infinite(results)
+    _refuse_singular(mechanism, quantity, singular)
 
 
 def _refuse_infinite(results: Mapping[str, Doubles]) -> None:
@@ -80,6 +90,31 @@ def _refuse_infinite(results: Mapping[str, Doubles]) -> None:
         raise typer.Exit(NO_VALUE)
 
 
+def _with_other_chart(mechanism: Mechanism, quantity: str, assembler: Assembler, state: State) -> Mechanism:
+    """The mechanism, as if it started here if its choice of dependent coordinates fails here; says so on stderr."""
+    q = np.array([state[name] for name in mechanism.layout.positions])
+    partitioned = [str(one) for one in quantities_of(quantity) if one.record.partitioned]
+    if not partitioned or not assembler.loses_chart(q, state["t"]):
+        return mechanism
+    started = with_start(mechanism, q.tolist())
+    chosen = ", ".join(Assembler(started, assembler.parameters).independent())
+    named = ", ".join(partitioned)
+    typer.echo(f"{named}: the usual independent coordinates fail here, {chosen} instead", err=True)
+    return started
+
+
+def _refuse_singular(mechanism: Mechanism, quantity: str, rows: tuple[str, ...]) -> None:
+    """Say on stderr which results mean nothing because rows of constraints depend on each other here, and fail."""
+    solved = [str(one) for one in quantities_of(quantity) if one.record.solves_rows]
+    if rows and solved:
+        show_error(
+            f"{', '.join(solved)}: {mechanism.name} is in a singular position here, where {', '.join(rows)} follows "
+            "from other rows: these numbers mean nothing\n"
+            "  try a state beside it; qdd_proximal takes of all accelerations that fit that of least constraint force"
+        )
+        raise typer.Exit(NO_VALUE)
+
+
 State = dict[str, float]
 Doubles: TypeAlias = NDArray[np.float64]
 
@@ -87,14 +122,12 @@ Doubles: TypeAlias = NDArray[np.float64]
 NO_VALUE = 1
 
 
-def assembled(mechanism: Mechanism, state: State, held: tuple[str, ...], values: Mapping[str, Expression]) -> State:
+def assembled(assembler: Assembler, state: State, held: tuple[str, ...]) -> State:
     """The state that fits loops and constraints near the given one; what was given stays if it can."""
-    from kinegraph.assembly.assemble import Assembler
-
-    layout = mechanism.layout
+    layout = assembler.mechanism.layout
     q, v = (np.array([state[name] for name in names]) for names in (layout.positions, layout.velocities))
     names = (*layout.positions, *layout.velocities)
-    found = Assembler(mechanism, values).assembled(q, v, [name for name in held if name in names], state["t"])
+    found = assembler.assembled(q, v, [name for name in held if name in names], state["t"])
     return state | dict(zip(names, (*found.q.tolist(), *found.v.tolist()), strict=True))
 
 

@@ -91,6 +91,11 @@ class Equations(ABC):
         return None
 
     @property
+    def rows(self) -> tuple[str, ...]:
+        """The names of the constraints' rows that have a pivot."""
+        return ()
+
+    @property
     @abstractmethod
     def in_velocities(self) -> VelocityForm:
         """The same equations in velocities."""
@@ -168,7 +173,7 @@ class Equations(ABC):
             quaternions=self.mechanism.layout.quaternions,
             jacobian=code_of(slopes),
             projection=code_of(returned),
-            pivots=0 if self.returned is None else self.returned.output(PIVOTS).shape[0],
+            rows=self.rows,
             batch=rate.batch_address if batch and returned is None and isinstance(rate, Kernel) else 0,
             keep=(rate, slopes, returned),
         )
@@ -199,7 +204,18 @@ class VelocityForm(Equations):
     def projection(self) -> Graph | None:
         if not is_constrained(self.mechanism):
             return None
-        return reduced(projection(Derivation(self.mechanism, self.bound, Plan())))
+        return reduced(projection(self._derivation))
+
+    @cached_property
+    def _derivation(self) -> Derivation:
+        return Derivation(self.mechanism, self.bound, Plan())
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        if not is_constrained(self.mechanism):
+            return ()
+        constrained = self._derivation.constrained
+        return tuple(constrained.rows[k].name for k in constrained.places)
 
     @property
     def in_velocities(self) -> VelocityForm:

@@ -13,6 +13,7 @@ from kinegraph.derive.tree.convert import Names
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expression import PI, TIME
 from kinegraph.model.expression import names as names_in
@@ -25,6 +26,7 @@ KINETIC, POTENTIAL, ENERGY = "kinetic", "potential", "energy"
 MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
 
 _LARGEST = 20_000  # nodes of a right-hand side up to which first integrals are looked for
+_STATES = 7  # of a run at which first integrals are looked for
 _NORM_LIMIT = 1e-9
 _CLOSED = 1e-10
 
@@ -78,25 +80,20 @@ def named(equations: Equations, rows: Rows) -> dict[str, Floats]:
     return {one.name: np.broadcast_to(values[one.name], rows.times.shape) for one in wanted}
 
 
-def first_integrals(equations: VelocityForm, graph: Graph, parameters: Mapping[str, float]) -> tuple[str, ...]:
-    """Which of energy (less its accounts) and momenta cannot change: their rates vanish at random states."""
+def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[str, ...]:
+    """Which of energy (less its accounts) and momenta cannot change: their rates vanish at random states.
+
+    With loops and constraints, which a random state would not fit, at states of the run.
+    """
     rate = equations.rate
     if len(rate) > _LARGEST:
         return ()
     motion = along_motion(equations.mechanism, rate, graph)
-    mechanism = equations.mechanism
-    random = np.random.default_rng(1)
-    values = {name: random.uniform(-1, 1, 3) for name in (*mechanism.layout.positions, *mechanism.layout.velocities)}
-    for start in mechanism.layout.quaternions:
-        names = mechanism.layout.positions[start : start + 4]
-        length = np.sqrt(sum(values[name] ** 2 for name in names))
-        values |= {name: values[name] / length for name in names}
-    values |= {name: random.uniform(-1, 1, 3) for name in equations.forces.sampled}
-    values |= {name: np.full(3, value) for name, value in parameters.items()} | {TIME: random.uniform(0, 1, 3)}
+    values = _run_states(equations, rows) if is_constrained(equations.mechanism) else _random_states(equations)
     rates, levels = interpret(motion, values), interpret(graph, values)
     found = []
     powers = interpret(rate, values)["rate"].T[len(rate.outputs[0].nodes) - len(equations.accounts) :]
-    power = sum((SIGNS[name] * row for name, row in zip(equations.accounts, powers, strict=True)), np.zeros(3))
+    power = sum((SIGNS[name] * row for name, row in zip(equations.accounts, powers, strict=True)), np.zeros(1))
     if _vanishes(rates["energy"].sum(axis=1) - power, levels["energy"]):
         found.append(ENERGY)
     for index, name in enumerate(MOMENTA):
@@ -106,8 +103,31 @@ def first_integrals(equations: VelocityForm, graph: Graph, parameters: Mapping[s
     return tuple(found)
 
 
+def _random_states(equations: Equations) -> dict[str, Floats]:
+    """Three states, by the names of what moves."""
+    mechanism, random = equations.mechanism, np.random.default_rng(1)
+    values = {name: random.uniform(-1, 1, 3) for name in (*mechanism.layout.positions, *mechanism.layout.velocities)}
+    for start in mechanism.layout.quaternions:
+        names = mechanism.layout.positions[start : start + 4]
+        length = np.sqrt(sum(values[name] ** 2 for name in names))
+        values |= {name: values[name] / length for name in names}
+    values |= {name: random.uniform(-1, 1, 3) for name in equations.forces.sampled}
+    return values | {TIME: random.uniform(0, 1, 3)}
+
+
+def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
+    """Some states of the run, by the names of what moves."""
+    layout, random = equations.mechanism.layout, np.random.default_rng(1)
+    places = np.unique(np.linspace(0, len(rows.times) - 1, _STATES).astype(int))
+    values = dict(zip(layout.positions, rows.q[places].T, strict=True))
+    values |= zip(layout.velocities, rows.v[places].T, strict=True)
+    values |= {name: random.uniform(-1, 1, len(places)) for name in equations.forces.sampled}
+    return values | {TIME: rows.times[places]}
+
+
 def _vanishes(rate: Floats, levels: Floats) -> bool:
-    return bool(np.all(np.abs(rate) <= 1e-9 * (1 + np.abs(levels).max())))
+    """Whether a rate is zero at most states: at one of them a mechanism may be singular."""
+    return bool(np.median(np.abs(rate)) <= 1e-9 * (1 + np.abs(levels).max()))
 
 
 def checks(
@@ -140,6 +160,17 @@ def _label(name: str, rows: Rows) -> str:
 def _drift(values: Floats, size: float, start: float | None = None) -> float:
     level = values[0] if start is None else start
     return float(np.abs(values - level).max() / size) if size > 0 else float(np.abs(values - level).max())
+
+
+def drift_facts(drift: Drift | None, kept: tuple[Check, ...]) -> dict[str, float | None]:
+    """By how much positions, velocities and energy leave what should be kept."""
+    energy = next((one.error for one in kept if one.name.startswith(ENERGY)), None)
+    if drift is None:
+        return {"position": 0.0, "velocity": 0.0, "energy": energy}
+    return {
+        "position": drift.left_position, "velocity": drift.left_velocity, "energy": energy,
+        "position integrating": drift.position, "velocity integrating": drift.velocity,
+    }  # fmt: skip
 
 
 def drift_checks(drift: Drift | None) -> tuple[Check, ...]:

@@ -20,7 +20,16 @@ from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.observe import Rows, checks, drift_checks, first_integrals, named, observed, quantities
+from kinegraph.simulate.observe import (
+    Rows,
+    checks,
+    drift_checks,
+    drift_facts,
+    first_integrals,
+    named,
+    observed,
+    quantities,
+)
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -172,7 +181,8 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     columns |= named(equations, rows)
     graph = quantities(equations)
     columns |= observed(equations, graph, rows)
-    integrals = first_integrals(equations.in_velocities, graph, {}) if not finished.reset else ()
+    integrals = first_integrals(equations.in_velocities, graph, rows) if not finished.reset else ()
+    kept = checks(equations, integrals, columns, rows, rtol)
     return Solution(
         model=mechanism.name,
         method=finished.solver.name,
@@ -181,8 +191,9 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         velocities=mechanism.layout.velocities,
         ending=run.ending,
         events=run.events,
-        checks=(*checks(equations, integrals, columns, rows, rtol), *drift_checks(drift)),
+        checks=(*kept, *drift_checks(drift)),
         statistics=run.statistics,
         subject=Subject(mechanism, equations.bound, rtol, finished.forces.formulas),
         decision=finished.decision,
+        drift=drift_facts(drift, kept),
     )

@@ -36,7 +36,13 @@ def starting_state(
         normalise(mechanism, positions, start)
     if not (mechanism.loops or mechanism.constraints):
         return positions, velocities
-    fitting = Assembler(mechanism, parameters).assembled(positions, velocities, tuple(initial))
+    assembler = Assembler(mechanism, parameters)
+    fitting = assembler.assembled(positions, velocities, tuple(initial))
+    if singular := assembler.singular_rows(fitting.q):
+        raise SolveError(
+            f"{mechanism.name} starts in a singular position: {', '.join(singular)} follows from the other rows there\n"
+            "  its loops allow more than one way on, and accelerations mean nothing: start a little beside it"
+        )
     return fitting.q, fitting.v
 
 

@@ -65,6 +65,12 @@ class ConstrainedDynamics:
             return self.inertia.solve(force)
         return self.system.accelerations(force, self.system.multipliers(force, self.gamma))
 
+    def proximal_accelerations(self, force: Sequence[Scalar]) -> list[Scalar]:
+        """a, also where rows depend on each other: what all rows can agree on, with the least multipliers."""
+        if not self.places:
+            return self.inertia.solve(force)
+        return self.system.accelerations(force, self.system.proximal_multipliers(force, self.gamma))
+
     def multipliers(self, force: Sequence[Scalar]) -> list[Scalar]:
         """For every stated row the force or moment its first frame exerts on the second."""
         found = self._spread(self.system.multipliers(force, self.gamma) if self.places else [], 0)

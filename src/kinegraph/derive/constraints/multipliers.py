@@ -7,11 +7,16 @@ S = y^T D^-1 y is what the multipliers are solved from.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 
 from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.constraints.records import row_group
+
+#: mu of the proximal solve, of the sum of the rows' own entries: far below them, far above their rounding.
+_PROXIMAL = Fraction(1, 10**7)
 
 
 class ConstrainedSystem:
@@ -36,9 +41,27 @@ class ConstrainedSystem:
 
     def multipliers(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         """lambda from the generalized forces f (bias taken off) and gamma."""
+        return self.factorised.solve(self._right(force, gamma))
+
+    def _right(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         upper = self.inertia.solve_upper(force)
-        right = [wanted - self._weighted(row, upper) for wanted, row in zip(gamma, self._rows, strict=True)]
-        return self.factorised.solve(right)
+        return [wanted - self._weighted(row, upper) for wanted, row in zip(gamma, self._rows, strict=True)]
+
+    def proximal_multipliers(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
+        """lambda by three solves with S + mu: (S + mu) l[k+1] = r + mu l[k], mu a small part of the rows' own entries.
+
+        Directions that S does not see keep lambda = 0; the others lose mu/s to the third power.
+        """
+        right = self._right(force, gamma)
+        own = [self.compliance[k][k] for k in range(len(right))]
+        mu = sum(own[1:], own[0]) * own[0].number(_PROXIMAL)
+        size = range(len(right))
+        shifted = [[self.compliance[i][j] + mu if i == j else self.compliance[i][j] for j in size] for i in size]
+        system = Factorised(shifted, size, self._names)
+        found = system.solve(right)
+        for _ in range(2):
+            found = system.solve([item + mu * before for item, before in zip(right, found, strict=True)])
+        return found
 
     def accelerations(self, force: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:
         """a = H^-1 (f + J^T lambda)."""
@@ -52,7 +75,7 @@ class ConstrainedSystem:
 
         Near 0 the row depends on others, or nothing moves along it: the position is singular.
         """
-        groups = [_group(name) for name in self._names]
+        groups = [row_group(name) for name in self._names]
         found = []
         for i, group in enumerate(groups):
             first, *others = (self.compliance[k][k] for k, other in enumerate(groups) if other == group)
@@ -66,9 +89,3 @@ class ConstrainedSystem:
             if not (first[index].is_zero or second[index].is_zero):
                 total = total + first[index] * second[index] * inverse[index]
         return total
-
-
-def _group(name: str) -> tuple[str, bool]:
-    """The loop of a row, and whether it is about turns: those have another unit than translations."""
-    loop, _, row = name.partition(".")
-    return loop, row.startswith("turn")

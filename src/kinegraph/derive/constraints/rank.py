@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ from kinegraph.derive.constraints.conditions import Floats
 
 #: A row is dependent on those before it if less than this part of it is left after taking them off.
 DEPENDENT = 1e-9
+#: Beside a singular position rows count as dependent from here on: rates there are right to fewer than six digits.
+NEARLY_DEPENDENT = 1e-5
 #: A row this much smaller than the largest is what rounded numbers leave of a row that says nothing.
 NOTHING = 1e-12
 #: A column is well enough determined if this part of the best one is left of it.
@@ -41,10 +44,7 @@ def row_rank(jacobian: Floats, weights: Floats | None = None, tolerance: float =
     nothing = NOTHING * float(np.max(np.linalg.norm(scaled, axis=1), initial=0.0))
     for index, row in enumerate(scaled):
         length = float(np.linalg.norm(row))
-        rest = row / length if length > 0 else row
-        for _ in range(2):  # twice is enough (Parlett)
-            for unit in basis:
-                rest = rest - unit * float(unit @ rest)
+        rest = _without(row / length if length > 0 else row, basis)
         left = float(np.linalg.norm(rest))
         if length <= nothing or left < tolerance:
             redundant.append(index)
@@ -52,6 +52,33 @@ def row_rank(jacobian: Floats, weights: Floats | None = None, tolerance: float =
             independent.append(index)
             basis.append(rest / left)
     return RowRank(tuple(independent), tuple(redundant), jacobian.shape[1])
+
+
+def nearly_dependent(jacobian: Floats, groups: Sequence[object]) -> tuple[int, ...]:
+    """Rows of which hardly anything is left after those before them, beside the longest row of their group.
+
+    Rows of one group have one unit: translations of a loop, turns of a loop. A row that becomes short counts, too.
+    """
+    lengths = np.linalg.norm(jacobian, axis=1)
+    longest = {group: max(lengths[k] for k, other in enumerate(groups) if other == group) for group in groups}
+    basis: list[Floats] = []
+    found = []
+    for index, (row, group) in enumerate(zip(jacobian, groups, strict=True)):
+        rest = _without(row, basis)
+        left = float(np.linalg.norm(rest))
+        if not left > NEARLY_DEPENDENT * longest[group]:
+            found.append(index)
+        else:
+            basis.append(rest / left)
+    return tuple(found)
+
+
+def _without(row: Floats, basis: Sequence[Floats]) -> Floats:
+    """What is left of a row after taking off its parts along unit vectors; twice is enough (Parlett)."""
+    for _ in range(2):
+        for unit in basis:
+            row = row - unit * float(unit @ row)
+    return row
 
 
 def dependent_columns(jacobian: Floats) -> tuple[int, ...]:

@@ -108,6 +108,10 @@ class QuantityRecord:
     driven: bool = False
     #: Loops over bodies compute it for large mechanisms.
     looped: bool = False
+    #: With constraints, their rows are solved for it: in a singular position it means nothing.
+    solves_rows: bool = False
+    #: With constraints, it depends on which coordinates follow from the others.
+    partitioned: bool = False
     #: It is derived from the tree of links alone, so that limbs of one shape can be written in one form.
     of_links: bool = False
     #: Its values depend on where along their axes the links' origins are.

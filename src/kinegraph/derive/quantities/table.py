@@ -42,6 +42,8 @@ TABLE: tuple[QuantityRecord, ...] = (
         of_links=True,
         derivative=inverse_dynamics.tau_derivative,
         synonyms=("inverse_dynamics", "rnea", "torque", "torques", "id"),
+        solves_rows=True,
+        partitioned=True,
     ),
     QuantityRecord(
         "H",
@@ -126,6 +128,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         choices=frozenset({Choice.INERTIA, Choice.FORWARD}),
         derivative=accelerations.acceleration_derivative,
         synonyms=("forward_dynamics", "aba", "acceleration", "accelerations", "a", "ddq", "fd"),
+        solves_rows=True,
     ),
     QuantityRecord(
         "energy",
@@ -219,6 +222,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         driven=True,
         choices=frozenset({Choice.INERTIA}),
         synonyms=("lambda", "constraint_forces", "lagrange_multipliers"),
+        solves_rows=True,
     ),
     QuantityRecord(
         "A",
@@ -230,6 +234,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         unit="m, 1",
         letter=Letter("A"),
         subject=Subject.LOOP,
+        partitioned=True,
     ),
     QuantityRecord(
         "B",
@@ -241,6 +246,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         unit="m, 1",
         letter=Letter("B"),
         subject=Subject.LOOP,
+        partitioned=True,
     ),
     QuantityRecord(
         "increments",
@@ -252,10 +258,12 @@ TABLE: tuple[QuantityRecord, ...] = (
         unit="1, m, 1/m",
         letter=Letter("Delta", upper="q"),
         synonyms=("closing_increments",),
+        solves_rows=True,
+        partitioned=True,
     ),
     QuantityRecord(
         "reaction",
-        "force, then moment, that a joint's parent exerts on its body (a loop's first frame on its second), at the joint",
+        "force and moment that a joint's parent exerts on its body (a loop's first frame on its second), at the joint",
         derive=reactions.reaction,
         arguments=(*_QV, Variables.FORCES),
         shape=(6,),
@@ -267,6 +275,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         driven=True,
         choices=frozenset({Choice.INERTIA}),
         synonyms=("reactions", "joint_force", "joint_wrench", "sigma"),
+        solves_rows=True,
     ),
     QuantityRecord(
         "transmission",
@@ -279,6 +288,20 @@ TABLE: tuple[QuantityRecord, ...] = (
         letter=Letter("W", upper="R"),
         subject=Subject.JOINT,
         any_frame=True,
+    ),
+    QuantityRecord(
+        "qdd_proximal",
+        "accelerations in a singular position: of all that fit, with the least constraint forces; less exact near it",
+        derive=constraints.proximal_accelerations,
+        arguments=(*_QV, Variables.FORCES),
+        shape=(_N,),
+        frame=Frame.COORDINATES,
+        unit="m/s^2, rad/s^2",
+        letter=Letter("q", dots=2),
+        entries=Variables.ACCELERATIONS,
+        driven=True,
+        choices=frozenset({Choice.INERTIA}),
+        synonyms=("proximal",),
     ),
     QuantityRecord(
         "pivots",

@@ -120,6 +120,12 @@ def row_names(tie: Loop | Coupling | Constraint) -> tuple[str, ...]:
     return tuple(f"{tie.name}.{row}" for row in rows)
 
 
+def row_group(name: str) -> tuple[str, bool]:
+    """The loop of a row, and whether it is about turns: those have another unit than translations."""
+    loop, _, row = name.partition(".")
+    return loop, row.startswith("turn")
+
+
 def frames(loops: tuple[AnyLoop, ...]) -> Iterator[tuple[Loop, Frame]]:
     """Every frame that a loop ties, with the loop."""
     for loop in loops:

@@ -20,6 +20,7 @@ from kinegraph.solve.loops.record import (
     NOT_A_NUMBER,
     REJECTED,
     RUNNING,
+    SINGULAR_PLACE,
     STEP,
     STEPS,
     TIME,
@@ -31,6 +32,7 @@ from kinegraph.solve.loops.step import (
     HIGHEST,
     LATEST,
     LOWEST,
+    ROW,
     System,
     Work,
     error_norm,
@@ -47,6 +49,9 @@ Array = Any
 # Positions with a pivot below this part of the usual one are singular to rounding errors: steps go over them, of
 # lengths that let no stage fall on that position. After so many tries the least error stands, if rounding explains it.
 SINGULAR, AVOIDING, MOST_TRIES, ROUNDING = 1e-4, 0.93, 12, 1e-8
+
+# With a pivot below this a rate has no digits that mean anything.
+MEANINGLESS = 1e-11
 
 _SHORTEST_START = 1e-12  # of the time at hand: after an event steps begin no shorter
 
@@ -152,12 +157,12 @@ def one_step(
     while True:
         t, h = clock[TIME], step_length(control, clock, counters)
         if not control.fixed and not h >= 1e-15 * max(abs(t), 1e-12):
-            return failed(method, control, work, counters, TOO_SMALL), h
+            return too_small(method, control, work, counters, system.projection != 0), h
         work.projected[LOWEST] = 1.0
         take_step(system, method, work, t, h)
         counters[EVALUATIONS] += method.stages
         if control.fixed:
-            return (RUNNING if finite(work, method.stages) else failed(method, control, work, counters, RUNNING)), h
+            return fixed_ending(method, control, work, counters, system.projection != 0), h
         error = error_norm(method, work, h, control.rtol, control.atol)
         if not finite(work, method.stages):
             error = inf
@@ -179,10 +184,28 @@ def one_step(
 
 
 @part
+def fixed_ending(method: Method, control: Control, work: Work, counters: Array, constrained: bool) -> int:
+    """How a step of fixed length went: its slopes mean something, or a stage fell on a singular position."""
+    if constrained and work.projected[LOWEST] < MEANINGLESS:
+        counters[COMPONENT] = int(work.projected[ROW])
+        return SINGULAR_PLACE
+    return RUNNING if finite(work, method.stages) else failed(method, control, work, counters, RUNNING)
+
+
+@part
 def failed(method: Method, control: Control, work: Work, counters: Array, code: int) -> int:
     """Note where a step failed; says NOT_A_NUMBER where that is why, else the code."""
     counters[COMPONENT] = worst_component(method, work, control.rtol, control.atol)
     return code if finite(work, method.stages) else NOT_A_NUMBER
+
+
+@part
+def too_small(method: Method, control: Control, work: Work, counters: Array, constrained: bool) -> int:
+    """Why no step is short enough: the position is singular, or something else."""
+    if constrained and work.projected[LOWEST] < MEANINGLESS:
+        counters[COMPONENT] = int(work.projected[ROW])
+        return SINGULAR_PLACE
+    return failed(method, control, work, counters, TOO_SMALL)
 
 
 @inlined

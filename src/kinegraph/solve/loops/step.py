@@ -17,8 +17,8 @@ NESTED, TAYLOR = range(2)
 MOST_PROJECTIONS, SMALL_CHANGE = 4, 1e-9
 
 # What follows state and pivots in the memory of the projection: the lowest pivot of the latest state and of the step,
-# and the highest of all these, which says what is usual.
-LATEST, LOWEST, HIGHEST, NOTES = -3, -2, -1, 3
+# the highest of all these, which says what is usual, and which row had the lowest of the step.
+LATEST, LOWEST, HIGHEST, ROW, NOTES = -4, -3, -2, -1, 4
 
 
 class System(NamedTuple):
@@ -111,12 +111,14 @@ def onto_constraints(projection: Any, x: Array, size: int, projected: Array) -> 
 @part
 def note_pivots(size: int, projected: Array) -> None:
     """The lowest pivot of the latest state and of all states since it was last set to one, and the usual one."""
-    lowest = 1.0
+    lowest, row = 1.0, 0
     for place in range(size, len(projected) - NOTES):
         if not projected[place] >= lowest:  # not a number counts as zero
             lowest = projected[place] if projected[place] >= 0.0 else 0.0
+            row = place - size
     projected[LATEST] = lowest
-    projected[LOWEST] = min(lowest, projected[LOWEST])
+    if lowest < projected[LOWEST]:
+        projected[LOWEST], projected[ROW] = lowest, row
     projected[HIGHEST] = max(lowest, projected[HIGHEST])
 
 

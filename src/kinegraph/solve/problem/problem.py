@@ -31,7 +31,7 @@ class RightHandSide:
     quaternions: where in y the four components of each unit quaternion begin.
     jacobian: code of a kernel x -> df/dy, row by row; 0 if there is none.
     projection: code of a kernel x -> y and pivots, one Newton step onto the constraints; 0 if there are none.
-    pivots: how many pivots there are, each between 0 (singular) and 1.
+    rows: names of the constraints' rows that have a pivot, each between 0 (singular) and 1.
     batch: address of batch code (y, t, p) -> rate for many rows at once (see `native.call_batch`); 0 if there is none.
     keep: whatever must live as long as the addresses are used.
     """
@@ -43,7 +43,7 @@ class RightHandSide:
     quaternions: tuple[int, ...] = ()
     jacobian: Code = 0
     projection: Code = 0
-    pivots: int = 0
+    rows: tuple[str, ...] = ()
     batch: int = 0
     keep: tuple[object, ...] = field(default=(), repr=False)
 
@@ -170,7 +170,7 @@ class CauchyProblem:
 
     def projected(self) -> Floats:
         """Memory for what the projection gives, and for notes of the lowest pivot."""
-        return np.zeros(self.rhs.size + self.rhs.pivots + NOTES)
+        return np.zeros(self.rhs.size + len(self.rhs.rows) + NOTES)
 
     def argument(self) -> Floats:
         """x with the parameters in place; state, time and inputs are filled in by the solver."""

@@ -78,6 +78,7 @@ _STATUSES = {
     codes.NO_CONVERGENCE: Status.NO_CONVERGENCE,
     codes.ACCUMULATED: Status.ACCUMULATED,
     codes.INTERRUPTED: Status.INTERRUPTED,
+    codes.SINGULAR_PLACE: Status.SINGULAR,
 }
 
 
@@ -94,6 +95,8 @@ def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float
         if component < 0:
             return Ending(status, time, f"the condition of event {recorder.events.names[-1 - component]!r}")
         return Ending(status, time, problem.rhs.names[component])
+    if status is Status.SINGULAR:
+        return Ending(status, time, f"the constraint {problem.rhs.rows[int(recorder.counters[COMPONENT])]}")
     if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS):
         return Ending(status, time, detail=recorder.last_event)
     return Ending(status, time)

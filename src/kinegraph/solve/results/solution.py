@@ -63,6 +63,8 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
     subject: the mechanism with its numbers; None if the solution was read from a file.
     decision: whether it was interpreted or compiled, and why.
+    drift: `position` and `velocity`, by how much saved states miss loops and constraints; the same `... integrating`,
+    before they were taken back onto them; `energy`, relative, None where it is not kept.
     """
 
     model: str
@@ -76,6 +78,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     statistics: Statistics = field(default_factory=Statistics)
     subject: Subject | None = None
     decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
+    drift: Mapping[str, float | None] = field(default_factory=dict)
 
     # as a mapping
 
@@ -142,6 +145,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             checks=tuple(Check(**one) for one in facts["checks"]),
             statistics=Statistics(**facts["statistics"]),
             decision=Decision.of_facts(facts["decision"]),
+            drift=facts.get("drift", {}),
         )
 
     def _facts(self) -> dict[str, Any]:
@@ -159,6 +163,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             "checks": [{"name": c.name, "error": c.error, "limit": c.limit} for c in self.checks],
             "statistics": vars(self.statistics),
             "decision": self.decision.facts(),
+            "drift": dict(self.drift),
         }  # fmt: skip
 
     # to look at

@@ -19,6 +19,7 @@ class Status(Enum):
     ACCUMULATED = "an event repeats ever faster and cannot get beyond this time"
     NO_CONVERGENCE = "the equations of an implicit step could not be solved"
     SOLVER_FAILED = "the solver gave up"
+    SINGULAR = "the position is singular: loops allow more than one way on"
 
     @property
     def good(self) -> bool:
@@ -36,6 +37,8 @@ HINTS: dict[Status, str] = {
     Status.ACCUMULATED: "a ball comes to rest so, and the run ends there; to go on, hold what rests (kg.lock, or a "
     "constraint) and start a second run from this state",
     Status.NO_CONVERGENCE: "make the step smaller",
+    Status.SINGULAR: "rows of constraints depend on each other there; start beside this position, choose another step, "
+    "or a method that steps over it (dop853)",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",
 }
 

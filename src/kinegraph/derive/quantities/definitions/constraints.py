@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.derive.quantities.definitions.accelerations import driving_forces
+from kinegraph.derive.quantities.definitions.accelerations import accelerations_of, driving_forces
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
@@ -34,6 +34,13 @@ def rates(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 def multipliers(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """The force or moment that the first frame of every row exerts on the second."""
     return derivation.constrained.multipliers(driving_forces(derivation))
+
+
+def proximal_accelerations(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """Accelerations by a proximal solve; without constraints the usual ones."""
+    if not derivation.is_constrained:
+        return accelerations_of(derivation)
+    return derivation.constrained.proximal_accelerations(driving_forces(derivation))
 
 
 def pivots(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
