@@ -11,7 +11,7 @@ from kinegraph.errors import KernelError
 from kinegraph.export.fmu.archive import archive
 from kinegraph.export.fmu.binary import binary_path, compile_sources, find_compiler
 from kinegraph.export.fmu.description import Identity, build_description, model_description
-from kinegraph.export.fmu.equations import equations, parts
+from kinegraph.export.fmu.equations import Equations, equations, parts
 from kinegraph.export.fmu.sources import Facts, source_files
 from kinegraph.export.fmu.variables import Variables, safe_name, variables
 from kinegraph.export.options import ExportOptions, Fmi, Layout, Precision
@@ -43,7 +43,9 @@ def make_fmu(source: Mechanism | Graph, options: ExportOptions) -> Fmu:
     quaternions = _quaternions(source)
     token = _token(unit, known)
     texts = source_files(unit, system, Facts(token, known.starts, quaternions), options.fmi)
-    identity = Identity(safe_name(source.name), unit.name, token, f"Kinegraph {unit.version}", bool(quaternions))
+    identity = Identity(
+        safe_name(source.name), unit.name, token, f"Kinegraph {unit.version}", _settles(quaternions, system)
+    )
     compiled = [name for name in texts if name.endswith(".c")]
     contents = {"modelDescription.xml": model_description(identity, known, compiled, options.fmi).encode()}
     contents |= {f"sources/{name}": text.encode() for name, text in texts.items()}
@@ -51,6 +53,11 @@ def make_fmu(source: Mechanism | Graph, options: ExportOptions) -> Fmu:
         contents["sources/buildDescription.xml"] = build_description(identity, compiled).encode()
     binary, notes = _binary(texts, identity.identifier, options)
     return Fmu(unit, archive(contents | binary, f"{MARK} {unit.version}"), notes)
+
+
+def _settles(quaternions: list[int], system: Equations) -> bool:
+    """Whether states have to be brought back: quaternions to unit length, loops to their closing."""
+    return bool(quaternions) or system.rows > 0
 
 
 def _token(unit: Unit, known: Variables) -> str:

@@ -32,13 +32,16 @@ _UNITS: Mapping[str, Mapping[str, int]] = {
 
 @dataclass(frozen=True)
 class Identity:
-    """What an FMU is called: `identifier` is its binary's name, `token` ties the binary to the description."""
+    """What an FMU is called: `identifier` is its binary's name, `token` ties the binary to the description.
+
+    settles: states have to be brought back by events, to unit quaternions or closed loops.
+    """
 
     title: str
     identifier: str
     token: str
     tool: str
-    quaternions: bool
+    settles: bool
 
 
 def model_description(identity: Identity, known: Variables, sources: Sequence[str], fmi: Fmi) -> str:
@@ -127,7 +130,7 @@ class _Fmi2(_Writer):
             "modelIdentifier": self.identity.identifier, "canGetAndSetFMUstate": True, "canSerializeFMUstate": True,
             "providesDirectionalDerivative": True, "canNotUseMemoryManagementFunctions": True,
         }  # fmt: skip
-        quiet = not self.identity.quaternions
+        quiet = not self.identity.settles
         exchange = _child(root, "ModelExchange", **common, completedIntegratorStepNotNeeded=quiet)
         simulation = _child(root, "CoSimulation", **common, canHandleVariableCommunicationStepSize=True)
         for interface in (exchange, simulation):
@@ -162,7 +165,7 @@ class _Fmi3(_Writer):
             "modelIdentifier": self.identity.identifier, "canGetAndSetFMUState": True, "canSerializeFMUState": True,
             "providesDirectionalDerivatives": True,
         }  # fmt: skip
-        _child(root, "ModelExchange", **common, needsCompletedIntegratorStep=self.identity.quaternions)
+        _child(root, "ModelExchange", **common, needsCompletedIntegratorStep=self.identity.settles)
         _child(root, "CoSimulation", **common, canHandleVariableCommunicationStepSize=True)
 
     def variable(self, parent: ElementTree.Element, reference: int, variable: Variable) -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import bound_parameters, request_of
+from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Part
@@ -17,22 +19,33 @@ from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import join, moved, transfer
 from kinegraph.jit.kernel import Argument
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import PI, TIME, Expression, names
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.pipeline import Effort, reduce
 
-DERIVATIVES, OUTPUTS, TANGENT = "derivatives", "outputs", "tangent"
+DERIVATIVES, OUTPUTS, TANGENT, CLOSED = "derivatives", "outputs", "tangent", "closed"
 _ENERGIES = ("kinetic", "potential", "energy")
 
 
 @dataclass(frozen=True)
 class Equations:
-    """x' and further outputs as one graph in the symbols `known`; `outputs` names the entries of the latter."""
+    """x' and further outputs as one graph in the symbols `known`; `outputs` names the entries of the latter.
+
+    `closing` is one Newton step of the states onto loops and constraints, with pivots; None where there are none.
+    """
 
     graph: Graph
     states: tuple[Symbol, ...]
     inputs: tuple[Symbol, ...]
     parameters: tuple[Symbol, ...]
     outputs: tuple[str, ...]
+    closing: Graph | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows of loops and constraints take part."""
+        return 0 if self.closing is None else len(self.closing.output(PIVOTS).nodes)
 
     @property
     def known(self) -> tuple[Symbol, ...]:
@@ -47,14 +60,26 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> Equations:
     graph = join([_rate(mechanism, bound, options), _observed(mechanism, bound, options)])
     states = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
     states += [Symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
-    used = {symbol.name for symbol in graph.symbols(Kind.PARAMETER)}
+    closing = _closing(mechanism, bound) if is_constrained(mechanism) else None
+    graphs = [graph] if closing is None else [graph, closing]
+    used = {symbol.name for one in graphs for symbol in one.symbols(Kind.PARAMETER)}
     return Equations(
         graph,
         tuple(states),
         tuple(Symbol(Kind.INPUT, name) for name in (*mechanism.layout.forces, *mechanism.layout.inputs)),
         tuple(Symbol(Kind.PARAMETER, one.name) for one in mechanism.parameters if one.name in used),
         (*_ENERGIES, *(f"{point.name}.{axis}" for point in mechanism.points for axis in "xyz")),
+        closing,
     )
+
+
+def _closing(mechanism: Mechanism, bound: Mapping[str, Expression]) -> Graph | None:
+    graph = projection(Derivation(mechanism, bound, Plan()))
+    state, pivots = graph.output(PROJECTED), graph.output(PIVOTS)
+    if not pivots.nodes:
+        return None
+    wanted = Graph(graph.nodes, (state._replace(name=CLOSED), pivots))
+    return reduce(wanted, effort=Effort.QUICK).graph
 
 
 def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression]:
@@ -86,15 +111,27 @@ def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: Ex
 
 
 def parts(system: Equations) -> tuple[Part, ...]:
-    """The three functions of the C code: x', outputs, and the derivative of both along a direction of the knowns."""
+    """The functions of the C code: x', outputs, and the derivative of both along a direction of the knowns; with loops
+    also a step of the states onto them, and its derivative."""
     known = Argument("known", system.known)
     along = Argument("along", tuple(map(_seed, system.known)))
+    closing: tuple[Part, ...] = ()
+    if system.closing is not None:
+        step = {CLOSED: "states, nearer to closed loops", PIVOTS: "how independent the rows are"}
+        closing = (
+            Part(CLOSED, system.closing, (known,), step),
+            Part(
+                f"{CLOSED}_{TANGENT}", _tangent(_only(system.closing, CLOSED), system.known), (known, along),
+                {f"d_{CLOSED}": "change of the step along a direction"},
+            ),
+        )  # fmt: skip
     return (
+        *closing,
         Part(DERIVATIVES, _only(system.graph, DERIVATIVES), (known,), {DERIVATIVES: "derivatives of the states"}),
         Part(OUTPUTS, _only(system.graph, OUTPUTS), (known,), {OUTPUTS: "energies, then places of output points"}),
         Part(
             TANGENT,
-            _tangent(system),
+            _tangent(system.graph, system.known),
             (known, along),
             {
                 f"d_{DERIVATIVES}": "change of the derivatives along a direction",
@@ -113,11 +150,11 @@ def _seed(symbol: Symbol) -> Symbol:
     return Symbol(Kind.INPUT, f"d({symbol.name})")
 
 
-def _tangent(system: Equations) -> Graph:
+def _tangent(graph: Graph, known: Sequence[Symbol]) -> Graph:
     builder = Builder()
-    outputs = moved(system.graph.outputs, transfer(system.graph, builder))
+    outputs = moved(graph.outputs, transfer(graph, builder))
     seeds = {}
-    for symbol in system.known:
+    for symbol in known:
         rate = _seed(symbol)
         seeds[builder.symbol(symbol.kind, symbol.name)] = builder.symbol(rate.kind, rate.name)
     derivative = ForwardDerivative(builder, seeds)

@@ -20,6 +20,9 @@ from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5
 #: their integrators much, and the equations do not mind.
 QUATERNION_SLACK = 1e-3
 
+#: How far they may let loops open. Rates and outputs are computed where loops are closed, whatever the states.
+CLOSING_SLACK = 1e-6
+
 # No model gives its name to these files: names that end in an underscore are ours, see `identifiers`.
 _HEADERS = ("fmu_instance_.h", "fmu_integrate_.h", "fmu_common_.h")
 _MODEL = "fmu_model_.h"
@@ -61,6 +64,8 @@ def _model_header(unit: Unit, system: Equations, facts: Facts) -> str:
         f"#define FMU_OUTPUTS {len(system.outputs)}",
         f"#define FMU_QUATERNIONS {len(facts.quaternions)}",
         f"#define FMU_QUATERNION_SLACK {QUATERNION_SLACK!r}",
+        f"#define FMU_ROWS {system.rows}",
+        f"#define FMU_CLOSING_SLACK {CLOSING_SLACK!r}",
         f"#define FMU_TOLERANCE {TOLERANCE!r}",
         "",
         "/* Time, states, inputs and parameters in the beginning. */",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.export.describe import Units
-from kinegraph.export.fmu.equations import DERIVATIVES, OUTPUTS, Equations, dependencies
+from kinegraph.export.fmu.equations import CLOSED, DERIVATIVES, OUTPUTS, Equations, dependencies
 from kinegraph.export.options import ExportOptions
-from kinegraph.model.evaluate import initial_positions, initial_velocities, parameter_values
+from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, parameter_values
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.state_layout import is_force
 
@@ -79,7 +81,7 @@ def variables(mechanism: Mechanism, system: Equations, options: ExportOptions) -
     """The variables of a system, named as the model and `simulate` name them."""
     units = Units(mechanism)
     values = parameter_values(mechanism, options.parameters)
-    starts = (*initial_positions(mechanism, values), *initial_velocities(mechanism, values))
+    starts = _starts(mechanism, options, values)
     found: list[Variable] = []
     for symbol, start in zip(system.states, starts, strict=True):
         name, unit, itself = safe_name(symbol.name), units.of(symbol.name), (len(found) + 1,)
@@ -94,6 +96,14 @@ def variables(mechanism: Mechanism, system: Equations, options: ExportOptions) -
     taken = {one.name for one in found}
     time = Variable(_apart("time", taken), Causality.INDEPENDENT, unit="s", description="time")
     return Variables((time, *found, *_outputs(system, taken)), range(1, 1 + len(system.states)))
+
+
+def _starts(mechanism: Mechanism, options: ExportOptions, values: Mapping[str, Value]) -> tuple[float, ...]:
+    """The first state, with loops closed."""
+    if not is_constrained(mechanism):
+        return (*initial_positions(mechanism, values), *initial_velocities(mechanism, values))
+    fitting = Assembler(mechanism, options.parameters).assemble()
+    return (*fitting.q.tolist(), *fitting.v.tolist())
 
 
 def _derivatives(mechanism: Mechanism, system: Equations, units: Units) -> Iterator[Variable]:
@@ -116,9 +126,15 @@ def _outputs(system: Equations, taken: set[str]) -> Iterator[Variable]:
 
 
 def _continuous(system: Equations, output: str) -> list[tuple[int, ...]]:
-    """Dependencies on time, states and inputs; parameters do not count while time goes on."""
+    """Dependencies on time, states and inputs; parameters do not count while time goes on.
+
+    With loops all is computed where they are closed, which depends on all states and perhaps on time.
+    """
     known = system.known[: 1 + len(system.states) + len(system.inputs)]
-    return [tuple(found) for found in dependencies(system.graph, output, known)]
+    closing: set[int] = set()
+    if system.closing is not None:
+        closing = {one for found in dependencies(system.closing, CLOSED, known) for one in found}
+    return [tuple(sorted({*found, *closing})) for found in dependencies(system.graph, output, known)]
 
 
 def _per_second(unit: str | None) -> str | None:

@@ -163,13 +163,93 @@ static double length_error(const double *states)
     return worst;
 }
 
-/* The derivatives of the states, whatever the length of quaternions. */
+/*
+ * Loops and constraints
+ *
+ * The equations hold where loops are closed. Like the length of quaternions, what an integrator leaves open has no
+ * influence: states are taken to the nearest closed ones (measured by kinetic energy) before anything is computed.
+ */
+
+enum { MOST_CLOSING_STEPS = 40 };
+#define CLOSED_ENOUGH 1e-9
+#define SINGULAR_PIVOT 1e-11
+
+/* Unit quaternions and closed loops. The answer is false where they cannot be closed, or the position is singular. */
+static int settle(double *known)
+{
+#if FMU_ROWS > 0
+    double closed[FMU_STATES], pivots[FMU_ROWS];
+    int i, step, regular;
+    for (step = 0; step < MOST_CLOSING_STEPS; step++) {
+        double change = 0.0;
+        normalise(known + FIRST_STATE);
+        MODEL(closed)(known, closed, pivots);
+        for (i = 0; i < FMU_STATES; i++) {
+            const double state = known[FIRST_STATE + i], moved = fabs(closed[i] - state)/(1.0 + fabs(state));
+            change = moved <= change ? change : moved;
+            known[FIRST_STATE + i] = closed[i];
+        }
+        if (!isfinite(change)) {
+            return 0;
+        }
+        if (change < CLOSED_ENOUGH) {
+            regular = 1;
+            for (i = 0; i < FMU_ROWS; i++) {
+                regular = regular && pivots[i] > SINGULAR_PIVOT;
+            }
+            return regular;
+        }
+    }
+    return 0;
+#else
+    normalise(known + FIRST_STATE);
+    return 1;
+#endif
+}
+
+/* How far states are from where loops are closed, relative to their size. */
+static double opening(const double *known)
+{
+#if FMU_ROWS > 0
+    double closed[FMU_STATES], pivots[FMU_ROWS], worst = 0.0;
+    int i;
+    MODEL(closed)(known, closed, pivots);
+    for (i = 0; i < FMU_STATES; i++) {
+        worst = fmax(worst, fabs(closed[i] - known[FIRST_STATE + i])/(1.0 + fabs(closed[i])));
+    }
+    return worst;
+#else
+    (void)known;
+    return 0.0;
+#endif
+}
+
+/* The part of a direction of the knowns along which loops stay closed. */
+static void keep_closed(const double *known, double *along)
+{
+#if FMU_ROWS > 0
+    double closed[FMU_STATES];
+    int step;
+    for (step = 0; step < 2; step++) { /* velocities follow positions in the second step */
+        MODEL(closed_tangent)(known, along, closed);
+        memcpy(along + FIRST_STATE, closed, sizeof closed);
+    }
+#else
+    (void)known;
+    (void)along;
+#endif
+}
+
+/* The derivatives of the states, whatever the length of quaternions and however open loops are. */
 static void evaluate_slopes(const double *known, double *slopes)
 {
     double unit[KNOWNS];
     int i, k;
     memcpy(unit, known, sizeof unit);
-    normalise(unit + FIRST_STATE);
+    if (!settle(unit)) {
+        slopes[0] = NAN;
+        return;
+    }
     MODEL(derivatives)(unit, slopes);
     for (i = 0; i < FMU_QUATERNIONS; i++) {
         const double length = length_of(known + FIRST_STATE + QUATERNIONS[i]);
@@ -183,7 +263,7 @@ static void evaluate_rest(const double *known, double *values)
 {
     double unit[KNOWNS];
     memcpy(unit, known, sizeof unit);
-    normalise(unit + FIRST_STATE);
+    settle(unit);
     MODEL(outputs)(unit, values);
 }
 
@@ -206,7 +286,8 @@ static int compute_derivatives(Instance *instance)
     if (!state->derivatives_known) {
         evaluate_slopes(state->known, state->unknown);
         if (!all_finite(state->unknown, FMU_STATES)) {
-            say(instance, STATUS_DISCARD, "the derivatives are not finite here: look at states, inputs, parameters");
+            say(instance, STATUS_DISCARD, "the derivatives are not finite here, loops do not close or are in a singular position: "
+                "look at states, inputs, parameters");
             return STATUS_DISCARD;
         }
         state->derivatives_known = 1;
@@ -325,7 +406,7 @@ static void differentiate(const Instance *instance, Direction *direction)
     int i, k;
     memcpy(unit, instance->state.known, sizeof unit);
     memcpy(along, direction->along, sizeof along);
-    normalise(unit + FIRST_STATE);
+    settle(unit);
     for (i = 0; i < FMU_QUATERNIONS; i++) {
         const int first = FIRST_STATE + QUATERNIONS[i];
         lengths[i] = length_of(instance->state.known + first);
@@ -337,6 +418,7 @@ static void differentiate(const Instance *instance, Direction *direction)
             along[k] = (along[k] - unit[k]*radial[i])/lengths[i];
         }
     }
+    keep_closed(unit, along);
     MODEL(tangent)(unit, along, found, found + FMU_STATES);
     MODEL(derivatives)(unit, slopes);
     for (i = 0; i < FMU_QUATERNIONS; i++) {
@@ -382,22 +464,26 @@ static int exit_initialization(Instance *instance)
     if (!all_finite(instance->state.known, KNOWNS)) {
         return refuse(instance, "a start value is not finite, or the four numbers of a quaternion are all zero");
     }
+    if (!settle(instance->state.known)) {
+        return refuse(instance, "loops cannot be closed near these start values, or are in a singular position there");
+    }
     instance->state.mode = instance->model_exchange ? EVENT : STEP;
     return STATUS_OK;
 }
 
-/* Whether an event should bring quaternions back to unit length: hosts integrate them like any other state. */
+/* Whether an event should bring quaternions back to unit length and close loops: hosts integrate all states alike. */
 static int needs_event(const Instance *instance)
 {
-    return length_error(instance->state.known + FIRST_STATE) > FMU_QUATERNION_SLACK;
+    return length_error(instance->state.known + FIRST_STATE) > FMU_QUATERNION_SLACK
+        || opening(instance->state.known) > FMU_CLOSING_SLACK;
 }
 
-/* What happens at an event: nothing but quaternions changes. True if states did. */
+/* What happens at an event: states are brought back, nothing else changes. True if states did. */
 static int handle_event(Instance *instance)
 {
     const int changed = needs_event(instance);
     if (changed) {
-        normalise(instance->state.known + FIRST_STATE);
+        settle(instance->state.known);
         forget_unknowns(instance);
     }
     return changed;

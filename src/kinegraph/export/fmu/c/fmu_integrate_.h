@@ -36,6 +36,18 @@ static void combine(const double *weights, int count, double h, double (*slopes)
     }
 }
 
+/* The state at the end of a step with unit quaternions and closed loops. */
+static int settle_end(Instance *instance, double time, double *end)
+{
+    double *known = instance->state.known;
+    int good;
+    known[TIME] = time;
+    memcpy(known + FIRST_STATE, end, FMU_STATES*sizeof *end);
+    good = settle(known);
+    memcpy(end, known + FIRST_STATE, FMU_STATES*sizeof *end);
+    return good;
+}
+
 /* All slopes of a step from y (whose slope is the first) and the state at its end; the error in units of what is
    tolerated, infinite where a slope is not finite. */
 static double attempt(Instance *instance, double time, double h, double (*slopes)[FMU_STATES], const double *y,
@@ -46,8 +58,8 @@ static double attempt(Instance *instance, double time, double h, double (*slopes
     int stage;
     for (stage = 1; stage <= STAGES; stage++) {
         combine(STAGE_WEIGHTS[stage], stage, h, slopes, y, end);
-        if (stage == STAGES) {
-            normalise(end);
+        if (stage == STAGES && !settle_end(instance, time + h, end)) {
+            return HUGE_VAL;
         }
         slope_at(instance, time + STAGE_TIMES[stage]*h, end, slopes[stage]);
         if (!all_finite(slopes[stage], FMU_STATES)) {

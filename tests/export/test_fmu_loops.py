@@ -1,0 +1,59 @@
+"""FMUs of closed loops: closed in Co-Simulation, kept closed in Model Exchange, never drifting apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.export import Fmi
+from tests.export.test_fmu import Host, Maker, assert_same_motion, fmu, host, needs_compiler, run  # noqa: F401
+
+fmpy = pytest.importorskip("fmpy")
+from fmpy.validation import validate_fmu  # noqa: E402
+
+#: A free body on a rod: a quaternion and a constraint of lengths; the rod's anchor moves in time.
+SWING = """model swing; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); coordinates x = 0.8, y = 0, z = 0.6;
+    gravity 0, 0, -9.81; Body | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | m(2), Jx(0.1), Jy(0.2), Jz(0.25);
+    Anchor | Sx(0.1*sin(2*t)) |; loop rod | distance(1) | Anchor: | Body: Sy(0.1);"""
+
+
+@needs_compiler
+@pytest.mark.parametrize(("model", "fmi"), [("four-bar", Fmi.TWO), ("swing", Fmi.THREE)])
+def test_loops_stay_closed(fmu: Maker, model: str, fmi: Fmi) -> None:  # noqa: F811
+    mechanism = kg.parse(SWING) if model == "swing" else kg.load(model)
+    path = fmu(mechanism, fmi)
+    assert validate_fmu(path) == []
+    expected = kg.simulate(mechanism, 1, grid=20, rtol=1e-11, progress=False, native=False)
+    rows = kg.compile(mechanism, "constraints")
+    for kind, open_by, error in (("CoSimulation", 1e-12, 1e-7), ("ModelExchange", 2e-6, 1e-5)):
+        found = run(path, kind, 1.0)
+        assert_same_motion(found, expected, mechanism.layout.positions, error)
+        for t, *q in zip(found["time"], *(found[name] for name in mechanism.layout.positions), strict=True):
+            given = (np.array(q), t) if model == "swing" else (np.array(q),)
+            assert np.max(np.abs(rows(*given))) < open_by
+
+
+@needs_compiler
+def test_directional_derivatives_keep_loops_closed(host: Callable[..., Host]) -> None:  # noqa: F811
+    mechanism = kg.load("four-bar")
+    place = kg.assemble(mechanism, {"crank": 1, "crank'": 2})
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    point = dict(zip(names, (*place.q.tolist(), *place.v.tolist()), strict=True)) | {"tau:crank": 0.4, "a": 0.5}
+    unknowns = ["der(rocker)", "crank''", "rocker''", "kinetic", "tip.x"]
+    one = host(mechanism, Fmi.TWO).start(**point)
+    for known in ("crank", "rocker", "coupler'", "tau:crank"):
+        sides = []
+        for change in (1e-5, -1e-5):
+            shifted = host(mechanism, Fmi.TWO).start(**{**point, known: point[known] + change})
+            sides.append(shifted.get(*unknowns))
+        found = one.slope(unknowns, known)
+        np.testing.assert_allclose(found, (sides[0] - sides[1]) / 2e-5, rtol=1e-5, atol=1e-6, err_msg=known)
+
+
+@needs_compiler
+def test_what_cannot_be_closed_does_not_start(host: Callable[..., Host]) -> None:  # noqa: F811
+    with pytest.raises(Exception, match="ExitInitializationMode"):
+        host(kg.load("four-bar"), Fmi.TWO).start(d=5.0)
