@@ -1,90 +1,217 @@
-"""What is missing for rest: the equations that `equilibria` solves, on trees and with loops.
+"""What is missing for rest or steady motion: the equations that `equilibria` and `branches` solve.
 
-The unknowns are the positions, and with constraints a multiplier for every row: bias(q) - tau - J^T lambda = 0 and
-constraints(q) = 0.
+h(q, v) - tau - J^T lambda = 0, constraints(q) = 0, and in steady motion constraint_rates(q, v) = 0. The unknowns are
+the positions; with constraints the multipliers and the steady rates that follow from others; last the varied value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
-from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.kernels import called_rows, kernel_of
+from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
+from kinegraph.tasks.equations import FORCE, JACOBIAN, RATE, VALUE, force_kernel, parameter_slope, row_kernel, slope
+from kinegraph.tasks.kernels import called_rows
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
+from kinegraph.tasks.varied import Varied
 
-_FORCE, _ROWS, _JACOBIAN = "bias", "constraints", "constraint_jacobian"
+
+@dataclass(frozen=True)
+class _Line:
+    """Some equations for rows of states: values, and slopes by displacements, velocities and the varied value."""
+
+    value: Floats
+    by_displacement: Floats
+    by_velocity: Floats
+    by_varied: Floats
 
 
 @dataclass(frozen=True)
 class Balance:
-    """The equations of rest under the forces of a point, for rows of unknowns at once."""
+    """The equations under the forces and steady rates of a point, for rows of unknowns at once.
 
-    kernel: Kernel
+    holonomic: the rows that hold by position. cyclic: coordinates on which nothing depends. free: velocities that are
+    unknown. moving: whether anything is steadily
+    in motion, so that the rates of the constraints must vanish too.
+    """
+
+    forces: Kernel
+    constraints: Kernel | None
     point: OperatingPoint
-    rows: int
+    rows: int = 0
+    holonomic: tuple[int, ...] = ()
+    cyclic: tuple[int, ...] = ()
+    free: tuple[int, ...] = ()
+    moving: bool = False
+    varied: Varied | None = None
 
     @property
     def positions(self) -> int:
-        """How many of the unknowns are positions; the others are multipliers."""
+        """How many of the unknowns are positions; then come multipliers, rates, and the varied value."""
         return len(self.point.q)
 
+    @property
+    def unknowns(self) -> int:
+        """How many unknowns there are, without the varied value."""
+        return self.positions + self.rows + len(self.free)
+
     def started(self, q: Floats) -> Floats:
-        """Unknowns to begin with: the multipliers that come nearest to balance."""
+        """Unknowns to begin with, at the point's value: the multipliers that come nearest to balance."""
         if not self.rows:
             return q
-        found = self._found(q)
-        missing = found[_FORCE] - self.point.tau
-        pairs = zip(found[_JACOBIAN], missing, strict=True)
+        rates = np.tile(self.point.v[list(self.free)], (len(q), 1))
+        found = np.hstack([q, np.zeros((len(q), self.rows)), rates])
+        arguments = self._arguments(found)
+        missing = called_rows(self.forces, arguments)[FORCE] - arguments["tau"]
+        pairs = zip(self._rows_at(arguments)[JACOBIAN], missing, strict=True)
         multipliers = [np.linalg.lstsq(jacobian.T, force, rcond=1e-12)[0] for jacobian, force in pairs]
-        return np.hstack([q, np.reshape(multipliers, (len(q), self.rows))])
+        found[:, self.positions : self.positions + self.rows] = multipliers
+        return found
 
     def missing(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """What is missing for rest, and its derivative by the unknowns, row by row."""
-        found = self._found(unknowns[:, : self.positions])
-        force, slope = found[_FORCE] - self.point.tau, found[_slope(_FORCE)]
-        if not self.rows:
-            return np.asarray(force), slope
-        multipliers, jacobian = unknowns[:, self.positions :], found[_JACOBIAN]
-        force = force - np.einsum("kri,kr->ki", jacobian, multipliers)
-        slope = slope - np.einsum("krij,kr->kij", found[_slope(_JACOBIAN)], multipliers)
-        upper = np.concatenate([slope, -jacobian.transpose(0, 2, 1)], axis=2)
-        none = np.zeros((len(unknowns), self.rows, self.rows))
-        lower = np.concatenate([found[_slope(_ROWS)], none], axis=2)
-        return np.hstack([force, found[_ROWS]]), np.concatenate([upper, lower], axis=1)
+        """What is missing, and its derivative by the unknowns, row by row; a varied value is the last unknown."""
+        arguments = self._arguments(unknowns)
+        lines = [self._force_line(arguments)]
+        by_multiplier = np.zeros((len(unknowns), self.positions, 0))
+        if self.rows:
+            found = self._rows_at(arguments)
+            multipliers = unknowns[:, self.positions : self.positions + self.rows]
+            lines = [self._held(lines[0], found, multipliers), *self._row_lines(found)]
+            by_multiplier = -found[JACOBIAN].transpose(0, 2, 1)
+        values = np.hstack([line.value for line in lines])
+        padding = ((0, 0), (0, values.shape[1] - self.positions), (0, 0))
+        blocks = [np.concatenate([line.by_displacement for line in lines], axis=1), np.pad(by_multiplier, padding)]
+        blocks.append(np.concatenate([line.by_velocity for line in lines], axis=1)[:, :, list(self.free)])
+        if self.varied is not None:
+            blocks.append(np.concatenate([line.by_varied for line in lines], axis=1)[:, :, None])
+        return values, np.concatenate(blocks, axis=2)
 
-    def _found(self, q: Floats) -> dict[str, Floats]:
-        still = np.zeros_like(self.point.v)
-        return called_rows(self.kernel, {**self.point.arguments(), "v": still, "a": still, "q": q})
+    def at(self, unknowns: Floats) -> OperatingPoint:
+        """The state that one row of unknowns says."""
+        v = self.point.v.copy()
+        v[list(self.free)] = unknowns[self.positions + self.rows : self.unknowns]
+        point = replace(self.point, q=unknowns[: self.positions], v=v)
+        return point if self.varied is None else self.varied.at(point, float(unknowns[-1]))
+
+    def _arguments(self, unknowns: Floats) -> dict[str, Floats | float]:
+        """What kernels take; what differs from row to row as rows."""
+        count = len(unknowns)
+        found = {**self.point.arguments(), "q": unknowns[:, : self.positions]}
+        v = np.tile(self.point.v, (count, 1))
+        v[:, list(self.free)] = unknowns[:, self.positions + self.rows : self.unknowns]
+        rows = {"v": v, "tau": np.tile(self.point.tau, (count, 1)), "u": np.tile(self.point.u, (count, 1))}
+        rows["p"] = np.tile(np.array([value for _, value in self.point.given]), (count, 1))
+        if self.varied is not None and unknowns.shape[1] > self.unknowns:
+            place = 0 if self.varied.group is Variables.PARAMETERS else self.varied.index
+            rows[self.varied.group.value][:, place] = unknowns[:, -1]
+        return found | rows
+
+    def _rows_at(self, arguments: Mapping[str, Floats | float]) -> dict[str, Floats]:
+        assert self.constraints is not None
+        return called_rows(self.constraints, arguments)
+
+    def _force_line(self, arguments: Mapping[str, Floats | float]) -> _Line:
+        found = called_rows(self.forces, arguments)
+        value = np.asarray(found[FORCE] - arguments["tau"])
+        by_velocity = found[slope(FORCE, "v")]
+        if self.varied is None:
+            by_varied = np.zeros_like(value)
+        elif self.varied.group is Variables.FORCES:
+            by_varied = np.zeros_like(value)
+            by_varied[:, self.varied.index] = -1.0
+        elif self.varied.group is Variables.INPUTS:
+            by_varied = found[slope(FORCE, "u")][:, :, self.varied.index]
+        else:
+            by_varied = self._by_parameter_or_rate(found, FORCE, by_velocity)
+        return _Line(value, found[slope(FORCE, "dq")], by_velocity, by_varied)
+
+    def _by_parameter_or_rate(self, found: Mapping[str, Floats], quantity: str, by_velocity: Floats) -> Floats:
+        """The slope by the varied value, where it is a parameter or a velocity; else nothing."""
+        if self.varied is not None and self.varied.group is Variables.PARAMETERS:
+            return found[parameter_slope(quantity, self.varied.name)]
+        if self.varied is not None and self.varied.group is Variables.VELOCITIES:
+            return np.asarray(by_velocity[:, :, self.varied.index])
+        return np.zeros(by_velocity.shape[:2])
+
+    def _held(self, line: _Line, found: Mapping[str, Floats], multipliers: Floats) -> _Line:
+        """The forces with those of the constraints."""
+        by_varied = line.by_varied
+        if self.varied is not None and self.varied.group is Variables.PARAMETERS:
+            turned = found[parameter_slope(JACOBIAN, self.varied.name)]
+            by_varied = by_varied - np.einsum("kri,kr->ki", turned, multipliers)
+        return _Line(
+            line.value - np.einsum("kri,kr->ki", found[JACOBIAN], multipliers),
+            line.by_displacement - np.einsum("krij,kr->kij", found[slope(JACOBIAN, "dq")], multipliers),
+            line.by_velocity,
+            by_varied,
+        )
+
+    def _row_lines(self, found: Mapping[str, Floats]) -> list[_Line]:
+        jacobian = found[JACOBIAN]
+        held, none = np.zeros_like(jacobian), np.zeros_like(jacobian)
+        held[:, list(self.holonomic)] = jacobian[:, list(self.holonomic)]
+        lines = [_Line(found[VALUE], held, none, self._by_parameter_or_rate(found, VALUE, none))]
+        if self.moving:
+            by_varied = self._by_parameter_or_rate(found, RATE, jacobian)
+            lines.append(_Line(found[RATE], found[slope(RATE, "dq")], jacobian, by_varied))
+        return lines
 
 
-def balance(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None) -> Balance:
-    """The equations of rest of a mechanism."""
-    wanted = [_FORCE, _slope(_FORCE)]
-    rows = 0
-    if is_constrained(mechanism):
+def balance(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar] | None = None,
+    rates: tuple[str, ...] = (),
+    varied: Varied | None = None,
+) -> Balance:
+    """The equations of a mechanism at rest, or, with the named rates of cyclic coordinates, in steady motion.
+
+    The velocities of the point hold for the named rates; all others are zero, or follow from them by the constraints.
+    """
+    constrained = is_constrained(mechanism)
+    if varied is not None and varied.group is Variables.VELOCITIES:
+        rates = tuple(dict.fromkeys((*rates, varied.name)))
+    forces = force_kernel(mechanism, parameters, point.runtime)
+    rows = row_kernel(mechanism, parameters, point.runtime) if constrained else None
+    held = [mechanism.layout.velocities.index(name) for name in rates]
+    cyclic = cyclic_velocities(mechanism, point, forces, rows)
+    if constrained and not rates:
         _require_positions(mechanism)
-        rows = len(row_names_of(mechanism))
-        wanted += [_ROWS, _slope(_ROWS), _JACOBIAN, _slope(_JACOBIAN)]
-    return Balance(kernel_of(mechanism, wanted, parameters), point, rows)
+    _require_cyclic(mechanism, held, cyclic)
+    free = tuple(index for index in cyclic if index not in held) if constrained and rates else ()
+    v = np.zeros_like(point.v)
+    kept = [*held, *free]
+    v[kept] = point.v[kept]
+    count = len(row_names_of(mechanism)) if constrained else 0
+    holonomic = tuple(holonomic_rows(mechanism))
+    return Balance(forces, rows, replace(point, v=v), count, holonomic, cyclic, free, bool(rates), varied)
 
 
-def _slope(quantity: str) -> str:
-    return f"d({quantity})/d(all:dq)"
+def _require_cyclic(mechanism: Mechanism, held: list[int], cyclic: tuple[int, ...]) -> None:
+    names = mechanism.layout.velocities
+    for index in held:
+        if index not in cyclic:
+            listed = ", ".join(names[k] for k in cyclic) or "none"
+            raise TaskError(
+                f"{mechanism.name}: {names[index]} cannot stay constant: the equations depend on its coordinate\n"
+                f"  steady rates are those of cyclic coordinates; here: {listed}"
+            )
 
 
 def _require_positions(mechanism: Mechanism) -> None:
-    for one in mechanism.constraints:
-        if constraint_kind(mechanism, one) is ConstraintKind.NONHOLONOMIC:
+    holonomic = holonomic_rows(mechanism)
+    for index, name in enumerate(row_names_of(mechanism)):
+        if index not in holonomic:
             raise TaskError(
-                f"{mechanism.name}: {one.name} restricts velocities only and can hold the mechanism anywhere, so its "
-                "equilibria are not isolated\n  leave it out here, or hold coordinates with lock"
+                f"{mechanism.name}: {name} restricts velocities only and can hold the mechanism anywhere, so its "
+                "equilibria are not isolated\n  leave it out here, hold coordinates with lock, or give a steady rate"
             )

@@ -1,4 +1,4 @@
-"""`equilibria`: all positions of rest that are found from many starts, each with its stability.
+"""`equilibria`: all positions of rest or steady motion that are found from many starts, each with its stability.
 
 Newton's method on the equations of rest (`balance.py`), with exact Jacobians, all starts at once in one batch.
 """
@@ -27,10 +27,11 @@ _LARGEST_STEP = 0.5
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """One position of rest; `unstable` counts eigenvalues with a positive real part."""
+    """One position of rest, or steady motion with the velocities v; `unstable` counts growing eigenvalues."""
 
     q: Floats
     eigenvalues: np.ndarray
+    v: Floats
 
     @property
     def unstable(self) -> int:
@@ -72,25 +73,44 @@ def equilibria(
 ) -> Equilibria:
     """Positions of rest under the given forces (`at`: tau:q1=..., inputs).
 
+    A rate in `at` (psi'=3) asks for steady motions: the coordinate must be cyclic, and turns or slides at this rate.
     within: where to look, by coordinate; by default one turn for angles and -1..1 for lengths.
     """
     mechanism = mechanism_of(mechanism)
-    layout = mechanism.layout
-    if layout.quaternions:
-        raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")
+    require_isolated(mechanism)
     point = operating_point(mechanism, at, parameters)
-    box = search_box(mechanism, within or {}, 1.0)
-    equations = balance(mechanism, point, parameters)
-    random = np.random.default_rng(seed)
-    first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
-    found = _newton(equations, np.vstack([point.q, np.zeros(len(box)), first]))
-    distinct = _distinct(mechanism, found, within or {})
-    if not distinct:
+    equations = balance(mechanism, point, parameters, rates_in(mechanism, at))
+    found = searched(mechanism, equations, within or {}, starts, seed)
+    if not found:
         raise TaskError(
             f"{mechanism.name}: no equilibrium was found from {starts} starts; widen `within`, or add starts"
         )
-    described = [_described(mechanism, point.at(q), parameters) for q in distinct]
-    return Equilibria(tuple(described), layout.positions, starts)
+    described = [_described(mechanism, equations.at(unknowns), parameters) for unknowns in found]
+    return Equilibria(tuple(described), mechanism.layout.positions, starts)
+
+
+def require_isolated(mechanism: Mechanism) -> None:
+    """Equilibria of bodies that turn freely are not isolated points."""
+    if mechanism.layout.quaternions:
+        raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")
+
+
+def rates_in(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> tuple[str, ...]:
+    """The velocities that `at` names."""
+    return tuple(name for name in at or {} if name in mechanism.layout.velocities)
+
+
+def searched(
+    mechanism: Mechanism, equations: Balance, within: Mapping[str, tuple[float, float]], starts: int, seed: int
+) -> list[Floats]:
+    """Unknowns of all solutions that Newton's method finds from many starts, each once."""
+    box = search_box(mechanism, within, 1.0)
+    random = np.random.default_rng(seed)
+    first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
+    places = np.vstack([equations.point.q, np.zeros(len(box)), first])
+    places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]
+    found = _newton(equations, places)
+    return _distinct(mechanism, found, within)
 
 
 def _newton(equations: Balance, q: Floats) -> Floats:
@@ -108,7 +128,7 @@ def _newton(equations: Balance, q: Floats) -> Floats:
     residual, slope = equations.missing(unknowns)
     scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
     arrived = alive & (np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-10 * scale)
-    return np.asarray(unknowns[arrived, : equations.positions])
+    return np.asarray(unknowns[arrived])
 
 
 def _steps(residual: Floats, slope: Floats) -> Floats:
@@ -116,18 +136,23 @@ def _steps(residual: Floats, slope: Floats) -> Floats:
     return np.reshape(np.array(steps, dtype=np.float64), residual.shape)
 
 
-def _distinct(mechanism: Mechanism, q: Floats, within: Mapping[str, tuple[float, float]]) -> list[Floats]:
+def _distinct(mechanism: Mechanism, unknowns: Floats, within: Mapping[str, tuple[float, float]]) -> list[Floats]:
     """Each equilibrium once. An angle is the same after a turn unless an element holds it or the user limits it."""
-    names = mechanism.layout.positions
-    turns = [index for index, name in enumerate(names) if name not in within and repeats(mechanism, name)]
+    size = len(mechanism.layout.positions)
+    turns = repeating(mechanism, within)
     found: list[Floats] = []
-    for row in wrapped(q, turns):
-        if not any(same_place(row, other, turns) for other in found):
+    for row in wrapped(unknowns, turns):
+        if not any(same_place(row[:size], other[:size], turns) for other in found):
             found.append(row)
-    return sorted(found, key=lambda row: np.round(row, 9).tolist())
+    return sorted(found, key=lambda row: np.round(row[:size], 9).tolist())
+
+
+def repeating(mechanism: Mechanism, within: Mapping[str, tuple[float, float]]) -> list[int]:
+    """The positions that are the same after a turn, by index."""
+    names = mechanism.layout.positions
+    return [index for index, name in enumerate(names) if name not in within and repeats(mechanism, name)]
 
 
 def _described(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> Equilibrium:
-    still = OperatingPoint(point.q, np.zeros_like(point.v), point.tau, point.u, point.t)
-    linear = linearised_at(mechanism, still, parameters=parameters)
-    return Equilibrium(point.q, linear.eigenvalues)
+    linear = linearised_at(mechanism, point, parameters=parameters)
+    return Equilibrium(point.q, linear.eigenvalues, point.v)

@@ -13,19 +13,27 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.operating_point import Floats
 
 
-def kernel_of(mechanism: Mechanism, quantities: Quantities, parameters: Mapping[str, Scalar] | None = None) -> Kernel:
-    """Machine code for quantities, with numbers for all parameters."""
+def kernel_of(
+    mechanism: Mechanism,
+    quantities: Quantities,
+    parameters: Mapping[str, Scalar] | None = None,
+    runtime: tuple[str, ...] = (),
+) -> Kernel:
+    """Machine code for quantities, with numbers for all parameters but those of `runtime`, which it takes as p."""
     wanted = tuple(str(quantity) for quantity in quantities_of(quantities))
     given = tuple(sorted((name, expression(value)) for name, value in (parameters or {}).items()))
-    return _remembered(mechanism, wanted, given)
+    return _remembered(mechanism, wanted, given, runtime)
 
 
 @lru_cache(maxsize=32)
 def _remembered(
-    mechanism: Mechanism, quantities: tuple[str, ...], parameters: tuple[tuple[str, Expression], ...]
+    mechanism: Mechanism,
+    quantities: tuple[str, ...],
+    parameters: tuple[tuple[str, Expression], ...],
+    runtime: tuple[str, ...],
 ) -> Kernel:
     """A task at many states, a search for a critical speed, asks for one kernel over and over."""
-    kernel = compile(mechanism, quantities, parameters=dict(parameters), loops=False)
+    kernel = compile(mechanism, quantities, parameters=dict(parameters), runtime=runtime, loops=False)
     assert isinstance(kernel, Kernel)
     return kernel
 

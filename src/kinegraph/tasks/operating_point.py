@@ -29,18 +29,25 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """One state of a mechanism with what drives it."""
+    """One state of a mechanism with what drives it; `given` are parameters that kernels take when they run."""
 
     q: Floats
     v: Floats
     tau: Floats
     u: Floats
     t: float = 0.0
+    given: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def runtime(self) -> tuple[str, ...]:
+        """The names of the parameters that the point gives."""
+        return tuple(name for name, _ in self.given)
 
     def arguments(self, accelerations: Floats | None = None) -> dict[str, Floats | float]:
         """Everything a kernel may take, by the name of the argument."""
         a = np.zeros_like(self.v) if accelerations is None else accelerations
-        return {"q": self.q, "v": self.v, "a": a, "tau": self.tau, "u": self.u, "t": self.t}
+        p = np.array([value for _, value in self.given])
+        return {"q": self.q, "v": self.v, "a": a, "tau": self.tau, "u": self.u, "t": self.t, "p": p}
 
     def at(self, q: Floats) -> OperatingPoint:
         """The same with other positions."""

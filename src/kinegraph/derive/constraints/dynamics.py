@@ -136,6 +136,10 @@ class ConstrainedDynamics:
         """How fast what is missing changes, by stated row."""
         return [row.rate for row in self.stated]
 
+    def row_accelerations(self, accelerations: Sequence[Scalar]) -> list[Scalar]:
+        """What is missing by acceleration, by stated row: J a and what changes although velocities do not."""
+        return [sum((j * a for j, a in zip(row.jacobian, accelerations, strict=True)), row.bias) for row in self.stated]
+
     def _spread(self, found: Sequence[Scalar], other: int) -> list[Scalar]:
         """Entries of the rows that take part, among all rows."""
         like = self.ties.layout.tree.like

@@ -211,6 +211,17 @@ TABLE: tuple[QuantityRecord, ...] = (
         synonyms=("velocity_constraints",),
     ),
     QuantityRecord(
+        "constraint_accelerations",
+        "what loops and constraints miss by acceleration, row by row",
+        derive=constraints.accelerations,
+        arguments=_QVA,
+        shape=(Extent.ROWS,),
+        frame=Frame.ROWS,
+        unit="m/s^2, rad/s^2",
+        letter=Letter("Phi", dots=2),
+        synonyms=("acceleration_constraints",),
+    ),
+    QuantityRecord(
         "multipliers",
         "force or moment that the first frame of each row exerts on the second",
         derive=constraints.multipliers,

@@ -22,6 +22,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.kernels import called, kernel_of
+from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.linear.tangent import Tangent, tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
@@ -83,15 +84,13 @@ def linearised_at(
 ) -> Linearisation:
     """Like linearise, at a point that is known already."""
     layout = mechanism.layout
-    by = [ALL + word for word in ("dq", "v", "tau", *(["u"] if layout.inputs else []))]
-    kernel = kernel_of(mechanism, ["qdd", *(f"d(qdd)/d({item})" for item in by)], parameters)
-    found = called(kernel, point.arguments())
+    motion = acceleration_slopes(mechanism, point, parameters)
     if steady:
-        _require_steady(mechanism, found["qdd"], found["d(qdd)/d(all:tau)"])
+        _require_steady(mechanism, motion.accelerations, motion.by_force)
     space = tangent(mechanism, point, parameters)
     state = _state_derivative(space)
-    gains = np.hstack([found[f"d(qdd)/d({item})"] for item in by[2:]])
-    accelerations = np.hstack([found["d(qdd)/d(all:dq)"], found["d(qdd)/d(all:v)"]]) @ state
+    gains = np.hstack([motion.by_force, motion.by_input])
+    accelerations = np.hstack([motion.by_displacement, motion.by_velocity]) @ state
     size = len(layout.velocities)
     rates = np.hstack([_turning(mechanism, point), np.eye(size)]) @ state
     displaced, moving = list(space.displaced), list(space.moving)
@@ -169,7 +168,7 @@ def _observed(
     wanted = quantities_of(outputs)
     widths = {"dq": size, "v": size, "tau": len(layout.forces), "u": len(layout.inputs)}
     slopes = [_slope(name, by) for name in wanted for by in (*widths, "a") if _depends(name, by, mechanism)]
-    found = called(kernel_of(mechanism, [*wanted, *slopes], parameters), point.arguments())
+    found = called(kernel_of(mechanism, [*wanted, *slopes], parameters, point.runtime), point.arguments())
     rows, names = [], []
     for name in wanted:
         entries = np.size(found[str(name)])

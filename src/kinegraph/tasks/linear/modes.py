@@ -17,7 +17,8 @@ from kinegraph.display import RichDisplay
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.kernels import called, kernel_of
+from kinegraph.tasks.equations import FORCE, INERTIA, force_kernel, slope
+from kinegraph.tasks.kernels import called
 from kinegraph.tasks.linear.linearise import Linearisation, linearised_at
 from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
@@ -95,8 +96,8 @@ def _undamped(
         return None
     if is_constrained(mechanism):
         return _undamped_on_constraints(mechanism, point, linear, parameters)
-    found = called(kernel_of(mechanism, "H,d(tau)/d(all:dq),d(tau)/d(all:v)", parameters), point.arguments())
-    mass, stiffness, damping = found["H"], found["d(tau)/d(all:dq)"], found["d(tau)/d(all:v)"]
+    found = called(force_kernel(mechanism, parameters), point.arguments())
+    mass, stiffness, damping = found[INERTIA], found[slope(FORCE, "dq")], found[slope(FORCE, "v")]
     scale = np.max(np.abs(stiffness), initial=0.0)
     if not all(np.isfinite(matrix).all() for matrix in (mass, damping)):
         return None
@@ -112,7 +113,7 @@ def _undamped_on_constraints(
     space = tangent(mechanism, point, parameters)
     if space.displaced != space.moving:
         return None
-    inertia = called(kernel_of(mechanism, "H", parameters), point.arguments())["H"]
+    inertia = called(force_kernel(mechanism, parameters), point.arguments())[INERTIA]
     mass = space.velocities.T @ inertia @ space.velocities
     lower = -mass @ linear.A[len(mass) :]
     stiffness, damping = lower[:, : len(mass)], lower[:, len(mass) :]

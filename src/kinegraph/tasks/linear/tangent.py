@@ -11,17 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.kernels import called, kernel_of
+from kinegraph.tasks.cyclic import holonomic_rows
+from kinegraph.tasks.equations import JACOBIAN, RATE, row_kernel, slope
+from kinegraph.tasks.kernels import called
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
-
-_JACOBIAN, _SLOPE = "constraint_jacobian", "d(constraint_rates)/d(all:dq)"
 
 
 @dataclass(frozen=True)
@@ -44,24 +42,18 @@ def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str
     every = tuple(range(size))
     if not is_constrained(mechanism):
         return Tangent(every, every, np.eye(size), np.eye(size), np.zeros((size, size)))
-    found = called(kernel_of(mechanism, [_JACOBIAN, _SLOPE], parameters), point.arguments())
-    jacobian, slope = found[_JACOBIAN], found[_SLOPE]
-    if not (np.all(np.isfinite(jacobian)) and np.all(np.isfinite(slope))):
+    found = called(row_kernel(mechanism, parameters, point.runtime), point.arguments())
+    jacobian, turned = found[JACOBIAN], found[slope(RATE, "dq")]
+    if not (np.all(np.isfinite(jacobian)) and np.all(np.isfinite(turned))):
         raise TaskError(f"{mechanism.name}: the constraints have no finite derivative here: choose another state")
-    held = jacobian[_holonomic(mechanism)]
+    held = jacobian[holonomic_rows(mechanism)]
     displaced, positions = _solved(held)
     moving, velocities = _solved(jacobian)
     rows = list(row_rank(jacobian).independent)
     dependent = [index for index in every if index not in moving]
     turning = np.zeros((size, len(displaced)))
-    turning[dependent] = -np.linalg.solve(jacobian[np.ix_(rows, dependent)], slope[rows] @ positions)
+    turning[dependent] = -np.linalg.solve(jacobian[np.ix_(rows, dependent)], turned[rows] @ positions)
     return Tangent(displaced, moving, positions, velocities, turning)
-
-
-def _holonomic(mechanism: Mechanism) -> list[int]:
-    """The rows that hold by position."""
-    free = {one.name for one in mechanism.constraints if constraint_kind(mechanism, one) is ConstraintKind.NONHOLONOMIC}
-    return [index for index, name in enumerate(row_names_of(mechanism)) if name not in free]
 
 
 def _solved(jacobian: Floats) -> tuple[tuple[int, ...], Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinegraph.derive.quantities.definitions.accelerations import accelerations_of, driving_forces
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
@@ -29,6 +30,13 @@ def jacobian(derivation: Derivation, quantity: Quantity) -> Square:
 def rates(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """How fast what is missing changes, row by row."""
     return derivation.constrained.rates()
+
+
+def accelerations(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """How fast the rates change under given accelerations, row by row."""
+    symbols = Variables.ACCELERATIONS.symbols(derivation.mechanism)
+    builder = derivation.builder
+    return derivation.constrained.row_accelerations([Scalar(builder, builder.symbol(*one)) for one in symbols])
 
 
 def multipliers(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
