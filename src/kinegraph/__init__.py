@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kinegraph.solve.problem.problem import Sampled
     from kinegraph.store.schema.open import open_store
     from kinegraph.tasks.assemble import assemble
+    from kinegraph.tasks.branches.branches import branches
     from kinegraph.tasks.equilibria import equilibria
     from kinegraph.tasks.forces.reactions import reactions
     from kinegraph.tasks.forces.smoothing import Measured
@@ -72,6 +73,7 @@ _HOMES = {
     "Sampled": "kinegraph.solve.problem.problem",
     "assemble": "kinegraph.tasks.assemble",
     "base_parameters": "kinegraph.compiler.base_parameters",
+    "branches": "kinegraph.tasks.branches.branches",
     "compile": "kinegraph.compiler.compile",
     "compile_sparse": "kinegraph.compiler.compile",
     "count": "kinegraph.graph.count",
@@ -120,6 +122,7 @@ __all__ = [
     "Sampled",
     "assemble",
     "base_parameters",
+    "branches",
     "compile",
     "compile_sparse",
     "count",

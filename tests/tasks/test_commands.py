@@ -16,6 +16,7 @@ from tests.cli.run import runner
         ),
         ("modes double-pendulum --equilibrium 1", {"modes", "stable"}),
         ("equilibria double-pendulum", {"equilibria", "starts"}),
+        ("equilibria bead-on-hoop --over omega=3:6 --starts 2", {"over", "equilibria", "branches"}),
         ("integrals heavy-top", {"integrals"}),
         ("assemble four-bar --at crank=1 --all", {"modes", "dof"}),
         (
@@ -60,6 +61,9 @@ def test_json(capsys, command, keys):
         ("ik puma560 --body L6 --pose 1,2", "2 numbers"),
         ("ik puma560 --body L6 --pose 5,0,0", "not reached"),
         ("equilibria double-pendulum --within q1=1", "NAME=FROM:TO"),
+        ("equilibria double-pendulum --over m1", "NAME=FROM:TO"),
+        ("equilibria double-pendulum --plot a.png", "say over what"),
+        ('equilibria double-pendulum --at "q1\'=1"', "q1' cannot stay constant"),
         ("sensitivity double-pendulum --for 1 --by mm1", "has no 'mm1'"),
         ("fit double-pendulum missing.csv --unknown m1", "missing.csv"),
         ("fit double-pendulum missing.csv --unknown m1 --bounds m1=3", "NAME=FROM:TO"),

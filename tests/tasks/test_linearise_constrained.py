@@ -6,7 +6,9 @@ from scipy.optimize import brentq
 
 import kinegraph as kg
 from kinegraph.errors import AssemblyError, TaskError
+from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.linear.tangent import tangent
+from kinegraph.tasks.operating_point import OperatingPoint
 from tests.simulate.test_nonholonomic import DISC
 
 TREE = """
@@ -137,3 +139,37 @@ def test_bicycle_weave_and_capsize_speeds(bicycle):
     capsize = brentq(lambda v: np.linalg.det(lower_rows(bicycle, v)[0][:, :2]), 5.9, 6.2, xtol=1e-14)
     assert weave == pytest.approx(4.29238253634111, abs=2e-12)
     assert capsize == pytest.approx(6.02426201538837, abs=2e-12)
+
+
+def test_implicit_derivatives_are_those_of_the_formulas():
+    """Accelerations in motion: implicit differentiation against the differentiated graph of the accelerations."""
+    bars = kg.load("four-bar")
+    place = kg.assemble(bars, {"crank": 0.9, "crank'": 2.3})
+    point = OperatingPoint(place.q, place.v, np.random.default_rng(3).normal(size=3), np.zeros(0))
+    found = acceleration_slopes(bars, point)
+    wanted = kg.compile(bars, "qdd,d(qdd)/d(dq),d(qdd)/d(v),d(qdd)/d(tau)")(point.q, point.v, point.tau)
+    space = tangent(bars, point)
+    state = np.block([[space.positions, np.zeros((3, 1))], [space.turning, space.velocities]])
+    one = np.hstack([found.by_displacement, found.by_velocity]) @ state  # off the loop formulas may differ
+    other = np.hstack([wanted["d(qdd)/d(dq)"], wanted["d(qdd)/d(v)"]]) @ state
+    np.testing.assert_allclose(found.accelerations, wanted["qdd"], rtol=1e-11)
+    np.testing.assert_allclose(one, other, rtol=1e-11)
+    np.testing.assert_allclose(found.by_force, wanted["d(qdd)/d(tau)"], rtol=1e-11)
+
+
+def test_a_singular_position_is_named():
+    """The parallelogram flattened: its row of the coupler's angle says nothing there."""
+    flat = {"crank": 0, "coupler": 0, "rocker": 0}
+    with pytest.raises(TaskError, match="the position is singular"):
+        kg.linearise("four-bar", flat, parameters={"a": 1, "b": 2, "c": 1, "d": 2}, steady=False)
+
+
+def test_accelerations_of_rows_are_rates_of_their_rates():
+    bars = kg.load("four-bar")
+    rng = np.random.default_rng(4)
+    q, v, a = rng.normal(size=(3, 3))
+    found = kg.compile(bars, "constraint_accelerations")(q, v, a)
+    rates = kg.compile(bars, "constraint_rates")
+    h = 1e-5
+    later, earlier = (rates(q + s * v + s**2 * a / 2, v + s * a) for s in (h, -h))
+    np.testing.assert_allclose(found, (later - earlier) / (2 * h), atol=1e-8)

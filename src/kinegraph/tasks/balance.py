@@ -109,7 +109,7 @@ class Balance:
         v = np.tile(self.point.v, (count, 1))
         v[:, list(self.free)] = unknowns[:, self.positions + self.rows : self.unknowns]
         rows = {"v": v, "tau": np.tile(self.point.tau, (count, 1)), "u": np.tile(self.point.u, (count, 1))}
-        rows["p"] = np.tile(np.array([value for _, value in self.point.given]), (count, 1))
+        rows["p"] = np.tile(self.point.arguments()["p"], (count, 1))
         if self.varied is not None and unknowns.shape[1] > self.unknowns:
             place = 0 if self.varied.group is Variables.PARAMETERS else self.varied.index
             rows[self.varied.group.value][:, place] = unknowns[:, -1]
@@ -180,12 +180,12 @@ def balance(
     constrained = is_constrained(mechanism)
     if varied is not None and varied.group is Variables.VELOCITIES:
         rates = tuple(dict.fromkeys((*rates, varied.name)))
+    if constrained and not rates:
+        _require_positions(mechanism)
     forces = force_kernel(mechanism, parameters, point.runtime)
     rows = row_kernel(mechanism, parameters, point.runtime) if constrained else None
     held = [mechanism.layout.velocities.index(name) for name in rates]
     cyclic = cyclic_velocities(mechanism, point, forces, rows)
-    if constrained and not rates:
-        _require_positions(mechanism)
     _require_cyclic(mechanism, held, cyclic)
     free = tuple(index for index in cyclic if index not in held) if constrained and rates else ()
     v = np.zeros_like(point.v)

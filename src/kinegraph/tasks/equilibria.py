@@ -133,7 +133,7 @@ def _newton(equations: Balance, q: Floats) -> Floats:
 
 def _steps(residual: Floats, slope: Floats) -> Floats:
     steps = [np.linalg.lstsq(s, r, rcond=1e-13)[0] for s, r in zip(slope, residual, strict=True)]
-    return np.reshape(np.array(steps, dtype=np.float64), residual.shape)
+    return np.reshape(np.array(steps, dtype=np.float64), (len(slope), slope.shape[2]))
 
 
 def _distinct(mechanism: Mechanism, unknowns: Floats, within: Mapping[str, tuple[float, float]]) -> list[Floats]:

@@ -46,7 +46,7 @@ class OperatingPoint:
     def arguments(self, accelerations: Floats | None = None) -> dict[str, Floats | float]:
         """Everything a kernel may take, by the name of the argument."""
         a = np.zeros_like(self.v) if accelerations is None else accelerations
-        p = np.array([value for _, value in self.given])
+        p = np.array([value for _, value in self.given], dtype=float)
         return {"q": self.q, "v": self.v, "a": a, "tau": self.tau, "u": self.u, "t": self.t, "p": p}
 
     def at(self, q: Floats) -> OperatingPoint:

@@ -1,58 +1,142 @@
-"""`kinegraph equilibria`: positions of rest."""
+"""`kinegraph equilibria`: positions of rest and steady motions, and their branches over a parameter."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.tasks.common import AtOption, pair, ranges, show_table, state_settings
+from kinegraph.cli.tasks.common import AtOption, pair, ranges, show_table, state_settings, zip_names
+from kinegraph.errors import TaskError
+from kinegraph.tasks.branches.branches import Branch, Branches, branches
+from kinegraph.tasks.equilibria import Equilibria, equilibria
 
 
 @reads_model
 def run(
     source: ModelSource,
     at: AtOption = None,
+    over: Annotated[
+        str,
+        typer.Option(
+            "--over", metavar="NAME=FROM:TO", help="Follow branches over a parameter, force, input or steady rate."
+        ),
+    ] = "",
     within: Annotated[
         list[str] | None,
         typer.Option("--within", metavar="NAME=FROM:TO", help="Where to look, e.g. --within q1=-10:10."),
     ] = None,
     starts: Annotated[
-        int, typer.Option("--starts", min=1, max=1_000_000, help="From how many places to search.")
-    ] = 400,
+        int | None,
+        typer.Option("--starts", min=0, max=1_000_000, help="From how many places to search: 400, with --over 200."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the starting places.")] = 0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="With --over: the diagram as a picture.")
+    ] = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """All equilibria that are found from many starts, with their stability.
+    """All equilibria that are found from many starts, with their stability; a rate in --at asks for steady motions.
 
-    Example: kinegraph equilibria double-pendulum
+    Example: kinegraph equilibria bead-on-hoop --over omega=0:10 --plot hoop.png
     """
-    from kinegraph.tasks.equilibria import equilibria
-
     mechanism = source.mechanism()
-    found = equilibria(
-        mechanism,
-        state_settings(mechanism, at),
-        within=ranges(within or (), "--within"),
-        starts=starts,
-        seed=seed,
-        parameters=parameter_settings(mechanism, settings),
-    )
+    values = parameter_settings(mechanism, settings)
+    state, box = state_settings(mechanism, at), ranges(within or (), "--within")
+    if plot is not None and not over:
+        raise TaskError("--plot draws branches: say over what, e.g. --over k=0:10")
+    if not over:
+        found = equilibria(
+            mechanism, state, within=box, starts=400 if starts is None else starts, seed=seed, parameters=values
+        )
+        _show(found, json, mechanism.layout.velocities)
+        return
+    ((name, (low, high)),) = ranges([over], "--over").items()
+    many = branches(
+        mechanism, name, low, high, state, within=box, starts=200 if starts is None else starts, seed=seed,
+        parameters=values,
+    )  # fmt: skip
+    if plot is not None:
+        from kinegraph.view.branches import plot_branches
+
+        plot_branches(many, plot)
+    _show_branches(many, json, low)
+
+
+def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
+    moving = [index for index, name in enumerate(velocities) if any(one.v[index] for one in found)]
     if json:
         rows = [
             {
-                "q": dict(zip(found.coordinates, one.q.tolist(), strict=True)),
+                "q": zip_names(found.coordinates, one.q.tolist()),
                 "stable": one.stable,
                 "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
+                **({"rates": {velocities[index]: float(one.v[index]) for index in moving}} if moving else {}),
             }
             for one in found.equilibria
         ]
         print_json({"equilibria": rows, "starts": found.starts})
         return
     show_table(
-        (*found.coordinates, "stable", "growing modes"),
-        [(*(f"{value:.10g}" for value in one.q), "yes" if one.stable else "no", str(one.unstable)) for one in found],
+        (*found.coordinates, *(velocities[index] for index in moving), "stable", "growing modes"),
+        [
+            (*(f"{value:.10g}" for value in (*one.q, *one.v[moving])), "yes" if one.stable else "no", str(one.unstable))
+            for one in found
+        ],
     )
+
+
+def _show_branches(found: Branches, json: bool, low: float) -> None:
+    if json:
+        first = [
+            _point(found, branch, index)
+            for branch in found
+            for index in range(len(branch))
+            if branch.values[index] == low
+        ]
+        print_json({"over": found.over, "equilibria": first, "branches": [_record(found, one) for one in found]})
+        return
+    typer.echo(f"{found.model}: {len(found)} branches over {found.over}")
+    show_table(
+        ("branch", "from", "to", "points", "stable", "ends because"),
+        [
+            (
+                str(number), f"{one.values[0]:.8g}", f"{one.values[-1]:.8g}", str(len(one)),
+                f"{np.mean(one.stable):.0%}", one.ends,
+            )
+            for number, one in enumerate(found, 1)
+        ],
+    )  # fmt: skip
+    rows = [
+        (one.kind, f"{one.value:.12g}", f"{one.frequency:.8g}" if one.frequency else "", *(f"{x:.8g}" for x in one.q))
+        for one in found.special
+    ]
+    if rows:
+        show_table(("special point", found.over, "rad/s", *found.coordinates), rows)
+
+
+def _record(found: Branches, branch: Branch) -> dict[str, object]:
+    special = [
+        {
+            "kind": one.kind, found.over: one.value, "q": zip_names(found.coordinates, one.q.tolist()),
+            "frequency": one.frequency, "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
+        }
+        for one in branch.special
+    ]  # fmt: skip
+    points = [_point(found, branch, index) for index in range(len(branch))]
+    return {"points": points, "special": special, "begins": branch.begins, "ends": branch.ends}
+
+
+def _point(found: Branches, branch: Branch, index: int) -> dict[str, object]:
+    return {
+        found.over: float(branch.values[index]),
+        "q": zip_names(found.coordinates, branch.q[index].tolist()),
+        "stable": bool(branch.stable[index]),
+        "eigenvalues": [pair(complex(value)) for value in branch.eigenvalues[index]],
+    }

@@ -1,0 +1,1 @@
+"""Continuation of equilibria and steady motions in one variable."""

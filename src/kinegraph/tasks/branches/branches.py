@@ -1,0 +1,246 @@
+"""`branches`: equilibria and steady motions as functions of one parameter, force, input or rate.
+
+Pseudo-arclength with exact derivatives; folds, branch points and Hopf points are found on the way, and every branch
+point is left along all its branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+
+import numpy as np
+
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.derive.quantities.variables import Variables
+from kinegraph.display import RichDisplay
+from kinegraph.errors import TaskError
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.balance import Balance, balance
+from kinegraph.tasks.branches.curve import Curve, curve_through
+from kinegraph.tasks.branches.explore import Explorer, Way
+from kinegraph.tasks.branches.special_points import Kind, Special
+from kinegraph.tasks.branches.stability import Spectrum, spectrum, zero_dimensions
+from kinegraph.tasks.branches.trace import Tracer
+from kinegraph.tasks.equilibria import rates_in, repeating, require_isolated, searched
+from kinegraph.tasks.linear.linearise import linearised_at
+from kinegraph.tasks.operating_point import Floats, operating_point
+from kinegraph.tasks.varied import Varied, varied_of
+
+
+@dataclass(frozen=True)
+class SpecialPoint:
+    """A fold, branch point, Hopf point or divergence: where it is, and the frequency (rad/s) of what begins to grow."""
+
+    kind: Kind
+    value: float
+    q: Floats
+    v: Floats
+    frequency: float
+    eigenvalues: np.ndarray
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One branch: a row of q, v and eigenvalues for every value; `unstable` counts growing eigenvalues.
+
+    Eigenvalues that are zero along the whole branch (cyclic coordinates and their momenta) are left out.
+    """
+
+    values: Floats
+    q: Floats
+    v: Floats
+    unstable: np.ndarray
+    eigenvalues: tuple[np.ndarray, ...]
+    special: tuple[SpecialPoint, ...]
+    begins: str
+    ends: str
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def stable(self) -> np.ndarray:
+        """Where no eigenvalue has a positive real part."""
+        return np.asarray(self.unstable == 0)
+
+
+@dataclass(frozen=True)
+class Branches(RichDisplay):
+    """All branches found, by the variable `over`."""
+
+    model: str
+    over: str
+    coordinates: tuple[str, ...]
+    branches: tuple[Branch, ...]
+
+    def __len__(self) -> int:
+        return len(self.branches)
+
+    def __getitem__(self, index: int) -> Branch:
+        return self.branches[index]
+
+    def __iter__(self) -> Iterator[Branch]:
+        return iter(self.branches)
+
+    @property
+    def special(self) -> tuple[SpecialPoint, ...]:
+        """All special points, each once, by value."""
+        found: list[SpecialPoint] = []
+        for one in sorted((one for branch in self.branches for one in branch.special), key=lambda one: one.value):
+            if not any(_same(one, other) for other in found):
+                found.append(one)
+        return tuple(found)
+
+    def __str__(self) -> str:
+        lines = [f"{self.model}: {len(self)} branches over {self.over}"]
+        for number, branch in enumerate(self.branches, 1):
+            lines.append(f"{number}: {branch.values[0]:.9g} to {branch.values[-1]:.9g}, {len(branch)} points")
+            lines += [f"   {one.kind} at {self.over} = {one.value:.12g}" for one in branch.special]
+        return "\n".join(lines)
+
+
+def branches(
+    mechanism: MechanismSource,
+    over: str,
+    low: float,
+    high: float,
+    at: Mapping[str, Scalar] | None = None,
+    *,
+    within: Mapping[str, tuple[float, float]] | None = None,
+    starts: int = 200,
+    seed: int = 0,
+    points: int = 2000,
+    parameters: Mapping[str, Scalar] | None = None,
+) -> Branches:
+    """Branches of equilibria as a parameter, force (tau:q1), input or steady rate (psi') goes from low to high.
+
+    Solutions are looked for at both ends and in the middle as `equilibria` does, from the state of `at` and from
+    `starts` others. points: the most that one branch may have.
+    """
+    mechanism = mechanism_of(mechanism)
+    require_isolated(mechanism)
+    _check_range(over, low, high, points)
+    varied = varied_of(mechanism, over)
+    family = _Family(mechanism, varied, at or {}, dict(parameters or {}), low)
+    solutions = [
+        np.append(unknowns, value)
+        for value in (low, high, (low + high) / 2)
+        for unknowns in searched(mechanism, family.equations_at(value), within or {}, starts, seed)
+    ]
+    if not solutions:
+        raise TaskError(
+            f"{mechanism.name}: no equilibrium was found for {over} = {low:g}, {(low + high) / 2:g} or {high:g}\n"
+            "  choose another range, widen `within`, or add starts"
+        )
+    explorer = family.explorer(solutions, (low, high), points, repeating(mechanism, within or {}))
+    for one in solutions:
+        explorer.start(one / explorer.tracer.curve.scales)
+    found = [family.branch(way, explorer.tracer.curve.scales) for way in explorer.ways]
+    return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found))
+
+
+class _Family:
+    """The equations of one mechanism with one variable that changes."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        varied: Varied,
+        at: Mapping[str, Scalar],
+        parameters: dict[str, Scalar],
+        low: float,
+    ) -> None:
+        self.mechanism, self.varied = mechanism, varied
+        if varied.group is Variables.PARAMETERS:
+            parameters[varied.name] = low
+        else:
+            at = {**at, varied.name: low}
+        self.parameters = parameters
+        point = varied.at(operating_point(mechanism, at, parameters), low)
+        self.equations = balance(mechanism, point, parameters, rates_in(mechanism, at), varied)
+
+    def equations_at(self, value: float) -> Balance:
+        """The equations at one value of the variable."""
+        return replace(self.equations, point=self.varied.at(self.equations.point, value), varied=None)
+
+    def explorer(self, solutions: list[Floats], span: tuple[float, float], points: int, turns: list[int]) -> Explorer:
+        """What follows the branches, in unknowns of comparable size."""
+        scales = self._scales(solutions, span)
+        curve = curve_through(self.equations.missing, scales, [one / scales for one in solutions])
+        regular = _regular(curve, [one / scales for one in solutions], (span[0] / scales[-1], span[1] / scales[-1]))
+        curve = replace(curve, neutral=min(curve.nullity(y) for y in regular))
+        zeros = min((zero_dimensions(self._matrix(y * scales)) for y in regular), key=sum)
+
+        def eigenvalues(y: Floats) -> Spectrum:
+            return spectrum(self._matrix(y * scales), zeros)
+
+        low, high = span[0] / scales[-1], span[1] / scales[-1]
+        tracer = Tracer(curve, eigenvalues, _difference(turns), low, high, points)
+        metric = np.ones(len(scales))
+        metric[self.equations.positions : self.equations.positions + self.equations.rows] = 0.0
+        return Explorer(tracer, metric)
+
+    def _scales(self, solutions: list[Floats], span: tuple[float, float]) -> Floats:
+        """Positions as they are; multipliers and rates by their size; the variable by its range."""
+        largest = np.max(np.abs(solutions), axis=0)
+        scales = 10 * np.maximum(largest, 1.0)
+        scales[: self.equations.positions] = 1.0
+        scales[-1] = span[1] - span[0]
+        return np.asarray(scales)
+
+    def _matrix(self, unknowns: Floats) -> Floats:
+        point = self.equations.at(unknowns)
+        return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
+
+    def branch(self, way: Way, scales: Floats) -> Branch:
+        """What a user sees of a branch."""
+        rows = [place.y * scales for place in way.places]
+        points = [self.equations.at(row) for row in rows]
+        spectra = [place.spectrum for place in way.places]
+        return Branch(
+            np.array([row[-1] for row in rows]),
+            np.array([point.q for point in points]),
+            np.array([point.v for point in points]),
+            np.array([one.unstable for one in spectra]),
+            tuple(one.eigenvalues for one in spectra),
+            tuple(self._special(one, scales) for one in way.special),
+            *map(str, way.endings),
+        )
+
+    def _special(self, one: Special, scales: Floats) -> SpecialPoint:
+        row = one.place.y * scales
+        point = self.equations.at(row)
+        return SpecialPoint(one.kind, float(row[-1]), point.q, point.v, one.frequency, one.place.spectrum.eigenvalues)
+
+
+def _regular(curve: Curve, solutions: list[Floats], span: tuple[float, float]) -> list[Floats]:
+    """Places a little way along the branches: where a range begins there may be a branch point."""
+    inside = [np.clip(y[-1], span[0] + 1.7e-3, span[1] - 1.7e-3) for y in solutions]
+    moved = [curve.at_value(y, float(value)) for y, value in zip(solutions, inside, strict=True)]
+    return [y for y in moved if y is not None] or solutions
+
+
+def _difference(turns: list[int]) -> Callable[[Floats, Floats], Floats]:
+    """The difference of two places, whole turns left out."""
+
+    def difference(first: Floats, second: Floats) -> Floats:
+        found = first - second
+        found[turns] = np.mod(found[turns] + np.pi, 2 * np.pi) - np.pi
+        return found
+
+    return difference
+
+
+def _same(one: SpecialPoint, other: SpecialPoint) -> bool:
+    near = abs(one.value - other.value) <= 1e-6 * (1 + abs(one.value))
+    return one.kind is other.kind and near and bool(np.all(np.abs(one.q - other.q) < 1e-4))
+
+
+def _check_range(over: str, low: float, high: float, points: int) -> None:
+    if not (isfinite(high - low) and low < high):
+        raise TaskError(f"over: {over} goes from {low:g} to {high:g}; give two finite numbers, the lower first")
+    if points < 2:
+        raise TaskError(f"points is {points}: a branch needs at least 2")
