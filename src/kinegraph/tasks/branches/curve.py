@@ -46,7 +46,7 @@ class Curve:
         _, slope = self.slope(y)
         sizes = np.linalg.svd(slope[:, :-1], compute_uv=False)
         rank = int(np.sum(sizes > _ROUNDING))
-        return slope.shape[1] - 1 - rank
+        return int(slope.shape[1]) - 1 - rank
 
     def directions(self, y: Floats, count: int | None = None) -> Floats:
         """The unit vectors along which F changes least: the curve's own and the neutral ones."""
