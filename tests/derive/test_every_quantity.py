@@ -39,7 +39,16 @@ from tests.mechanisms import Floats
 every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 both = pytest.mark.parametrize("list_of", [words, derivatives], ids=["words", "derivatives"])
 #: Languages of equations; the others describe a mechanism or simulate it.
-LANGUAGES = (Language.C, Language.CPP, Language.PYTHON, Language.MATLAB, Language.JULIA, Language.RUST, Language.LATEX)
+LANGUAGES = (
+    Language.C,
+    Language.CPP,
+    Language.PYTHON,
+    Language.MATLAB,
+    Language.JULIA,
+    Language.RUST,
+    Language.FORTRAN,
+    Language.LATEX,
+)
 
 
 @cache

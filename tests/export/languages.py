@@ -24,6 +24,7 @@ _NEEDED = {
     Language.RUST: ("rustc", "cc"),
     Language.MATLAB: ("octave-cli",),
     Language.JULIA: ("julia",),
+    Language.FORTRAN: ("gfortran",),
 }
 
 
@@ -140,6 +141,47 @@ def _nested(kind: str, field: Field) -> str:
     return kind
 
 
+class _Fortran(_Shared):
+    flags = (
+        "-std=f2008",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-unused-dummy-argument",
+        "-Wno-compare-reals",
+        "-Wno-c-binding-type",
+    )
+
+    def compile(self) -> None:
+        (self.folder / "bridge.f90").write_text("\n".join(self._bridge()))
+        flags = (*self.flags, "-O1", "-fPIC")
+        shell("gfortran", *flags, "-c", f"{self.unit.name}.f90", "-o", "code.o", folder=self.folder)
+        long_lines = ("-ffree-line-length-none", "-shared")  # of the bridge alone
+        shell("gfortran", *flags, *long_lines, "code.o", "bridge.f90", "-o", "code.so", folder=self.folder)
+
+    def _bridge(self) -> list[str]:
+        """Fortran keeps arrays column after column, the tests row after row."""
+        stem, lines = self.unit.stem, []
+        for number, routine in enumerate(self.unit.routines):
+            taken = [f"x{k}" for k in range(len(routine.inputs))]
+            given = [f"y{k}" for k in range(len(routine.outputs))]
+            lines += [f'subroutine call_{number}({", ".join([*taken, *given])}) bind(C, name="call_{number}")']
+            lines += [f"use {stem}_module, only: {stem}_{routine.name}", "implicit none"]
+            lines += [f"real(8), intent(in) :: x{k}({one.size})" for k, one in enumerate(routine.inputs)]
+            lines += [f"real(8), intent(out) :: y{k}({one.size})" for k, one in enumerate(routine.outputs)]
+            shapes = [", ".join(map(str, one.shape or (1,))) for one in routine.outputs]
+            lines += [f"real(8) :: z{k}({shape})" for k, shape in enumerate(shapes)]
+            found = [f"z{k}" if one.shape else f"z{k}(1)" for k, one in enumerate(routine.outputs)]
+            lines.append(f"call {stem}_{routine.name}({', '.join([*taken, *found])})")
+            for k, one in enumerate(routine.outputs):
+                sizes, order = list(reversed(one.shape or (1,))), list(range(len(one.shape or (1,)), 0, -1))
+                lines.append(f"y{k} = reshape(reshape(z{k}, {sizes}, order={order}), [{one.size}])")
+            lines.append(f"end subroutine call_{number}")
+        lines += ['integer(4) function call_selftest() bind(C, name="call_selftest")']
+        lines += [f"use {stem}_module, only: {stem}_selftest", f"call_selftest = {stem}_selftest()", "end function"]
+        return [*lines, ""]
+
+
 class _Python(Code):
     def __init__(self, unit: Unit, folder: Path) -> None:
         super().__init__(unit, folder)
@@ -222,4 +264,5 @@ _CODES: dict[Language, Callable[[Unit, Path], Code]] = {
     Language.PYTHON: _Python,
     Language.MATLAB: _Octave,
     Language.JULIA: _Julia,
+    Language.FORTRAN: _Fortran,
 }

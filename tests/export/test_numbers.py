@@ -15,7 +15,7 @@ from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Routine, Unit
 from tests.export.languages import build, shell
 
-COMPILED = (Language.C, Language.CPP, Language.RUST)
+COMPILED = (Language.C, Language.CPP, Language.RUST, Language.FORTRAN)
 LANGUAGES = (*COMPILED, Language.PYTHON, Language.MATLAB, Language.JULIA)
 MODELS = {
     "double-pendulum": "tau,qdd,pose:tip,d(tau)/d(m1),d(tau)/d(dq)",

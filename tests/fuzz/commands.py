@@ -82,7 +82,7 @@ _VALUES: dict[str, tuple[str, ...]] = {
     "output": ("out.csv", "out.parquet", "out.npz", "out.html", "folder/out.csv", "nowhere/x.csv", "folder", "\x00"),
     "plot": ("p.png", "p.svg", "p.nope", "nowhere/p.png", "folder"), "page": ("p.html", "p.txt", "folder"),
     "directory": ("code", "folder", "pendulum.kg", "/dev/null/x"), "store": ("s.sqlite", "pendulum.kg", "folder", "x://y"),
-    "to": ("c", "cpp", "rust", "python", "matlab", "julia", "urdf", "casadi", "sympy", "nope"),
+    "to": ("c", "cpp", "rust", "fortran", "python", "matlab", "julia", "urdf", "casadi", "sympy", "nope"),
     "name": ("f", "class", "1", "a b", "two", "θ", "math"), "chunk": ("1", "50", "0", "-1"), "fmi": ("2", "3", "4"),
     "stage": ("model", "tree", "graph", "reduced", "ir", "assembly", "c", "nope"),
     "body": ("A", "B", "Z"), "pose": ("0,0,1", "1,0,0,0,0,0", "x", "", "1,2,3,4,5,6,7", "nan,0,0"),

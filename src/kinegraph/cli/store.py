@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -25,7 +26,9 @@ from kinegraph.model.evaluate import number
 from kinegraph.passes.pipeline import Effort
 
 if TYPE_CHECKING:  # SQLAlchemy is imported when a command runs: the other commands start without it
+    from kinegraph.export.options import Language
     from kinegraph.store.query.sql import Answer
+    from kinegraph.store.read.code import StoredPart
     from kinegraph.store.schema.open import Store
     from kinegraph.store.schema.records import SavedModel
     from kinegraph.store.write.history import CountChange
@@ -223,7 +226,9 @@ def expression(
 @store_app.command()
 def code(
     model: StoredArgument,
-    to: Annotated[str, typer.Option("--to", help="c, text, latex or graph.")] = "c",
+    to: Annotated[
+        str, typer.Option("--to", help="c, text, latex, graph, or cpp, python, matlab, julia, rust, fortran.")
+    ] = "c",
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST", help="Outputs or entries.")] = "",
     runtime: Annotated[str, typer.Option(metavar="LIST", help="Parameters that are inputs of the program.")] = "",
     keep: Annotated[bool, typer.Option("--keep", help="Keep the text in the store.")] = False,
@@ -231,15 +236,33 @@ def code(
     json: JsonOption = False,
 ) -> None:
     """Program text of chosen quantities, straight from the store."""
+    from kinegraph.export.options import Language
+    from kinegraph.store.read.code import LANGUAGES, stored_part, with_text
     from kinegraph.store.read.code import code as stored_code
     from kinegraph.store.read.find import quantity_words
 
+    names, late = quantity_words(quantity), quantity_words(runtime)
     with opened(store) as here:
-        found = stored_code(here, model, to, quantity_words(quantity), quantity_words(runtime), keep)
+        if to in LANGUAGES or to not in {language.value for language in Language}:
+            found = stored_code(here, model, to, names, late, keep)
+        else:
+            part = stored_part(here, model, names, late)
+            found = with_text(here, part, to, _exported(part, model, Language(to)), keep)
     if json:
         print_json(asdict(found))
         return
     typer.echo(found.text, nl=not found.text.endswith("\n"))
+
+
+def _exported(part: StoredPart, model: str, language: Language) -> str:
+    """Code as `export` writes it; where that is several files, each begins with its name."""
+    from kinegraph.export.options import ExportOptions
+    from kinegraph.export.write import render
+
+    options = ExportOptions(name=re.split("[@:#]", model)[0] or "model", parameters=dict(part.values))
+    files = render(part.graph, (), language, options).files
+    texts = [str(text) if len(files) == 1 else f"==> {name} <==\n{text}" for name, text in files.items()]
+    return "\n".join(texts)
 
 
 @store_app.command()

@@ -66,6 +66,9 @@ _CALLED = _words(
 )
 _CALLED |= {f"{name}f" for name in _CALLED}
 
+#: Functions Fortran code calls. In Fortran, Sin and sin are one name.
+_FORTRAN_CALLED = _words("sin cos sqrt exp log asin acos atan atan2 sinh cosh tanh abs all kind")
+
 #: Words no identifier may be; whatever is reserved in one language is left alone in all, so that names agree.
 RESERVED = _C | _CPP | _PYTHON | _MATLAB | _JULIA | _RUST | _CALLED
 
@@ -88,7 +91,7 @@ TAKEN_FILES = frozenset(name.casefold() for name in _HEADERS | _CRATES | _MODULE
 def identifier(name: str, longest: int = LONGEST) -> str:
     """The identifier of a name, the same in every language."""
     if is_plain(name, longest):
-        return f"{name}_" if name in RESERVED else name
+        return f"{name}_" if name in RESERVED or name.casefold() in _FORTRAN_CALLED else name
     return _hashed(name)
 
 

@@ -20,6 +20,7 @@ class Language(Enum):
     MATLAB = "matlab"
     JULIA = "julia"
     RUST = "rust"
+    FORTRAN = "fortran"
     LATEX = "latex"
     RECORDS = "records"
     URDF = "urdf"
@@ -37,7 +38,7 @@ class Language(Enum):
 
 
 _OTHER_WORDS = {"c++": "cpp", "numpy": "python", "py": "python", "octave": "matlab", "m": "matlab", "jl": "julia"}
-_OTHER_WORDS |= {"rs": "rust", "tex": "latex", "kg": "records", "c99": "c"}
+_OTHER_WORDS |= {"rs": "rust", "tex": "latex", "kg": "records", "c99": "c", "f90": "fortran", "f08": "fortran"}
 
 
 class Precision(Enum):

@@ -12,6 +12,7 @@ from kinegraph.errors import KernelError
 from kinegraph.export.fmu import make_fmu
 from kinegraph.export.languages.c import c_files
 from kinegraph.export.languages.cpp import cpp_files
+from kinegraph.export.languages.fortran import fortran_files
 from kinegraph.export.languages.julia import julia_files
 from kinegraph.export.languages.latex import latex_files
 from kinegraph.export.languages.matlab import matlab_files
@@ -68,6 +69,7 @@ _PROGRAMS: dict[Language, Callable[[Unit], dict[str, str]]] = {
     Language.MATLAB: matlab_files,
     Language.JULIA: julia_files,
     Language.RUST: rust_files,
+    Language.FORTRAN: fortran_files,
 }
 _SINGLE = (Language.C, Language.RUST)
 

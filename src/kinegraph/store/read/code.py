@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kinegraph.codegen.c import c_source
@@ -41,6 +41,19 @@ class StoredCode:
     outputs: tuple[tuple[str, tuple[int, ...]], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """A part of a stored graph and the values its parameters were saved with."""
+
+    row: int
+    graph: Graph
+    values: Mapping[str, Coefficient]
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        return _arguments(self.graph, self.values)
+
+
 def code(
     store: Store,
     reference: str | int,
@@ -56,22 +69,31 @@ def code(
     """
     if language not in LANGUAGES:
         raise StoreError(f"there is no code in {language!r}; choose one of {', '.join(LANGUAGES)}")
+    part = stored_part(store, reference, names, runtime)
+    return with_text(store, part, language, _text(language, part), keep)
+
+
+def stored_part(store: Store, reference: str | int, names: Sequence[str], runtime: Sequence[str] = ()) -> StoredPart:
+    """What outputs or entries of a stored graph need, and no more of it."""
     with store.reading() as connection:
         row = graph_row(connection, reference)
         outputs = wanted_outputs(connection, row, names)
         with needed(connection, row.id, {code for output in outputs for code in output.nodes}) as only:
             nodes = read_nodes(connection, row.id, only=only)
         values = {name: value for name, value in parameter_values(connection, row.id).items() if name not in runtime}
-    graph = compact(nodes, outputs)
-    arguments = _arguments(graph, values)
-    source = _text(language, graph, arguments, values)
+    return StoredPart(row.id, compact(nodes, outputs), values)
+
+
+def with_text(store: Store, part: StoredPart, language: str, source: str, keep: bool) -> StoredCode:
+    """A program text with what it takes and returns; with `keep` saved beside the graph."""
+    outputs = part.graph.outputs
     if keep:
-        save_source(store, row.id, language, tuple(output.name for output in outputs), source)
-    takes = tuple((argument.name, tuple(symbol.name for symbol in argument.symbols)) for argument in arguments)
+        save_source(store, part.row, language, tuple(output.name for output in outputs), source)
+    takes = tuple((argument.name, tuple(symbol.name for symbol in argument.symbols)) for argument in part.arguments)
     return StoredCode(language, source, takes, tuple((output.name, output.shape) for output in outputs))
 
 
-def _arguments(graph: Graph, values: dict[str, Coefficient]) -> tuple[Argument, ...]:
+def _arguments(graph: Graph, values: Mapping[str, Coefficient]) -> tuple[Argument, ...]:
     groups = []
     for letter, kind in _GROUPS:
         symbols = [s for s in graph.symbols(kind) if kind is not Kind.PARAMETER or s.name not in values]
@@ -81,9 +103,9 @@ def _arguments(graph: Graph, values: dict[str, Coefficient]) -> tuple[Argument, 
     return (*groups, Argument("constants", tuple(constants))) if constants else tuple(groups)
 
 
-def _text(language: str, graph: Graph, arguments: Sequence[Argument], values: dict[str, Coefficient]) -> str:
+def _text(language: str, part: StoredPart) -> str:
     if language == "c":
-        return c_source(bind(graph, arguments, values))
+        return c_source(bind(part.graph, part.arguments, part.values))
     if language == "latex":
-        return latex(graph)
-    return formula(graph) if language == "text" else graph_text.dump(graph)
+        return latex(part.graph)
+    return formula(part.graph) if language == "text" else graph_text.dump(part.graph)

@@ -1,0 +1,205 @@
+"""Fortran 2008: one module of pure subroutines, results as the last arguments, arrays indexed from one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kinegraph.export.languages.syntax import (
+    Syntax,
+    emit,
+    indented,
+    indexed,
+    number_lines,
+    number_text,
+    numbered,
+    wrapped,
+)
+from kinegraph.export.text import folded, heading, routine_text, self_test_text
+from kinegraph.export.unit import Field, Routine, Unit
+
+_SAME = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh", "abs")
+
+#: A line has at most 132 characters, and a statement goes on over at most 255 lines.
+_WIDTH = 120
+_VALUES_AT_ONCE = 200
+_TEMPORARY = re.compile(r"x\d+")
+
+
+def fortran_files(unit: Unit) -> dict[str, str]:
+    """The module."""
+    return {f"{unit.name}.f90": "\n".join(part for line in _lines(unit) for part in _continued(line))}
+
+
+def _number(value: float) -> str:
+    return number_text(value, infinity="infinity_()", nan="not_a_number_()", suffix="_dp_")
+
+
+_SYNTAX = Syntax(
+    define="{name} = {value}",
+    assign="{target} = {value}",
+    literal=_number,
+    functions={name: f"{name}({{0}})" for name in _SAME}
+    | {"atan2": "atan2({0}, {1})", "sign": "signum_({0})", "select": "choose_({0}, {1}, {2})"},
+    input=numbered("{0}({1})", first=1),
+    output=indexed("{0}({1})", first=1),
+    scratch=numbered("{0}({1})", first=1),
+)
+
+
+def _lines(unit: Unit) -> Iterator[str]:
+    body = [line for routine in unit.routines for line in _routine(unit, routine)]
+    public = [f"{unit.stem}_{routine.name}" for routine in unit.routines]
+    if unit.parameter_values:
+        body += _parameters(unit)
+        public.append(f"{unit.stem}_parameters")
+    if unit.options.self_test:
+        body += _self_test(unit)
+        public.append(f"{unit.stem}_selftest")
+    helpers = [text for name, text in _HELPERS.items() if any(f"{name}(" in line for line in body)]
+    yield from (*_comment(heading(unit)), f"module {unit.stem}_module", "    implicit none", "    private")
+    yield "    integer, parameter :: dp_ = kind(1.0d0)"
+    yield f'    character(*), parameter, public :: {unit.stem}_digest = "{unit.digest}"'
+    yield from indented([f"public :: {name}" for name in public])
+    yield from ("contains", *indented([*body, *(line for text in helpers for line in text.splitlines())]))
+    yield from (f"end module {unit.stem}_module", "")
+
+
+def _routine(unit: Unit, routine: Routine) -> Iterator[str]:
+    names = [field.name for field in routine.fields]
+    yield from ("", *_comment(routine_text(routine, first=1)))
+    if not routine.split:
+        yield from _subroutine(f"{unit.stem}_{routine.name}", names, _fields(routine), emit(routine, 0, _SYNTAX))
+        return
+    scratch = f"real(dp_) :: s({max(routine.chunks.scratch_size, 1)})"
+    parts = [f"{unit.stem}_{routine.part_name(number)}" for number in range(len(routine.chunks.ranges))]
+    calls = [f"call {part}({', '.join([*names, 's'])})" for part in parts]
+    yield from _subroutine(f"{unit.stem}_{routine.name}", names, [*_fields(routine), scratch], calls)
+    for number, part in enumerate(parts):
+        declared = [*_fields(routine, "inout"), scratch.replace("real(dp_)", "real(dp_), intent(inout)")]
+        yield from ("", *_subroutine(part, [*names, "s"], declared, emit(routine, number, _SYNTAX)))
+
+
+def _subroutine(name: str, arguments: Sequence[str], declared: Sequence[str], body: Sequence[str]) -> Iterator[str]:
+    yield f"pure subroutine {name}({', '.join(arguments)})"
+    yield from indented([*declared, *_temporaries(body), *body])
+    yield f"end subroutine {name}"
+
+
+def _fields(routine: Routine, intent: str = "out") -> list[str]:
+    """Parts of a long routine each write some of the results, so there they go in and out."""
+    taken = [f"real(dp_), intent(in) :: {_declared(field)}" for field in routine.inputs]
+    return taken + [f"real(dp_), intent({intent}) :: {_declared(field)}" for field in routine.outputs]
+
+
+def _declared(field: Field) -> str:
+    return f"{field.name}({', '.join(map(str, field.shape))})" if field.shape else field.name
+
+
+def _temporaries(body: Sequence[str]) -> Iterator[str]:
+    """Variables must be declared: x1, x2, ... are assigned once, results and scratch have been declared before."""
+    names = [line.partition(" = ")[0] for line in body]
+    for line in wrapped([name for name in names if _TEMPORARY.fullmatch(name)], width=90):
+        if line:
+            yield f"real(dp_) :: {line.rstrip(',')}"
+
+
+def _continued(line: str) -> Iterator[str]:
+    """A statement over as many lines as it needs; comments are folded already."""
+    margin = " " * (len(line) - len(line.lstrip()))
+    while len(line) > _WIDTH and not line.lstrip().startswith("!"):
+        at = line.rfind(" ", len(margin) + 5, _WIDTH)
+        if at < 0:
+            break
+        yield f"{line[:at]} &"
+        line = f"{margin}    {line[at + 1 :]}"
+    yield line
+
+
+def _comment(lines: Sequence[str]) -> list[str]:
+    return [f"! {line}".rstrip() for line in folded(lines)]
+
+
+def _assigned(name: str, values: Sequence[float]) -> Iterator[str]:
+    """Values of a vector, in statements that are not too long for a compiler."""
+    for start in range(0, len(values), _VALUES_AT_ONCE):
+        part = values[start : start + _VALUES_AT_ONCE]
+        *lines, last = number_lines(part, _number)
+        yield f"{name}({start + 1}:{start + len(part)}) = [ &"
+        yield from (*(f"    {line} &" for line in lines), f"    {last} ]")
+
+
+def _parameters(unit: Unit) -> Iterator[str]:
+    yield from ("", *_comment(["The model's values of the parameters p."]))
+    declared = [f"real(dp_), intent(out) :: p({len(unit.parameter_values)})"]
+    yield from _subroutine(f"{unit.stem}_parameters", ["p"], declared, list(_assigned("p", unit.parameter_values)))
+
+
+def _self_test(unit: Unit) -> Iterator[str]:
+    yield from ("", *_comment([self_test_text(unit)]), f"integer function {unit.stem}_selftest() result(failed)")
+    yield "    failed = 0"
+    for number, routine in enumerate(unit.routines, start=1):
+        yield from indented(["block", *indented(_routine_test(unit, routine, number)), "end block"])
+    yield from (f"end function {unit.stem}_selftest",)
+
+
+def _routine_test(unit: Unit, routine: Routine, number: int) -> Iterator[str]:
+    test = routine.test
+    assert test is not None
+    taken = [f"taken{position}_" for position in range(len(routine.inputs))]
+    found = [f"found{position}_" for position in range(len(routine.outputs))]
+    largest = max(field.size for field in routine.outputs)
+    yield from (f"real(dp_) :: {name}({field.size})" for name, field in zip(taken, routine.inputs, strict=True))
+    for name, field in zip(found, routine.outputs, strict=True):
+        yield f"real(dp_) :: {name}{_declared(field).removeprefix(field.name)}"
+    yield f"real(dp_) :: expected_({largest})"
+    for name, values in zip(taken, test.inputs, strict=True):
+        yield from _assigned(name, values)
+    yield f"call {unit.stem}_{routine.name}({', '.join([*taken, *found])})"
+    for name, field, values, tolerance in zip(found, routine.outputs, test.expected, test.tolerances, strict=True):
+        yield from _assigned("expected_", _by_columns(values, field))
+        whole = name if field.shape else f"[{name}]"
+        yield f"if (differ_({field.size}, {whole}, expected_, {_number(tolerance)})) failed = {number}"
+    yield "if (failed /= 0) return"
+
+
+def _by_columns(values: Sequence[float], field: Field) -> list[float]:
+    """Expected results are listed row after row; Fortran keeps arrays column after column."""
+    entries = np.array(values).reshape(field.shape).ravel(order="F")
+    return [float(value) for value in entries]
+
+
+_HELPERS = {
+    "signum_": """
+pure real(dp_) function signum_(x)
+    real(dp_), intent(in) :: x
+    signum_ = x
+    if (x > 0) signum_ = 1
+    if (x < 0) signum_ = -1
+end function signum_""",
+    "choose_": """
+pure real(dp_) function choose_(c, a, b)
+    real(dp_), intent(in) :: c, a, b
+    choose_ = c
+    if (c >= 0) choose_ = a
+    if (c < 0) choose_ = b
+end function choose_""",
+    "differ_": """
+pure logical function differ_(n, found, expected, tolerance)
+    integer, intent(in) :: n
+    real(dp_), intent(in) :: found(n), expected(n), tolerance
+    differ_ = .not. all(abs(found - expected) <= tolerance)
+end function differ_""",
+    "infinity_": """
+pure real(dp_) function infinity_()
+    use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_positive_inf
+    infinity_ = ieee_value(0.0_dp_, ieee_positive_inf)
+end function infinity_""",
+    "not_a_number_": """
+pure real(dp_) function not_a_number_()
+    use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
+    not_a_number_ = ieee_value(0.0_dp_, ieee_quiet_nan)
+end function not_a_number_""",
+}
