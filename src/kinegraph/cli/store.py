@@ -256,13 +256,16 @@ def code(
 
 def _exported(part: StoredPart, model: str, language: Language) -> str:
     """Code as `export` writes it; where that is several files, each begins with its name."""
+    from kinegraph.errors import StoreError
     from kinegraph.export.options import ExportOptions
     from kinegraph.export.write import render
 
     options = ExportOptions(name=re.split("[@:#]", model)[0] or "model", parameters=dict(part.values))
     files = render(part.graph, (), language, options).files
-    texts = [str(text) if len(files) == 1 else f"==> {name} <==\n{text}" for name, text in files.items()]
-    return "\n".join(texts)
+    if any(isinstance(text, bytes) for text in files.values()):
+        raise StoreError(f"{language.value} is no program text: use `kinegraph export`")
+    texts = {name: str(text) for name, text in files.items()}
+    return "\n".join(text if len(files) == 1 else f"==> {name} <==\n{text}" for name, text in texts.items())
 
 
 @store_app.command()
