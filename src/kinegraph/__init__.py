@@ -19,7 +19,7 @@ from kinegraph.version import __version__ as __version__
 if TYPE_CHECKING:
     from kinegraph import library
     from kinegraph.compiler.base_parameters import base_parameters
-    from kinegraph.compiler.compile import compile, compile_sparse, derive
+    from kinegraph.compiler.compile import compile, derive
     from kinegraph.compiler.load import load, lock, write
     from kinegraph.compiler.minimise import minimise
     from kinegraph.derive.quantities.quantity import Quantity
@@ -75,7 +75,6 @@ _HOMES = {
     "base_parameters": "kinegraph.compiler.base_parameters",
     "branches": "kinegraph.tasks.branches.branches",
     "compile": "kinegraph.compiler.compile",
-    "compile_sparse": "kinegraph.compiler.compile",
     "count": "kinegraph.graph.count",
     "derive": "kinegraph.compiler.compile",
     "equilibria": "kinegraph.tasks.equilibria",
@@ -124,7 +123,6 @@ __all__ = [
     "base_parameters",
     "branches",
     "compile",
-    "compile_sparse",
     "count",
     "derive",
     "equilibria",

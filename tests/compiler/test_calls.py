@@ -19,7 +19,6 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "assemble": lambda one, folder: kg.assemble(one).q.tolist(),
     "base_parameters": lambda one, folder: kg.base_parameters(one),
     "compile": lambda one, folder: kg.compile(one, "H")([0.1, 0.2]).tolist(),
-    "compile_sparse": lambda one, folder: kg.compile_sparse(one, "H")([0.1, 0.2]).toarray().tolist(),
     "derive": lambda one, folder: kg.derive(one, "H"),
     "equilibria": lambda one, folder: [point.q.tolist() for point in kg.equilibria(one, starts=4)],
     "export": lambda one, folder: [path.name for path in kg.export(one, "H", "c", folder).files],

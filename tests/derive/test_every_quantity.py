@@ -16,7 +16,6 @@ import pytest
 import kinegraph as kg
 from kinegraph.cli.inspect import Stage
 from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.compile import compile_sparse
 from kinegraph.compiler.request import arguments_of, request_of, unit_quaternions
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.derivation import Derivation
@@ -143,7 +142,7 @@ def test_compiled_alone_dense_and_sparse(record: QuantityRecord) -> None:
             rows = kernel.batch(**{key: np.stack([one, one]) for key, one in arguments.items()})
             assert_close(rows[1], expected(name, words)[word], word)
         if expected(name, words)[word].ndim == 2:
-            sparse = compile_sparse(MECHANISMS[name], word)(**arguments)
+            sparse = kg.compile(MECHANISMS[name], word, sparse=True)(**arguments)
             assert_close(sparse.toarray(), expected(name, words)[word], word)
 
 

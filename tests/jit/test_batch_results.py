@@ -15,7 +15,7 @@ from kinegraph.codegen.llvm.results import SHORT_ROW, Results
 from kinegraph.codegen.program.binding import bind
 from kinegraph.graph.build import Builder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.jit.kernel import Argument, Kernel, KernelOptions
+from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_binding
 from kinegraph.jit.target import Target, host
 
 INPUTS = 11
@@ -51,7 +51,7 @@ class Mixed:
 
     def kernel(self, target: Target | None = None, lanes: int | None = None) -> Kernel:
         options = KernelOptions(lanes=lanes, cache=False)
-        return Kernel(bind(self.graph(), [Argument("x", symbols())], {}), options, target or host())
+        return compile_binding(bind(self.graph(), [Argument("x", symbols())], {}), options, target or host())
 
 
 def symbols() -> tuple[Symbol, ...]:

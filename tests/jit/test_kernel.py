@@ -20,7 +20,7 @@ from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import Evaluation, FloatArithmetic, interpret
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
-from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_binding, compile_graph
 from kinegraph.jit.target import Target, host
 from tests.graph.strategies import graphs, random_values
 
@@ -412,8 +412,8 @@ def test_a_processor_without_vectors_or_fused_operations() -> None:
         pytest.skip("the plain x86-64 processor is tried on x86-64 only")
     graph = every_function()
     binding = bind(graph, [Argument("x", coordinates("x", "y", "z"))], {})
-    plain = Kernel(binding, UNCACHED, Target(host().triple, "x86-64", ""))
-    best = Kernel(binding, UNCACHED, host())
+    plain = compile_binding(binding, UNCACHED, Target(host().triple, "x86-64", ""))
+    best = compile_binding(binding, UNCACHED, host())
     assert plain.lanes == 4 and "zmm" not in plain.assembly(batch=True) and "vfmadd" not in plain.assembly()
     x = np.random.default_rng(8).normal(size=(50, 3))
     np.testing.assert_allclose(plain.batch(x), best.batch(x), rtol=1e-14)
@@ -430,7 +430,7 @@ def test_what_a_kernel_says_about_itself(kernel: Kernel) -> None:
     assert kernel.operations.sin == 1 and kernel.operations.div == 1
     assert kernel.address > 0 and kernel.seconds > 0
     assert "define void @kinegraph_scalar" in kernel.ir and "kinegraph_scalar" in kernel.assembly()
-    assert repr(kernel).startswith("<Kernel (q[3], v[2], t[1]) -> H[2, 2], e[]")
+    assert repr(kernel).startswith("<StraightKernel (q[3], v[2], t[1]) -> H[2, 2], e[]")
 
 
 @pytest.mark.parametrize("wrong", [{"lanes": 3}, {"lanes": 0}, {"chunk": 0}, {"threads": 0}])

@@ -14,7 +14,6 @@ from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import Op
 from kinegraph.codegen.simd import lower_side_by_side
 from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.compile import compile_sparse
 from kinegraph.compiler.records import Chosen, Means
 from kinegraph.compiler.request import arguments_of, quantities_of, request_of
 from kinegraph.errors import DerivationError, KernelError
@@ -91,7 +90,7 @@ def test_batches_pickles_and_sparse_matrices() -> None:
     expected = plain.batch(q)
     _close(alike.batch(q), expected)
     _close(pickle.loads(pickle.dumps(alike))(q[0]), expected[0])
-    sparse = compile_sparse(mechanism, "H", options=KernelOptions(cache=False))
+    sparse = kg.compile(mechanism, "H", options=KernelOptions(cache=False), sparse=True)
     assert sparse.kernel.exchange == alike.exchange
     _close(sparse(q[0]).toarray(), expected[0])
 

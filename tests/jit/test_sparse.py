@@ -15,7 +15,7 @@ def test_matrices_of_trees(seed: int) -> None:
     tree = random_tree(seed, bodies=7, joints=PLAIN_JOINTS, branching=0.8)
     words = "H,d(tau)/d(dq),d(tau)/d(v)"
     q, v, a, _ = random_state(tree, seed)
-    dense, sparse = kg.compile(tree, words)(q, v, a), kg.compile_sparse(tree, words)
+    dense, sparse = kg.compile(tree, words)(q, v, a), kg.compile(tree, words, sparse=True)
     for name, matrix in sparse(q, v, a).items():
         np.testing.assert_allclose(matrix.toarray(), dense[name], rtol=0, atol=1e-12 * np.abs(dense[name]).max())
         assert matrix.nnz == sparse.patterns[name].count < dense[name].size
@@ -24,7 +24,7 @@ def test_matrices_of_trees(seed: int) -> None:
 
 def test_one_matrix_and_batches() -> None:
     legs = kg.load("five-link-tree")
-    kernel = kg.compile_sparse(legs, "d(tau)/d(a)")
+    kernel = kg.compile(legs, "d(tau)/d(a)", sparse=True)
     size = len(legs.layout.positions)
     states = np.random.default_rng(1).normal(size=(3, size))
     rows = [states] * len(kernel.kernel.arguments)
@@ -37,4 +37,4 @@ def test_one_matrix_and_batches() -> None:
 
 def test_only_matrices_can_be_sparse() -> None:
     with pytest.raises(KernelError, match="tau is no matrix"):
-        kg.compile_sparse(kg.load("double-pendulum"), "tau")
+        kg.compile(kg.load("double-pendulum"), "tau", sparse=True)

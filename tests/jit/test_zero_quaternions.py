@@ -25,7 +25,7 @@ WAYS: dict[str, Callable[[], object]] = {
     "by name": lambda: kg.compile(FREE, "pose:Block", options=UNCACHED)(q=ZERO.tolist()),
     "batch": lambda: kg.compile(FREE, "pose:Block", options=UNCACHED).batch(np.array([SOUND, HALF_TURN, ZERO])),
     "one row for all": lambda: kg.compile(FREE, "energy", options=UNCACHED).batch(ZERO, np.zeros((3, 6))),
-    "sparse": lambda: kg.compile_sparse(FREE, "H", options=UNCACHED)(ZERO),
+    "sparse": lambda: kg.compile(FREE, "H", options=UNCACHED, sparse=True)(ZERO),
     "loops": lambda: kg.compile(FREE, "energy", loops=True)(ZERO, np.zeros(6)),
     "loops, batch": lambda: kg.compile(FREE, "energy", loops=True).batch(np.array([SOUND, ZERO]), np.zeros(6)),
     "simulate": lambda: kg.simulate(FREE, 0.1, initial=NONE),

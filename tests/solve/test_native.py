@@ -13,7 +13,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.codegen.program.interpreted import InterpretedFunction
+from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
@@ -214,7 +214,7 @@ def test_decisions_are_kept_with_the_solution(tmp_path) -> None:  # type: ignore
 def test_interpreted_functions_mean_what_the_graph_means() -> None:
     """All functions, ordinary and exceptional values: the same as the interpreter that defines what graphs mean."""
     graph, symbols = every_function()
-    function = InterpretedFunction(graph, [Argument("x", symbols)])
+    function = InterpretedKernel(graph, [Argument("x", symbols)])
     for x in ([0.3, 0.7], [-0.3, 0.2], [0.0, 0.0], [800.0, -1.0], [np.inf, 0.5], [np.nan, 1.0]):
         expected = interpret(graph, {"a": x[0], "b": x[1]})["f"]
         assert np.allclose(function(np.array(x)), expected, rtol=1e-14, equal_nan=True)

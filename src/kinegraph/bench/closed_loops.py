@@ -59,7 +59,6 @@ def measured(joints: int) -> Measured:
     """Both sides at the same states, in turns."""
     rows = _states(joints)
     kernel = compile(f"loop-{joints}", "qdd")
-    assert isinstance(kernel, Kernel)
     own = _own_timer(kernel, rows)
     try:
         peers = _peers(joints, rows)

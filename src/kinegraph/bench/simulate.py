@@ -63,19 +63,19 @@ def peers(python: str, *words: str) -> list[list[Any]]:
     raise SystemExit(f"the peers failed:\n{finished.stderr}")
 
 
-def task(name: str, duration: float, batch: bool = False) -> CauchyProblem:
+def task(name: str, duration: float) -> CauchyProblem:
     """The free motion of a library model."""
     mechanism = kg.load(name)
     equations = VelocityForm(mechanism, {}, NO_FORCES)
     q, v = starting_state(mechanism, {}, parameter_values(mechanism))
-    return CauchyProblem(equations.right_hand_side(batch=batch), equations.pack(q, v, np.zeros(0)), 0.0, duration)
+    return CauchyProblem(equations.right_hand_side(), equations.pack(q, v, np.zeros(0)), 0.0, duration)
 
 
 def scipy_around_kernel(problem: CauchyProblem, exact: np.ndarray) -> list[Timed]:
     """SciPy's DOP853 calling the very same kernel: what Python in every stage costs."""
     from scipy.integrate import solve_ivp
 
-    kernel: Any = problem.rhs.keep[0]
+    kernel: Any = problem.rhs.code
     found = []
     for rtol in (1e-6, 1e-8, 1e-10):
         options: Any = {"method": "DOP853", "rtol": rtol, "atol": rtol / 100}
@@ -107,7 +107,7 @@ def sweep(python: str | None) -> tuple[list[Timed], list[Timed]]:
     """Ten thousand double pendulums for five seconds; the error is the median over the runs."""
     random = np.random.default_rng(1)
     starts = np.hstack([random.uniform(-1.5, 1.5, (RUNS, 2)), random.uniform(-1, 1, (RUNS, 2))])
-    problem = task("double-pendulum", SWEEP_DURATION, batch=True)
+    problem = task("double-pendulum", SWEEP_DURATION)
     none = np.zeros((RUNS, 0))
 
     def run(tableau: Any, rtol: float) -> Any:

@@ -35,7 +35,6 @@ from kinegraph.io.model_format import ModelFormat, format_by_root
 from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.xml import read_xml
 from kinegraph.jit.kernel import Kernel, KernelOptions
-from kinegraph.large.kernel import LoopedKernel
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.unused import full_report
@@ -161,12 +160,12 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     return FileOutcome(package, inner, verdict.name, size, off, left)
 
 
-def largest_error(kernel: Kernel | LoopedKernel, mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
+def largest_error(kernel: Kernel, mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
     """The largest relative difference of H and tau at random states."""
     worst = 0.0
     for q, v, a, _ in random_states(mechanism, states):
         given = {"q": q, "v": v, "a": a, "t": 0.0}
-        arguments = (given[one if isinstance(one, str) else one.name] for one in kernel.arguments)
+        arguments = (given[one.name] for one in kernel.arguments)
         ours, theirs = kernel(*arguments), peer.quantities(q, v, a)
         for name, value in theirs.items():
             off = float(np.abs(ours[name] - value).max() / max(float(np.abs(value).max()), 1e-12))

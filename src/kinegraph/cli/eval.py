@@ -155,8 +155,7 @@ def evaluate(mechanism: Mechanism, quantity: str, values: Mapping[str, Expressio
     for one in arguments_of(mechanism, quantity):
         numbers = [state[symbol.name] for symbol in one.symbols]
         arguments[one.name] = numbers[0] if one.name == "t" else np.array(numbers)
-    result = kernel(**arguments)
-    return result if isinstance(result, dict) else {str(quantities_of(quantity)[0]): result}
+    return dict(kernel.by_name(kernel(**arguments)))
 
 
 def written(name: str, array: Doubles) -> Iterator[str]:

@@ -7,7 +7,6 @@ record; `jit` binds and loads the last as a kernel. Where these stages are in th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.load import MechanismSource, mechanism_of
@@ -19,11 +18,9 @@ from kinegraph.graph.node import Graph
 from kinegraph.interrupt import delayed
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, without_zeros
+from kinegraph.jit.straight import StraightKernel
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort
-
-if TYPE_CHECKING:
-    from kinegraph.large.kernel import LoopedKernel
 
 #: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
 LARGE = 300
@@ -52,42 +49,35 @@ def compile(
     effort: Effort | str = Effort.QUICK,
     options: KernelOptions | None = None,
     loops: bool | None = None,
-) -> Kernel | LoopedKernel:
+    sparse: bool = False,
+) -> Kernel:
     """From a mechanism to a callable kernel; parameters named in `runtime` become its last argument p.
 
     Mechanisms of more than LARGE joints are computed by loops over bodies where the quantities allow it; `loops`
-    forces one or the other.
+    forces one or the other. `sparse` is for matrices of trees with branches (H, derivatives): what is zero whatever
+    the state is neither computed nor stored, and calls return SciPy's sparse arrays.
     """
     mechanism, options = mechanism_of(mechanism), options_of(options)
     runtime = runtime_names(mechanism, runtime)
     request = request_of(mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort)
-    if _use_loops(request, runtime, loops):
+    if not sparse and _use_loops(request, runtime, loops):
         return _looped(request)
-    return straight_kernel(Chain(request, options.cache), runtime, options)
+    if sparse and loops:
+        raise KernelError("loops do not make sparse matrices: compile with loops=False")
+    chain = Chain(request, options.cache)
+    return sparse_kernel(chain, runtime, options) if sparse else straight_kernel(chain, runtime, options)
 
 
-def compile_sparse(
-    mechanism: MechanismSource,
-    quantities: Quantities,
-    *,
-    parameters: Parameters | None = None,
-    runtime: str | Sequence[str] = (),
-    effort: Effort | str = Effort.QUICK,
-    options: KernelOptions | None = None,
-) -> SparseKernel:
-    """Like compile, for matrices of trees with branches (H, derivatives): what is zero whatever the state is neither
-    computed nor stored."""
-    mechanism, options = mechanism_of(mechanism), options_of(options)
-    runtime = runtime_names(mechanism, runtime)
-    request = request_of(mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort)
-    chosen = Chain(request, options.cache).chosen(Means(options.side_by_side), runtime)
+def sparse_kernel(chain: Chain, runtime: Sequence[str], options: KernelOptions) -> SparseKernel:
+    """The matrices of a request as code that computes only what can differ from zero."""
+    chosen = chain.chosen(Means(options.side_by_side), runtime)
     graph, patterns = without_zeros(chosen.graph)
-    arguments = arguments_of(mechanism, request.quantities, runtime)
+    arguments = arguments_of(chain.request.mechanism, chain.request.quantities, runtime)
     kernel = compile_graph(graph, arguments, chosen.numbers, options, exchange=chosen.exchange, proof=chosen.proof)
     return SparseKernel(kernel, patterns)
 
 
-def straight_kernel(chain: Chain, runtime: Sequence[str] = (), options: KernelOptions | None = None) -> Kernel:
+def straight_kernel(chain: Chain, runtime: Sequence[str] = (), options: KernelOptions | None = None) -> StraightKernel:
     """The chosen graph of a request as code that is written out straight; `runtime` are its parameters p."""
     options = options_of(options)
     chosen = chain.chosen(Means(options.side_by_side, solving_loops=True), runtime)
@@ -105,11 +95,11 @@ def _use_loops(request: Request, runtime: Sequence[str], loops: bool | None) -> 
     return possible and not request.mechanism.elements and len(request.mechanism.layout.velocities) > LARGE
 
 
-def _looped(request: Request) -> LoopedKernel:
+def _looped(request: Request) -> Kernel:
     with delayed():  # brings Numba with it, whose import takes its time and cannot be repeated once broken off
         from kinegraph.large.kernel import LoopedKernel
 
-    arguments = [argument.name for argument in arguments_of(request.mechanism, request.quantities)]
+    arguments = arguments_of(request.mechanism, request.quantities)
     names = [quantity.name for quantity in request.quantities]
     return LoopedKernel(request.mechanism, names, arguments, request.parameters)
 
@@ -120,6 +110,6 @@ def kernel_of(
     quantities: Quantities,
     runtime: Sequence[str] = (),
     options: KernelOptions | None = None,
-) -> Kernel:
+) -> StraightKernel:
     """Machine code for a graph of a mechanism's quantities."""
     return compile_graph(graph, arguments_of(mechanism, quantities, runtime), options=options)

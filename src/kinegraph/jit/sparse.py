@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.codegen.arrays import Doubles
+from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
 from kinegraph.errors import KernelError
+from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph, Output, Polynomial
-from kinegraph.jit.arrays import Doubles
-from kinegraph.jit.kernel import Kernel
+from kinegraph.jit.straight import StraightKernel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,20 +63,37 @@ def _nonzero(graph: Graph, output: Output) -> Output:
     return Output(output.name, (len(nodes),), nodes)
 
 
-class SparseKernel:
-    """A compiled graph of matrices. Calls return `scipy.sparse.csr_array`s, by name if there are several.
+class SparseKernel(Kernel):
+    """Code of matrices. Calls return `scipy.sparse.csr_array`s, by name if there are several.
 
-    `kernel` is the code underneath, which writes the values alone: `kernel.address` for compiled callers, and
-    `patterns` says where the values belong.
+    `kernel` is the code underneath, which writes the values alone, as `address` does; `patterns` says where the values
+    belong.
     """
 
-    def __init__(self, kernel: Kernel, patterns: dict[str, Pattern]) -> None:
+    form = "sparse"
+    operations: Operations
+
+    def __init__(self, kernel: StraightKernel, patterns: dict[str, Pattern]) -> None:
         self.kernel = kernel
         self.patterns = patterns
+        self.arguments, self.operations, self.proof = kernel.arguments, kernel.operations, kernel.proof
+        self.outputs = tuple(Result(name, pattern.shape) for name, pattern in patterns.items())
+
+    @property
+    def recipe(self) -> Recipe:
+        return SparseKernel, (self.kernel, self.patterns)
+
+    @property
+    def address(self) -> int:
+        return self.kernel.address
+
+    @property
+    def code(self) -> Code:
+        return self.kernel.code
 
     def __repr__(self) -> str:
         parts = (f"{name}{list(one.shape)} with {one.count} entries" for name, one in self.patterns.items())
-        return f"<SparseKernel -> {', '.join(parts)}: {self.kernel.operations}>"
+        return f"<SparseKernel -> {', '.join(parts)}: {self.operations}>"
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         """The matrices for one state."""
@@ -85,3 +105,7 @@ class SparseKernel:
     def batch(self, *values: Any, **named: Any) -> Any:
         """The values of the matrices' entries for many states, of shape (n, entries)."""
         return self.kernel.batch(*values, **named)
+
+    def flat(self, x: Doubles) -> Sequence[float]:
+        """The values of all entries end to end, as `address` writes them."""
+        return self.kernel.flat(x)

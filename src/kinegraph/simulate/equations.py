@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
-from kinegraph.codegen.program.interpreted import InterpretedFunction
+from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
@@ -36,12 +35,10 @@ from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
 from kinegraph.solve.methods.capabilities import StateForm
-from kinegraph.solve.problem.problem import Code, Floats, RightHandSide
+from kinegraph.solve.problem.problem import Floats, RightHandSide
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
-
-Function: TypeAlias = Kernel | InterpretedFunction
 
 
 class Equations(ABC):
@@ -145,11 +142,11 @@ class Equations(ABC):
         """Symbols for the rates of `moving_symbols`."""
         return tuple(Symbol(Kind.INPUT, f"rate:{symbol.name}") for symbol in self.moving_symbols)
 
-    def slope_function(self, graph: Graph, native: bool) -> Function:
+    def slope_function(self, graph: Graph, native: bool) -> Kernel:
         """A graph as a function of x, followed by the rates of y and of the inputs."""
         return _function(graph, [Argument("x", self.symbols), Argument("rates", self.rate_symbols)], native)
 
-    def function(self, graph: Graph, native: bool) -> Function:
+    def function(self, graph: Graph, native: bool) -> Kernel:
         """A graph as a function of the one argument x: machine code, or interpreted."""
         return _function(graph, [Argument("x", self.symbols)], native)
 
@@ -159,23 +156,18 @@ class Equations(ABC):
         parts = zip("ytup", np.split(np.arange(ends[-1]), ends[:-1]), strict=True)
         return [Argument(name, tuple(self.symbols[int(k)] for k in part)) for name, part in parts if len(part)]
 
-    def right_hand_side(self, jacobian: bool = False, batch: bool = False, native: bool = True) -> RightHandSide:
-        """The right-hand side; with its Jacobian and its code for many states at once if they are wanted."""
-        rate = _function(self.rate, self._arguments(), native)
-        slope = self.rate_jacobian() if jacobian else None
-        slopes = None if slope is None else _function(slope, [Argument("x", self.symbols)], native)
-        returned = None if self.returned is None else _function(self.returned, [Argument("x", self.symbols)], native)
+    def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
+        """The right-hand side; with its Jacobian if it is wanted."""
+        whole = [Argument("x", self.symbols)]
         return RightHandSide(
-            code=code_of(rate),
+            code=_function(self.rate, self._arguments(), native),
             names=self.names,
             inputs=len(self.forces.sampled),
             parameters=len(self.runtime),
             quaternions=self.mechanism.layout.quaternions,
-            jacobian=code_of(slopes),
-            projection=code_of(returned),
+            jacobian=_function(self.rate_jacobian(), whole, native) if jacobian else 0,
+            projection=0 if self.returned is None else _function(self.returned, whole, native),
             rows=self.rows,
-            batch=rate.batch_address if batch and returned is None and isinstance(rate, Kernel) else 0,
-            keep=(rate, slopes, returned),
         )
 
 
@@ -340,8 +332,8 @@ def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[st
     """All outputs of a graph for many rows of values of the symbols: by NumPy, or compiled where they are many."""
     if len(graph) * len(rows) <= _MOST_INTERPRETED:
         return interpret(graph, {symbol.name: column for symbol, column in zip(symbols, rows.T, strict=True)})
-    values = compile_graph(reduced(graph), [Argument("x", tuple(symbols))]).batch(rows)
-    return values if isinstance(values, dict) else {graph.outputs[0].name: values}
+    kernel = compile_graph(reduced(graph), [Argument("x", tuple(symbols))])
+    return dict(kernel.by_name(kernel.batch(rows)))
 
 
 def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbol], int]:
@@ -354,17 +346,10 @@ def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbo
     return symbol
 
 
-def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Function:
+def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Kernel:
     if not native:
-        return InterpretedFunction(graph, arguments)
+        return InterpretedKernel(graph, arguments)
     return compile_graph(reduced(graph), arguments)
-
-
-def code_of(function: Function | None) -> Code:
-    """A function as solvers take it."""
-    if function is None:
-        return 0
-    return function.address if isinstance(function, Kernel) else function
 
 
 def reduced(graph: Graph) -> Graph:

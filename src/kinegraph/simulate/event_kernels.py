@@ -15,9 +15,10 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.equations import Equations, code_of
+from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.formula import formula
 from kinegraph.solve.problem.events import Action, Event, EventSet
+from kinegraph.solve.problem.problem import Function
 
 
 class PointNames(Names):
@@ -49,7 +50,7 @@ def event_set(equations: Equations, events: Sequence[Event], native: bool = True
     carried = equations.carry(conditions)
     values = equations.function(carried, native)
     slopes = equations.slope_function(_slopes(equations, carried), native)
-    reset = None
+    reset: Function = 0
     if any(event.reset for event in events):
         reset = equations.function(equations.carry_states(_new_states(equations, events)), native)
     return EventSet(
@@ -57,10 +58,9 @@ def event_set(equations: Equations, events: Sequence[Event], native: bool = True
         directions=tuple(event.direction for event in events),
         actions=tuple(event.action for event in events),
         boundaries=boundaries,
-        code=code_of(values),
-        slope=code_of(slopes),
-        reset=code_of(reset),
-        keep=(values, slopes, reset),
+        code=values,
+        slope=slopes,
+        reset=reset,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from kinegraph.codegen.program.interpreted import InterpretedFunction
+from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.solve.batch.sweep import SweepRun, integrate_each, integrate_many, sweep_loops
 from kinegraph.solve.methods.method import Solver
@@ -50,7 +50,7 @@ class SweepTask:
             return self._compiled(), switch.decision
 
     def _problem(self, native: bool) -> CauchyProblem:
-        rhs = self.equations.right_hand_side(batch=native, native=native)
+        rhs = self.equations.right_hand_side(native=native)
         return CauchyProblem(rhs, self.states[0].copy(), *self.span, self.parameters[0].copy(), native=native)
 
     def _bar(self) -> Progress:
@@ -73,13 +73,13 @@ class SweepTask:
         return Loading(f"sweep, {self.solver.name}", sweep_loops(self.solver), self.progress is not False)
 
     def _watched(self, problem: CauchyProblem) -> Watched:
-        (function,) = (one for one in problem.rhs.keep if isinstance(one, InterpretedFunction))
+        (function,) = (one for one in problem.rhs.kernels if isinstance(one, InterpretedKernel))
         known = costs.stored()
 
         def others(elapsed: float, done: float) -> Mapping[Execution, float]:
-            compiling = _KERNELS * known.compile(function.operations)
+            compiling = _KERNELS * known.compile(function.instructions)
             loading = self._loading.seconds(known)
-            running = function.calls / done * known.evaluate(function.operations)
+            running = function.calls / done * known.evaluate(function.instructions)
             return {Execution.NATIVE: compiling + loading + running}
 
         return Watched(self._bar(), (0, len(self.states)), Execution.INTERPRETED, others, self._loading.arrived)

@@ -10,8 +10,8 @@ from time import perf_counter
 
 import numpy as np
 
-from kinegraph.codegen.program.interpreted import InterpretedFunction
-from kinegraph.jit.kernel import Kernel
+from kinegraph.codegen.program.interpreted import InterpretedKernel
+from kinegraph.jit.straight import StraightKernel
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import event_set
 from kinegraph.solve.methods.method import Solver
@@ -76,7 +76,7 @@ class Task:
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()
         rhs = self.equations.right_hand_side(jacobian=self.solver.capabilities.jacobian, native=native)
-        kernels = [one for one in rhs.keep if isinstance(one, Kernel)]
+        kernels = [one for one in rhs.kernels if isinstance(one, StraightKernel)]
         if kernels and not any(kernel.report.cached for kernel in kernels):
             operations = sum(kernel.operations.total for kernel in kernels)
             costs.store(costs.stored().compiled(operations, perf_counter() - begun))
@@ -110,14 +110,14 @@ class Task:
 
     def _watched(self, shown: Progress, decision: Decision, rhs: RightHandSide) -> Watched:
         """What estimates the other ways while this one runs."""
-        functions = [one for one in rhs.keep if isinstance(one, InterpretedFunction)]
+        functions = [one for one in rhs.kernels if isinstance(one, InterpretedKernel)]
         known = costs.stored()
 
         def others(elapsed: float, done: float) -> Mapping[Execution, float]:
             if decision.execution is Execution.KERNEL:  # what is left to compile are the loops
                 return {Execution.NATIVE: self._loading.seconds(known)}
             calls = sum(one.calls for one in functions)
-            operations = sum(one.operations for one in functions)
+            operations = sum(one.instructions for one in functions)
             around = elapsed - sum(one.seconds for one in functions)
             return self._compiled(known, operations, calls / done, around / done)
 

@@ -115,11 +115,11 @@ class VariationalForm(VelocityForm):
         outputs = [Output("values", (len(nodes),), nodes), Output("derivatives", (len(nodes), len(columns)), entries)]
         return builder.graph(outputs)
 
-    def right_hand_side(self, jacobian: bool = False, batch: bool = False, native: bool = True) -> RightHandSide:
+    def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
         """As of every system; kept, for a fit runs it again and again."""
         key = jacobian, native
         if key not in self._compiled:
-            self._compiled[key] = super().right_hand_side(jacobian, False, native)
+            self._compiled[key] = super().right_hand_side(jacobian, native)
         return self._compiled[key]
 
     def rate_jacobian(self) -> Graph:

@@ -33,9 +33,7 @@ def _remembered(
     runtime: tuple[str, ...],
 ) -> Kernel:
     """A task at many states, a search for a critical speed, asks for one kernel over and over."""
-    kernel = compile(mechanism, quantities, parameters=dict(parameters), runtime=runtime, loops=False)
-    assert isinstance(kernel, Kernel)
-    return kernel
+    return compile(mechanism, quantities, parameters=dict(parameters), runtime=runtime, loops=False)
 
 
 def taken(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats | float]:
@@ -45,13 +43,9 @@ def taken(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Flo
 
 def called(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats]:
     """All results at one state, by name."""
-    return _named(kernel, kernel(**taken(kernel, values)))
+    return dict(kernel.by_name(kernel(**taken(kernel, values))))
 
 
 def called_rows(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats]:
     """All results for rows of states, by name."""
-    return _named(kernel, kernel.batch(**taken(kernel, values)))
-
-
-def _named(kernel: Kernel, found: dict[str, Floats] | Floats) -> dict[str, Floats]:
-    return found if isinstance(found, dict) else {kernel.outputs[0].name: found}
+    return dict(kernel.by_name(kernel.batch(**taken(kernel, values))))

@@ -22,6 +22,7 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import kernel_of
 from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
+from kinegraph.jit.straight import StraightKernel
 from kinegraph.notation.latex import latex
 from kinegraph.solve.results.solution import Solution
 
@@ -36,7 +37,7 @@ _TITLES = {"tau": "inverse dynamics (tau)", "qdd": "forward dynamics (qdd)"}
 class Measured:
     """One quantity: operations before and after, and how fast its kernel is."""
 
-    kernel: kg.Kernel
+    kernel: StraightKernel
     before: Operations
     after: Operations
     proved: bool

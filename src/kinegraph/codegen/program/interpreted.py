@@ -6,16 +6,20 @@ The text that Python reads is made of instructions only; no name of a model is e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kinegraph.codegen.arrays import Doubles, batch_rows, vector
+from kinegraph.codegen.kernel import Kernel, Recipe, Result
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import FORMS, LEAVES, Instruction, Op, Program
+from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
+from kinegraph.graph.count import Operations, count
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
 
@@ -24,29 +28,66 @@ _SIGN = "(1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else {0})"
 _SPECIAL = {"select": _SELECT, "sign": _SIGN, "abs": "abs({0})", "atan2": "atan2({0}, {1})"}
 
 
-class InterpretedFunction:
-    """Takes all arguments of a graph end to end and returns all outputs end to end.
+class InterpretedKernel(Kernel):
+    """A graph as a Python function. `calls` and `seconds` tell how often it was called and how long that took in all.
 
-    `calls` and `seconds` tell how often it was called and how long that took in all.
+    instructions: how many a call runs through.
     """
+
+    form = "interpreted"
 
     def __init__(self, graph: Graph, arguments: Sequence[Argument]) -> None:
         begun = perf_counter()
         binding = bind(graph, arguments, {})
         self.graph = binding.graph
-        self._arguments = tuple(arguments)
+        self.arguments = binding.arguments
+        self.outputs = tuple(Result(output.name, output.shape) for output in graph.outputs)
         self._names = [symbol.name for argument in arguments for symbol in argument.symbols]
         program = lower(binding, fuse=False)
-        self.operations = len(program.instructions)
+        self.instructions = len(program.instructions)
         self._function = _function(program)
         self.preparing = perf_counter() - begun
         self.calls = 0
         self.seconds = 0.0
 
-    def __reduce__(self) -> tuple[type[InterpretedFunction], tuple[Graph, tuple[Argument, ...]]]:
-        return InterpretedFunction, (self.graph, self._arguments)  # the recipe, not the function
+    @cached_property
+    def operations(self) -> Operations:  # type: ignore[override]
+        """Counted when asked for: a kernel is often wanted at once."""
+        return count(self.graph)
 
-    def __call__(self, x: NDArray[np.float64]) -> Sequence[float]:
+    @property
+    def recipe(self) -> Recipe:
+        return InterpretedKernel, (self.graph, self.arguments)
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """The outputs for one state: an array, or a dict of arrays by name if there are several."""
+        found = np.asarray(self.flat(self._joined(values, named)))
+        ends = np.cumsum([output.size for output in self.outputs])
+        parts = zip(self.outputs, np.split(found, ends[:-1]), strict=True)
+        shaped = {output.name: part.reshape(output.shape) for output, part in parts}
+        return shaped if len(shaped) > 1 else next(iter(shaped.values()))
+
+    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
+        """The outputs for many states, by NumPy over all of them."""
+        self.refuse_out(out)
+        rows, inputs = batch_rows(self.arguments, self.arranged(values, named))
+        tables = [np.broadcast_to(one.array, (rows, len(self.arguments[k].symbols))) for k, one in enumerate(inputs)]
+        columns = dict(zip(self._names, np.hstack(tables).T, strict=True))
+        found = interpret(self.graph, columns)
+        results = {one.name: np.broadcast_to(found[one.name], (rows, *one.shape)) for one in self.outputs}
+        return results if len(results) > 1 else next(iter(results.values()))
+
+    def _joined(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> Doubles:
+        """All arguments end to end."""
+        parts = []
+        for argument, value in zip(self.arguments, self.arranged(values, named), strict=True):
+            part = np.atleast_1d(vector(argument, value))
+            refuse_zero_quaternions(argument, part)
+            parts.append(part.astype(float))
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def flat(self, x: Doubles) -> Sequence[float]:
+        """All outputs end to end for all arguments end to end."""
         begun = perf_counter()
         try:
             return self._function(x.tolist())
@@ -56,7 +97,7 @@ class InterpretedFunction:
             self.calls += 1
             self.seconds += perf_counter() - begun
 
-    def _as_machine_code_would(self, x: NDArray[np.float64]) -> Sequence[float]:
+    def _as_machine_code_would(self, x: Doubles) -> Sequence[float]:
         results = interpret(self.graph, dict(zip(self._names, x, strict=True)))
         parts = [np.ravel(results[output.name]) for output in self.graph.outputs]
         return np.concatenate(parts).tolist() if parts else []

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.codegen.program.interpreted import InterpretedFunction
+from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import assembled_positions
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
@@ -95,14 +95,14 @@ def _assembled_states(conditions: Conditions, start: Floats) -> list[Floats]:
 def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, float], t: float = 0.0) -> Conditions:
     """The rows of a graph (`value`, `jacobian`, `rate`) as functions of q and v."""
     layout = mechanism.layout
-    function = InterpretedFunction(graph, _arguments(mechanism, values))
+    function = InterpretedKernel(graph, _arguments(mechanism, values))
     tail = np.array([t, *np.zeros(len(layout.inputs)), *values.values()])
     rows = graph.output("value").shape[0]
     size = len(layout.velocities)
     still = np.zeros(size)
 
     def at(q: Floats, v: Floats) -> Floats:
-        return np.array(function(np.concatenate([q, v, tail])))
+        return np.array(function.flat(np.concatenate([q, v, tail])))
 
     return Conditions(
         row_names_of(mechanism),

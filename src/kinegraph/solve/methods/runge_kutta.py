@@ -19,7 +19,7 @@ from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICA
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.problem.slices import Loop, drive
 from kinegraph.solve.results.recording import Recorder, Run, Save
@@ -78,7 +78,11 @@ def loop_system(problem: CauchyProblem) -> System:
     """The right-hand side as loops take it."""
     quaternions = np.array(problem.rhs.quaternions, dtype=np.int64)
     return System(
-        problem.rhs.code, problem.inputs.knots, problem.inputs.coefficients, quaternions, problem.rhs.projection
+        code_of(problem.rhs.code),
+        problem.inputs.knots,
+        problem.inputs.coefficients,
+        quaternions,
+        code_of(problem.rhs.projection),
     )
 
 

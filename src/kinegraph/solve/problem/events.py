@@ -8,7 +8,7 @@ from enum import Enum
 
 from kinegraph.errors import SolveError
 from kinegraph.model.expression import Scalar
-from kinegraph.solve.problem.problem import Code
+from kinegraph.solve.problem.problem import Function, refuse_addresses
 
 
 class Direction(Enum):
@@ -60,9 +60,12 @@ class EventSet:
     directions: tuple[Direction, ...] = ()
     actions: tuple[Action, ...] = ()
     boundaries: tuple[bool, ...] = ()
-    code: Code = 0
-    slope: Code = 0
-    reset: Code = 0
+    code: Function = 0
+    slope: Function = 0
+    reset: Function = 0
     samples: int = 4
     limit: int = 1_000_000
-    keep: tuple[object, ...] = field(default=(), repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        refuse_addresses((self.code, self.slope, self.reset))
+        return self.__dict__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import TypeAlias, TypeVar, cast
@@ -10,42 +10,66 @@ from typing import TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinegraph.codegen.kernel import Code, Kernel
 from kinegraph.errors import SolveError
 from kinegraph.solve.loops.step import NOTES
 
 Floats = NDArray[np.float64]
 
-#: A kernel: the address of a C function `void f(const double *x, double *y)`, or a Python function x -> y in its place.
-Code: TypeAlias = int | Callable[[Floats], Sequence[float]]
+#: What a system computes with: a kernel of any form, or code as it is; 0 for nothing.
+Function: TypeAlias = Kernel | Code
 
 L = TypeVar("L", bound=Callable[..., object])
 
 
+def code_of(function: Function) -> Code:
+    """A function as loops call it."""
+    return function.code if isinstance(function, Kernel) else function
+
+
+def refuse_addresses(functions: Iterable[Function]) -> None:
+    """SolveError for an address that would be sent to another process."""
+    if any(isinstance(one, int) and one for one in functions):
+        raise SolveError("the address of code means nothing to another process: give a kernel in its place")
+
+
 @dataclass(frozen=True)
 class RightHandSide:
-    """y' as a kernel x -> rate with x = [y, t, u, p].
+    """The system that is integrated: y' as a kernel x -> rate with x = [y, t, u, p], and what belongs to it.
 
-    code: of that kernel; loops can be compiled only if all code is.
+    Its events are an `EventSet`. Kernels are sent to other processes as their recipes.
+
+    code: of the rates; loops can be compiled only if all code can be called by its address.
     names: of the entries of y.
     inputs, parameters: how many entries u and p have.
     quaternions: where in y the four components of each unit quaternion begin.
     jacobian: code of a kernel x -> df/dy, row by row; 0 if there is none.
     projection: code of a kernel x -> y and pivots, one Newton step onto the constraints; 0 if there are none.
     rows: names of the constraints' rows that have a pivot, each between 0 (singular) and 1.
-    batch: address of batch code (y, t, p) -> rate for many rows at once (see `native.call_batch`); 0 if there is none.
-    keep: whatever must live as long as the addresses are used.
     """
 
-    code: Code
+    code: Function
     names: tuple[str, ...]
     inputs: int = 0
     parameters: int = 0
     quaternions: tuple[int, ...] = ()
-    jacobian: Code = 0
-    projection: Code = 0
+    jacobian: Function = 0
+    projection: Function = 0
     rows: tuple[str, ...] = ()
-    batch: int = 0
-    keep: tuple[object, ...] = field(default=(), repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        refuse_addresses((self.code, self.jacobian, self.projection))
+        return self.__dict__
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernels among its functions."""
+        return tuple(one for one in (self.code, self.jacobian, self.projection) if isinstance(one, Kernel))
+
+    @property
+    def batch(self) -> int:
+        """The address of code (y, t, p) -> rate for many rows at once (see `native.call_batch`); 0 if there is none."""
+        return self.code.batch_address if isinstance(self.code, Kernel) and self.projection == 0 else 0
 
     @property
     def size(self) -> int:

@@ -12,7 +12,7 @@ from kinegraph.errors import SolveError
 from kinegraph.solve.loops.events import Watch
 from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.results.status import Ending, Status
 
 _ROWS = 4096
@@ -148,9 +148,9 @@ def _watch(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
         return np.zeros(values, dtype=np.int64) if isinstance(values, int) else np.array(values, dtype=np.int64)
 
     return Watch(
-        code=events.code,
-        slope=events.slope,
-        reset=events.reset,
+        code=code_of(events.code),
+        slope=code_of(events.slope),
+        reset=code_of(events.reset),
         directions=integers([direction.value for direction in events.directions]),
         actions=integers([action.value for action in events.actions]),
         boundary=integers(events.boundaries),

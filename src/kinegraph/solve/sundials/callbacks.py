@@ -11,7 +11,7 @@ import numpy as np
 
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import onto_constraints, set_inputs
-from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.sundials.library import sundials
 
 _POINTER, _REAL, _FLAG = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
@@ -56,7 +56,9 @@ class CompiledCallbacks(Callbacks):
         library, rhs, inputs = sundials(), problem.rhs, problem.inputs
         buffer: Floats = np.zeros(max(rhs.size**2, len(problem.projected())))
         data = np.zeros(place.DATA, dtype=np.int64)
-        for where, code in ((place.RATE, rhs.code), (place.JACOBIAN, rhs.jacobian), (place.PROJECTION, rhs.projection)):
+        functions = (place.RATE, rhs.code), (place.JACOBIAN, rhs.jacobian), (place.PROJECTION, rhs.projection)
+        for where, function in functions:
+            code = code_of(function)
             assert isinstance(code, int)
             data[where] = code
         data[place.VECTOR_DATA] = library.address("N_VGetArrayPointer")
@@ -88,7 +90,8 @@ class InterpretedCallbacks(Callbacks):
 
     def __init__(self, problem: CauchyProblem, x: Floats) -> None:
         library = sundials()
-        self._problem, self._x = problem, x
+        self._problem, self._x, rhs = problem, x, problem.rhs
+        self._code, self._jacobian, self._projection = map(code_of, (rhs.code, rhs.jacobian, rhs.projection))
         self._vector_data = library.function("N_VGetArrayPointer", _POINTER, _POINTER)
         self._matrix_data = library.function("SUNDenseMatrix_Data", _POINTER, _POINTER)
         self._bad, self._rates, self._jacobians = -1, 0, 0
@@ -128,13 +131,13 @@ class InterpretedCallbacks(Callbacks):
         self._x[:size] = _doubles(self._vector_data(state), size)
         self._x[size] = t
         set_inputs(inputs.knots, inputs.coefficients, t, self._x, size + 1)
-        if self._problem.rhs.projection != 0:
-            onto_constraints(self._problem.rhs.projection, self._x, size, self._problem.projected())
+        if self._projection != 0:
+            onto_constraints(self._projection, self._x, size, self._problem.projected())
 
     def _rate(self, t: float, state: int, slope: int, data: int) -> int:
         self._fill(t, state)
         rate = _doubles(self._vector_data(slope), self._problem.rhs.size)
-        call(self._problem.rhs.code, self._x, rate, 0)
+        call(self._code, self._x, rate, 0)
         self._rates += 1
         infinite = np.flatnonzero(~np.isfinite(rate))
         if len(infinite):
@@ -146,7 +149,7 @@ class InterpretedCallbacks(Callbacks):
         self._fill(t, state)
         size = self._problem.rhs.size
         rows = np.empty((size, size))
-        call(self._problem.rhs.jacobian, self._x, rows, 0)
+        call(self._jacobian, self._x, rows, 0)
         _doubles(self._matrix_data(matrix), size * size)[:] = rows.T.ravel()  # CVODE stores matrices by columns
         self._jacobians += 1
         return 0

@@ -118,7 +118,7 @@ class Kinegraph(Peer):
         address = kernel.batch_address
         columns = zip(*(self.arguments(quantity, one) for one in states), strict=True)
         inputs = [np.array(column) for column in columns]
-        outputs = [np.zeros((len(states), len(output.nodes))) for output in kernel.outputs]
+        outputs = [np.zeros((len(states), output.size)) for output in kernel.outputs]
         strides = (ctypes.c_int64 * len(inputs))(*(array.shape[1] for array in inputs))
         shares = [(part[0], part[-1] + 1) for part in np.array_split(np.arange(len(states)), THREADS)]
 
