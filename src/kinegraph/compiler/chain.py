@@ -13,17 +13,19 @@ from functools import cached_property
 from typing import Protocol, TypeVar
 
 from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel, instructions_saved
+from kinegraph.codegen.estimate.running_time import estimated_cycles
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.simd.orbits import share_side_by_side
 from kinegraph.compiler.records import Chosen, Derived, Means, Reduced
 from kinegraph.compiler.request import Request, arguments_of
+from kinegraph.compiler.segments import fastest_segments
 from kinegraph.compiler.whole_proof import proved, with_dense_factors, with_exact_numbers
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.quantities.definitions.accelerations import solves
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
-from kinegraph.derive.quantities.plans import Candidate, PlanSearch
+from kinegraph.derive.quantities.plans import MULTIPLIERS, Candidate, PlanSearch
 from kinegraph.errors import KinegraphError
 from kinegraph.graph import law
 from kinegraph.graph.collector import without_collector
@@ -111,10 +113,17 @@ class Chain:
         return PLAN_BUDGET[self.request.frames or self.request.effort]
 
     def _first_plan(self, plan: Plan) -> Plan:
-        """Every link in its own frame, nothing regrouped; by the same algorithms."""
+        """Every link in its own frame, nothing regrouped; by the same algorithms, but loops by multipliers.
+
+        Long loops, for which that takes too long, in segments of single bars.
+        """
         of_origins = any(quantity.record.of_origins for quantity in self.request.quantities)
         shifts = plan.origin_shifts if of_origins else frozenset()
-        return Plan(kept=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia, forward=plan.forward)
+        single_bars = 1 if self._search.bars > MULTIPLIERS else 0
+        return Plan(
+            kept=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia, forward=plan.forward,
+            segment=single_bars,
+        )  # fmt: skip
 
     def _first(self, plan: Plan) -> tuple[Graph, float]:
         """The equations as the recursions first give them, and the seconds that took."""
@@ -150,6 +159,8 @@ class Chain:
     def _choose(self, means: Means, runtime: Sequence[str]) -> tuple[Chosen, bool]:
         solved = self._solved if means.solving_loops else ()
         found = self._limbs_side_by_side(solved) if means.side_by_side else None
+        if means.side_by_side and self._search.bars:
+            return self._loop(runtime), True
         # At quick effort deriving twice would take longer than what it might save.
         if found is None or self.request.effort is not Effort.QUICK:
             straight = self._straight(solved)
@@ -206,6 +217,22 @@ class Chain:
         proof = self._proved(with_exact_numbers(graph, limbs.numbers), candidate.plan, tail)
         choice = KernelChoice(True)
         return Chosen(self.request.key, graph, proof, choice, tail, numbers, tuple(limbs.exchange.items()))
+
+    def _loop(self, runtime: Sequence[str]) -> Chosen:
+        """A planar loop in the segments that are estimated to run fastest, or by multipliers."""
+        arguments = arguments_of(self.request.mechanism, self.request.quantities, runtime)
+        fastest = fastest_segments(self._limb_search, arguments, host().fused)
+        if fastest is None:
+            return self._straight(())
+        if self._search.bars <= MULTIPLIERS:
+            straight = self._straight(())
+            if estimated_cycles(bind(straight.graph, arguments, {}), host().fused) <= fastest.cycles:
+                return straight
+        _log.info("%s: segments of %d bars side by side", self.request, fastest.plan.segment)
+        proof = self._proved(fastest.with_exact_numbers(), fastest.plan, None)
+        return Chosen(
+            self.request.key, fastest.graph, proof, KernelChoice(True), None, fastest.values, fastest.exchange
+        )
 
     def _limb_candidate(
         self, search: PlanSearch, solved: tuple[bool, ...]

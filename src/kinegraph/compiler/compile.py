@@ -14,7 +14,7 @@ from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Parameters, Quantities, Request, arguments_of, request_of, runtime_names
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
-from kinegraph.graph.node import Graph
+from kinegraph.graph.node import Graph, Symbol
 from kinegraph.interrupt import delayed
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, without_zeros
@@ -73,7 +73,8 @@ def sparse_kernel(chain: Chain, runtime: Sequence[str], options: KernelOptions) 
     chosen = chain.chosen(Means(options.side_by_side), runtime)
     graph, patterns = without_zeros(chosen.graph)
     arguments = arguments_of(chain.request.mechanism, chain.request.quantities, runtime)
-    kernel = compile_graph(graph, arguments, chosen.numbers, options, exchange=chosen.exchange, proof=chosen.proof)
+    exchange = tuple(pair for pair in chosen.exchange if isinstance(pair[0], Symbol))  # nodes are no longer the same
+    kernel = compile_graph(graph, arguments, chosen.numbers, options, exchange=exchange, proof=chosen.proof)
     return SparseKernel(kernel, patterns)
 
 

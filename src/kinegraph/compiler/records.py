@@ -10,6 +10,7 @@ from typing import Any
 
 from kinegraph.codegen.estimate.choice import KernelChoice
 from kinegraph.codegen.program.back_substitution import BackSubstitution
+from kinegraph.codegen.simd import Exchanged
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.graph import text
 from kinegraph.graph.count import Operations, count
@@ -81,7 +82,8 @@ class Chosen:
     """The graph that is estimated to run fastest, with what comes after it.
 
     Where limbs are computed side by side, `numbers` are the values of the symbols in which they differ and `exchange`
-    leads from the symbols of each limb to those of the next (see `derive.tree.limbs`).
+    leads from the symbols of each limb to those of the next (see `derive.tree.limbs`); of the segments of a loop also
+    nodes, by their ids in the graph.
     """
 
     key: str
@@ -90,7 +92,7 @@ class Chosen:
     choice: KernelChoice
     tail: BackSubstitution | None = None
     numbers: Mapping[str, Fraction] = field(default_factory=dict)
-    exchange: tuple[tuple[Symbol, Symbol], ...] = ()
+    exchange: tuple[tuple[Exchanged, Exchanged], ...] = ()
 
     def __str__(self) -> str:
         limbs = "; limbs side by side" if self.exchange else ""
@@ -107,7 +109,7 @@ class Chosen:
                 "choice": asdict(self.choice),
                 "tail": tail and [tail.size, tail.order, tail.lower, tail.solved],
                 "numbers": {name: _hexadecimal(value) for name, value in self.numbers.items()},
-                "exchange": [[(one.kind.value, one.name) for one in pair] for pair in self.exchange],
+                "exchange": [[_written(one) for one in pair] for pair in self.exchange],
             }
         )
 
@@ -122,7 +124,7 @@ class Chosen:
             KernelChoice(**found["choice"]),
             _tail(found["tail"]),
             {name: Fraction(*(int(part, 16) for part in value)) for name, value in found["numbers"].items()},
-            tuple((_symbol(one), _symbol(other)) for one, other in found["exchange"]),
+            tuple((_exchanged(one), _exchanged(other)) for one, other in found["exchange"]),
         )
 
 
@@ -131,8 +133,15 @@ def _hexadecimal(value: Fraction) -> tuple[str, str]:
     return f"{value.numerator:x}", f"{value.denominator:x}"
 
 
-def _symbol(pair: list[str]) -> Symbol:
-    kind, name = pair
+def _written(one: Exchanged) -> int | tuple[str, str]:
+    return one if isinstance(one, int) else (one.kind.value, one.name)
+
+
+def _exchanged(found: int | list[str]) -> Exchanged:
+    """A node by its id, or a symbol."""
+    if isinstance(found, int):
+        return found
+    kind, name = found
     return Symbol(Kind(kind), name)
 
 

@@ -9,7 +9,7 @@ from kinegraph.codegen.llvm.module import SCALAR_ENTRY, Emission, Exchange, scal
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
 from kinegraph.errors import KernelError
-from kinegraph.graph.node import Graph
+from kinegraph.graph.node import Graph, Symbol
 from kinegraph.graph.proof.whole import WholeProof
 from kinegraph.jit.build import Source
 from kinegraph.jit.options import KernelOptions, options_of
@@ -32,15 +32,15 @@ def compile_graph(
 
     `proof` says what the graph was proved equal to; None: nothing is known of where it came from.
 
-    `exchange` are pairs of symbols: what goes over into each other when every first is exchanged for its second is
-    computed side by side when the kernel is called for one state.
+    `exchange` are pairs of symbols, or of nodes by their ids: what goes over into each other when every first is
+    exchanged for its second is computed side by side when the kernel is called for one state.
 
     Every live symbol must stand in an argument, or have a value in `parameters`; what depends on parameters alone is
     computed now, in extended precision. Raises KernelError naming what is missing.
     """
     arriving = {symbol for argument in arguments for symbol in argument.symbols}
     for one, other in exchange:
-        if (one in arriving) != (other in arriving):
+        if isinstance(one, Symbol) and isinstance(other, Symbol) and (one in arriving) != (other in arriving):
             raise KernelError(f"{one.name!r} and {other.name!r} are exchanged, but only one of them is an argument")
     binding = bind(graph, arguments, parameters or {})
     return compile_binding(binding, options_of(options), host(), tail, exchange, proof)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kinegraph.codegen.estimate.running_time import estimated_cycles, instructions
+from kinegraph.codegen.estimate.running_time import cycles_of, estimated_cycles, instructions
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
 from kinegraph.codegen.program.binding import Argument, Binding, bind
 from kinegraph.codegen.program.lower import lower
-from kinegraph.codegen.simd import lower_side_by_side
+from kinegraph.codegen.simd import Exchanged, lower_side_by_side
 from kinegraph.graph.count import count
-from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.graph.node import Graph, Kind
 
 #: Longer code is taken as it was reduced: estimating it would take seconds, and many operations saved are time saved.
 MOST_NODES = 20_000
@@ -58,10 +58,19 @@ def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused
     return KernelChoice(taken, before, after)
 
 
-def instructions_saved(alike: Binding, exchange: Mapping[Symbol, Symbol], plain: Binding, fused: bool = True) -> float:
+def instructions_saved(
+    alike: Binding, exchange: Mapping[Exchanged, Exchanged], plain: Binding, fused: bool = True
+) -> float:
     """Which part of a plain graph's instructions is saved by computing limbs side by side."""
     program = lower_side_by_side(alike, exchange, SCALAR_GROUP, fused)
     return 1 - instructions(program) / instructions(lower(plain, SCALAR_GROUP, fused))
+
+
+def cycles_of_kernel(binding: Binding, exchange: Mapping[Exchanged, Exchanged], fused: bool = True) -> float:
+    """Estimated cycles of a call, with what is exchanged computed side by side."""
+    if not exchange:
+        return estimated_cycles(binding, fused)
+    return cycles_of(lower_side_by_side(binding, exchange, SCALAR_GROUP, fused))
 
 
 def _work(graph: Graph) -> int:

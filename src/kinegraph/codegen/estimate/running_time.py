@@ -26,12 +26,16 @@ _ADDERS = frozenset((Op.ADD, Op.SUBTRACT, Op.NEGATE))
 _LATENCY = {Op.ADD: 3, Op.SUBTRACT: 3, Op.NEGATE: 1, Op.DIVIDE: 14, Op.FUNCTION: 60, Op.SINCOS: 50}
 _FUSED_LATENCY = 4
 #: Operations that take a port; a group of sines is a polynomial of its own.
-_OPERATIONS = {Op.DIVIDE: 8, Op.FUNCTION: 60, Op.SINCOS: 44, Op.SIN: 0, Op.COS: 0, Op.STORE: 0}
+_OPERATIONS = {Op.DIVIDE: 8, Op.FUNCTION: 60, Op.SINCOS: 44, Op.SIN: 0, Op.COS: 0, Op.STORE: 0, Op.JOIN: 3}
 
 
 def estimated_cycles(binding: Binding, fused: bool = True) -> float:
     """Cycles of one call of the scalar kernel among many: the next one starts while the last results are awaited."""
-    program = lower(binding, group=SCALAR_GROUP, fuse=fused)
+    return cycles_of(lower(binding, group=SCALAR_GROUP, fuse=fused))
+
+
+def cycles_of(program: Program) -> float:
+    """The same of a program as it is lowered; lanes of one vector count as one operation."""
     run = _Run(program)
     calls = 1 + _STEADY // max(1, len(program.instructions))
     first = run.call()

@@ -22,8 +22,8 @@ from kinegraph.codegen.program.chunk import Chunks, cut
 from kinegraph.codegen.program.expand import expansion
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import Op, Program
-from kinegraph.codegen.simd import lower_side_by_side
-from kinegraph.graph.node import Graph, Output, Symbol
+from kinegraph.codegen.simd import Exchanged, lower_side_by_side
+from kinegraph.graph.node import Graph, Output
 
 #: The names of the functions that modules define.
 SCALAR_ENTRY = "kinegraph_scalar"
@@ -52,7 +52,7 @@ attributes #3 = { nounwind willreturn memory(none) noinline "min-legal-vector-wi
 
 
 #: Pairs of symbols, the second in place of the first.
-Exchange: TypeAlias = tuple[tuple[Symbol, Symbol], ...]
+Exchange: TypeAlias = tuple[tuple[Exchanged, Exchanged], ...]
 
 
 @dataclass(frozen=True)

@@ -6,5 +6,6 @@ operands of a vector are vectors themselves, or the same for all lanes.
 """
 
 from kinegraph.codegen.simd.lowering import lower_side_by_side
+from kinegraph.codegen.simd.orbits import Exchanged
 
-__all__ = ["lower_side_by_side"]
+__all__ = ["Exchanged", "lower_side_by_side"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kinegraph.codegen.program.binding import Binding
-from kinegraph.codegen.simd.orbits import Signed, negative_of, orbits
-from kinegraph.graph.node import Polynomial, Symbol, children
+from kinegraph.codegen.simd.orbits import Exchanged, Signed, exchanged_nodes, orbits, plain
+from kinegraph.graph.node import Symbol, children
 
 
 class Place(NamedTuple):
@@ -21,10 +21,12 @@ class Place(NamedTuple):
 class Classes:
     """The nodes that are computed side by side."""
 
-    def __init__(self, binding: Binding, exchange: Mapping[Symbol, Symbol]) -> None:
+    def __init__(self, binding: Binding, exchange: Mapping[Exchanged, Exchanged]) -> None:
         self.binding = binding
         self.graph = binding.graph
         self.orbits = orbits(binding.graph, exchange)
+        #: Nodes with formulas of their own: single numbers, joined where they are used.
+        self.single = frozenset(exchanged_nodes(binding.graph.nodes, exchange))
         #: The lanes of every value of several, by the node that is its first.
         self.lanes: dict[int, tuple[Signed, ...]] = {}
         self.places: dict[int, Place] = {}
@@ -35,8 +37,8 @@ class Classes:
     def _add(self, index: int) -> None:
         orbit = self.orbits[index][:-1]
         node = self.graph.nodes[index]
-        if len(orbit) == 1 or isinstance(node, Symbol):  # what arrives as single numbers is joined where it is used
-            return
+        if len(orbit) == 1 or isinstance(node, Symbol) or index in self.single:
+            return  # what arrives as single numbers is joined where it is used
         first = max((one.node for one in orbit), key=self._aligned)
         self.lanes[first] = self.orbits[first][:-1]
         for lane, one in enumerate(self.lanes[first]):
@@ -51,6 +53,12 @@ class Classes:
         """How many lanes the value has that a node is computed in."""
         return len(self.members(self.first(index)))
 
+    def lanes_of(self, index: int, width: int) -> list[int]:
+        """The nodes that a value of so many lanes is made of, where one of its operands is this node in the first."""
+        if width == 1 or index not in self.orbits:
+            return [index]
+        return list(dict.fromkeys(self.exchanged(index, lane).node for lane in range(width)))
+
     def members(self, first: int) -> tuple[Signed, ...]:
         """What the lanes of a value are."""
         return self.lanes.get(first, (Signed(1, first),))
@@ -62,10 +70,7 @@ class Classes:
 
     def plain(self, index: int) -> Signed:
         """A node without the signs in front of it."""
-        sign, node = 1, self.graph.nodes[index]
-        while isinstance(node, Polynomial) and (inner := negative_of(node)) is not None:
-            sign, index, node = -sign, inner, self.graph.nodes[inner]
-        return Signed(sign, index)
+        return plain(self.graph.nodes, index)
 
     def exchanged(self, index: int, times: int) -> Signed:
         """What a node becomes by so many exchanges."""

@@ -33,8 +33,10 @@ class Folded:
 
     def needs(self, index: int) -> Iterator[int]:
         if index not in self.classes.binding.statics:
+            width = self.classes.width(index)
             for child in children(self.classes.graph.nodes[index]):
-                yield self.classes.first(self.classes.plain(child).node)
+                lanes = self.classes.lanes_of(self.classes.plain(child).node, width)
+                yield from dict.fromkeys(self.classes.first(node) for node in lanes)
 
     def _visit(self, root: int) -> None:
         stack = [root]

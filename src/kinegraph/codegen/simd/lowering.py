@@ -13,25 +13,30 @@ from kinegraph.codegen.program.program import Op, Program
 from kinegraph.codegen.program.schedule import AngleGroup, schedule
 from kinegraph.codegen.simd.classes import Classes, Place
 from kinegraph.codegen.simd.folded import Folded, uses_of_values
-from kinegraph.codegen.simd.orbits import Signed
+from kinegraph.codegen.simd.orbits import Exchanged, Signed
 from kinegraph.graph.interpret import extended_precision
-from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial, Symbol
+from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial
 
 
 def lower_side_by_side(
-    binding: Binding, exchange: Mapping[Symbol, Symbol], group: int = 1, fuse: bool = True
+    binding: Binding, exchange: Mapping[Exchanged, Exchanged], group: int = 1, fuse: bool = True
 ) -> Program:
     """The program of a bound graph with limbs side by side; otherwise like `lower`, at most `group` angles together."""
     classes = Classes(binding, exchange)
     folded = Folded(classes)
     lowering = _SideBySide(binding, fuse, classes, folded)
-    widest = max((len(lanes) for lanes in classes.lanes.values()), default=1)
+    widest = max((len(lanes) for first, lanes in classes.lanes.items() if _is_sine(binding, first)), default=1)
     with extended_precision():
         for step in schedule(folded.binding, max(1, group // widest)):
             lowering.fold_step(step)
         lowering.store_rest()
     widths = tuple(lowering.widths)
     return Program(tuple(lowering.instructions), binding.input_size, binding.output_size, widths)
+
+
+def _is_sine(binding: Binding, index: int) -> bool:
+    node = binding.graph.nodes[index]
+    return isinstance(node, Function) and node.name in ("sin", "cos")
 
 
 class _SideBySide(Lowering):

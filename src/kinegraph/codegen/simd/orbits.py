@@ -1,15 +1,16 @@
 """Which nodes of a graph go over into each other when symbols are exchanged.
 
 A robot's left and right arm are computed by the same formulas, in other symbols. Where exchanging the symbols takes a
-node of the graph to another one, or to its negative, both can be computed side by side.
+node of the graph to another one, or to its negative, both can be computed side by side. Nodes may be exchanged like
+symbols, by their ids, whatever their formulas are: what the segments of a loop take in from outside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from kinegraph.graph.node import Coefficient, Function, Graph, Polynomial, Symbol
+from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol
 
 
 class Signed(NamedTuple):
@@ -19,13 +20,16 @@ class Signed(NamedTuple):
     node: int
 
 
+#: Symbols, and nodes by their ids.
+Exchanged: TypeAlias = Symbol | int
+
 #: The length of the orbit of a node that becomes itself.
 _ALONE = 2
 
 _Terms: TypeAlias = list[tuple[Coefficient, frozenset[tuple[int, int]]]]
 
 
-def orbits(graph: Graph, exchange: Mapping[Symbol, Symbol]) -> dict[int, tuple[Signed, ...]]:
+def orbits(graph: Graph, exchange: Mapping[Exchanged, Exchanged]) -> dict[int, tuple[Signed, ...]]:
     """For every live node: itself and what it becomes, one exchange after the other, until it is itself or its own
     negative again, which is the last entry. Nodes that become nothing the graph has are left out."""
     image = images(graph, exchange)
@@ -42,7 +46,7 @@ def orbits(graph: Graph, exchange: Mapping[Symbol, Symbol]) -> dict[int, tuple[S
     return found
 
 
-def share_side_by_side(graph: Graph, exchange: Mapping[Symbol, Symbol]) -> float:
+def share_side_by_side(graph: Graph, exchange: Mapping[Exchanged, Exchanged]) -> float:
     """Which part of a graph's operations is done for nodes that become others; terms and factors count alike."""
     found = orbits(graph, exchange)
     work = {index: 0 for index in range(len(graph)) if graph.live[index] and not graph.static[index]}
@@ -53,7 +57,7 @@ def share_side_by_side(graph: Graph, exchange: Mapping[Symbol, Symbol]) -> float
     return together / max(1, sum(work.values()))
 
 
-def images(graph: Graph, exchange: Mapping[Symbol, Symbol]) -> dict[int, Signed]:
+def images(graph: Graph, exchange: Mapping[Exchanged, Exchanged]) -> dict[int, Signed]:
     """What live nodes become if symbols are exchanged, where that is a node of the graph or its negative."""
     known: dict[Hashable, int] = {}
     itself = {index: Signed(1, index) for index in range(len(graph))}
@@ -61,16 +65,35 @@ def images(graph: Graph, exchange: Mapping[Symbol, Symbol]) -> dict[int, Signed]
         if live:
             known[_key(graph, index, itself)] = index
     found: dict[int, Signed] = {}
+    given = exchanged_nodes(graph.nodes, exchange)
     for index, live in enumerate(graph.live):
-        if live and (image := _image(graph, index, exchange, found, known)):
+        if live and (image := given.get(index) or _image(graph, index, exchange, found, known)):
             found[index] = image
     return found
+
+
+def exchanged_nodes(nodes: Sequence[Node], exchange: Mapping[Exchanged, Exchanged]) -> dict[int, Signed]:
+    """What the nodes become that are exchanged by their ids, without the signs in front of them."""
+    found: dict[int, Signed] = {}
+    for one, other in exchange.items():
+        if isinstance(one, int) and isinstance(other, int):
+            (sign, node), (image_sign, image) = plain(nodes, one), plain(nodes, other)
+            found[node] = Signed(sign * image_sign, image)
+    return found
+
+
+def plain(nodes: Sequence[Node], index: int) -> Signed:
+    """A node without the signs in front of it."""
+    sign, node = 1, nodes[index]
+    while isinstance(node, Polynomial) and (inner := negative_of(node)) is not None:
+        sign, index, node = -sign, inner, nodes[inner]
+    return Signed(sign, index)
 
 
 def _image(
     graph: Graph,
     index: int,
-    exchange: Mapping[Symbol, Symbol],
+    exchange: Mapping[Exchanged, Exchanged],
     found: Mapping[int, Signed],
     known: Mapping[Hashable, int],
 ) -> Signed | None:

@@ -73,8 +73,11 @@ class ConstrainedDynamics:
 
     def multipliers(self, force: Sequence[Scalar]) -> list[Scalar]:
         """For every stated row the force or moment its first frame exerts on the second."""
-        found = self._spread(self.system.multipliers(force, self.gamma) if self.places else [], 0)
-        return self.ties.in_stated_axes(found)
+        return self.in_stated_axes(self.system.multipliers(force, self.gamma) if self.places else [])
+
+    def in_stated_axes(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
+        """The multipliers of the rows that take part as those of all stated rows."""
+        return self.ties.in_stated_axes(self.spread(multipliers, 0))
 
     def increments(self) -> Square:
         """By velocity and stated row: what the dependent coordinates move to take away one unit that the row misses."""
@@ -122,7 +125,7 @@ class ConstrainedDynamics:
 
     def pivots(self) -> list[Scalar]:
         """For every row its pivot over its diagonal entry, 1 where it takes no part: near 0 it depends on others."""
-        return self._spread(self.system.pivots() if self.places else [], 1)
+        return self.spread(self.system.pivots() if self.places else [], 1)
 
     def jacobian(self) -> Square:
         """By stated row and velocity."""
@@ -140,8 +143,8 @@ class ConstrainedDynamics:
         """What is missing by acceleration, by stated row: J a and what changes although velocities do not."""
         return [sum((j * a for j, a in zip(row.jacobian, accelerations, strict=True)), row.bias) for row in self.stated]
 
-    def _spread(self, found: Sequence[Scalar], other: int) -> list[Scalar]:
-        """Entries of the rows that take part, among all rows."""
+    def spread(self, found: Sequence[Scalar], other: int) -> list[Scalar]:
+        """Entries of the rows that take part, among all rows; `other` for the rest."""
         like = self.ties.layout.tree.like
         entries = [like.number(other)] * len(self.rows)
         for place, entry in zip(self.places, found, strict=True):

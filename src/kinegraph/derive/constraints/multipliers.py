@@ -32,7 +32,7 @@ class ConstrainedSystem:
     def compliance(self) -> Square:
         """S = J H^-1 J^T: how the rows accelerate under unit multipliers."""
         count = len(self._rows)
-        entries = [[self._weighted(self._rows[i], self._rows[j]) for j in range(i + 1)] for i in range(count)]
+        entries = [[self.inertia.weighted(self._rows[i], self._rows[j]) for j in range(i + 1)] for i in range(count)]
         return [[entries[max(i, j)][min(i, j)] for j in range(count)] for i in range(count)]
 
     @cached_property
@@ -45,7 +45,7 @@ class ConstrainedSystem:
 
     def _right(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         upper = self.inertia.solve_upper(force)
-        return [wanted - self._weighted(row, upper) for wanted, row in zip(gamma, self._rows, strict=True)]
+        return [wanted - self.inertia.weighted(row, upper) for wanted, row in zip(gamma, self._rows, strict=True)]
 
     def proximal_multipliers(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         """lambda by three solves with S + mu: (S + mu) l[k+1] = r + mu l[k], mu a small part of the rows' own entries.
@@ -71,21 +71,18 @@ class ConstrainedSystem:
         return self.inertia.solve_lower(upper)
 
     def pivots(self) -> list[Scalar]:
-        """Every pivot of S over the diagonal entries of its loop's rows of one unit, between 0 and 1.
+        """For every row how independent it is of those before it."""
+        return pivots_of(self.compliance, self.factorised, self._names)
 
-        Near 0 the row depends on others, or nothing moves along it: the position is singular.
-        """
-        groups = [row_group(name) for name in self._names]
-        found = []
-        for i, group in enumerate(groups):
-            first, *others = (self.compliance[k][k] for k, other in enumerate(groups) if other == group)
-            found.append((sum(others, first) * self.factorised.inverse[i]).reciprocal())
-        return found
 
-    def _weighted(self, first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:
-        inverse = self.inertia.inverse
-        total = first[0].number(0)
-        for index in range(len(first)):
-            if not (first[index].is_zero or second[index].is_zero):
-                total = total + first[index] * second[index] * inverse[index]
-        return total
+def pivots_of(compliance: Square, factorised: Factorised, names: Sequence[str]) -> list[Scalar]:
+    """Every pivot of S over the diagonal entries of its loop's rows of one unit, between 0 and 1.
+
+    Near 0 the row depends on others, or nothing moves along it: the position is singular.
+    """
+    groups = [row_group(name) for name in names]
+    found = []
+    for i, group in enumerate(groups):
+        first, *others = (compliance[k][k] for k, other in enumerate(groups) if other == group)
+        found.append((sum(others, first) * factorised.inverse[i]).reciprocal())
+    return found

@@ -60,6 +60,18 @@ class Factorised:
                 x[i] = x[i] - self.lower[i][j] * x[j]
         return x
 
+    def scaled(self, upper: Sequence[Scalar]) -> list[Scalar]:
+        """D^-1 times L^-T a."""
+        return [item * self.inverse[index] for index, item in enumerate(upper)]
+
+    def weighted(self, first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:
+        """a^T matrix^-1 b, from L^-T a and L^-T b."""
+        total = first[0].number(0)
+        for index in range(len(first)):
+            if not (first[index].is_zero or second[index].is_zero):
+                total = total + first[index] * second[index] * self.inverse[index]
+        return total
+
     def system(self) -> LinearSystem:
         """Where L has entries."""
         pairs = [

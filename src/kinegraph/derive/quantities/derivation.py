@@ -7,6 +7,9 @@ from functools import cached_property
 
 from kinegraph.derive.constraints.analysis import analysed, row_names_of
 from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
+from kinegraph.derive.constraints.segments.dynamics import SegmentedRing, lengths_of
+from kinegraph.derive.constraints.segments.lanes import WIDTH, Lanes, lane_groups
+from kinegraph.derive.constraints.segments.ring import Ring, planar_ring
 from kinegraph.derive.constraints.ties import Ties
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
 from kinegraph.derive.dynamics import armature, composite_body, newton_euler
@@ -29,7 +32,7 @@ from kinegraph.derive.tree.coordinates import Square, driven_columns, inertia_ma
 from kinegraph.derive.tree.displacements import Motion, MotionBuilder
 from kinegraph.derive.tree.frame_assignment import Layout, arrange, parallel_runs
 from kinegraph.derive.tree.kinematics import fixed_frame
-from kinegraph.derive.tree.limbs import AlikeLimbs, alike_limbs
+from kinegraph.derive.tree.limbs import Alike, AlikeLimbs, alike_limbs
 from kinegraph.derive.tree.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.tree.origin_shift import with_shifted_origins
 from kinegraph.errors import DerivationError
@@ -97,7 +100,7 @@ class Derivation:
     @cached_property
     def tree(self) -> Tree:
         """The tree of links everything is derived from."""
-        return self.limbs.tree if self.alike else self._plain_tree
+        return self.limbs.tree if self.alike and not self.plan.segment else self._plain_tree
 
     @cached_property
     def _plain_tree(self) -> Tree:
@@ -248,6 +251,38 @@ class Derivation:
         """The rows together with the inertia; without the rows that follow from others."""
         analysis = analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
         return ConstrainedDynamics(self.ties, lambda: self.factorised, analysis)
+
+    @cached_property
+    def given_forces(self) -> list[Scalar]:
+        """The forces on the coordinates: those that arrive, and those of the elements."""
+        symbols = [Scalar(self.builder, self.builder.symbol(*one)) for one in Variables.FORCES.symbols(self.mechanism)]
+        return [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
+
+    @cached_property
+    def ring(self) -> Ring | None:
+        """The mechanism as a planar loop of bars, if it is one and both directions of the plane restrict it."""
+        ring = planar_ring(self.mechanism, self.described_tree, self.motion(velocities=True))
+        return ring if ring and self.constrained.places == sorted(ring.rows) else None
+
+    @cached_property
+    def segmented(self) -> SegmentedRing | None:
+        """The ring in the plan's segments; None where the plan has none."""
+        if not self.plan.segment or self.ring is None:
+            return None
+        lengths = lengths_of(self.ring, self.plan.segment)
+        lanes = Lanes(lane_groups(lengths, WIDTH)) if self.alike else None
+        return SegmentedRing(self.ring, tuple(lengths), self.given_forces, self.mechanism.layout.velocities, lanes)
+
+    @property
+    def written_alike(self) -> Alike:
+        """The parts that are written alike: the segments of a loop, or limbs."""
+        lanes = self.segmented.lanes if self.segmented else None
+        return Alike(lanes.numbers, lanes.exchange) if lanes else self.limbs
+
+    def hidden_outputs(self) -> list[Output]:
+        """What the segments of a loop take in, lane by lane (`segments/lanes.py`)."""
+        lanes = self.segmented.lanes if self.segmented else None
+        return lanes.outputs() if lanes else []
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:

@@ -39,3 +39,5 @@ class Plan:
     axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
     forward: ForwardMethod = ForwardMethod.FACTORISE
+    #: Planar loops are reduced in segments of so many bars; 0: by multipliers.
+    segment: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypedDict
 
 from kinegraph.derive.dynamics.forward import LinearSystem
@@ -15,18 +16,27 @@ from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Choice
 from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables, group_word
 from kinegraph.derive.tree.convert import Names
-from kinegraph.derive.tree.limbs import AlikeLimbs
+from kinegraph.derive.tree.limbs import Alike
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 
 #: d(qdd) by these is written out from d(tau) by those.
 _WRITTEN = {"q": "q", DISPLACEMENTS: DISPLACEMENTS, "v": "v", "tau": "a"}
+
+
+#: Up to so many bars a planar loop is derived by multipliers too.
+MULTIPLIERS = 40
+#: Of how many bars the segments of longer loops may be: what a bar takes no longer depends on how many there are.
+_LONG_SEGMENTS = (3, 4)
+_LONGEST_SEGMENT = 5
+_OF_SEGMENTS = ("qdd", "multipliers", "pivots")
 
 
 class _Change(TypedDict, total=False):
@@ -36,6 +46,7 @@ class _Change(TypedDict, total=False):
     euler: None
     inertia: InertiaMethod
     forward: ForwardMethod
+    segment: int
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,7 @@ class Candidate:
     plan: Plan
     graph: Graph
     operations: Operations
-    limbs: AlikeLimbs | None = None
+    limbs: Alike | None = None
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -86,7 +97,7 @@ class PlanSearch:
     def _derived(self, plan: Plan, quantities: Sequence[Quantity]) -> Candidate:
         derivation = self._derivation(plan, quantities)
         outputs = [derivation.output(quantity) for quantity in quantities]
-        return self._candidate(derivation, outputs, quantities)
+        return self._candidate(derivation, [*outputs, *derivation.hidden_outputs()], quantities)
 
     def _derivation(self, plan: Plan, quantities: Sequence[Quantity]) -> Derivation:
         later = self._differentiated_by(quantities)
@@ -99,7 +110,7 @@ class PlanSearch:
         graph = derivation.builder.graph(outputs)
         graph = self._with_values(graph) if self._differentiated_by(quantities) else graph
         settled = replace(derivation.plan, kept=derivation.layout.kept, euler=derivation.euler)
-        return Candidate(settled, graph, count(graph), derivation.limbs if self.alike else None)
+        return Candidate(settled, graph, count(graph), derivation.written_alike if self.alike else None)
 
     def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
         """The parameters with values that must be symbols until the derivatives by them have been taken."""
@@ -141,12 +152,34 @@ class PlanSearch:
         return Derivation(self.mechanism, self.bound, Plan(), alike=True).limbs.prevail
 
     def _best_judged(self, budget: int) -> Candidate:
-        best = self.candidate(Plan())
+        best = self.candidate(self._first_plan)
+        if best.plan.segment:
+            return best
         for change in self._main_choices():
             changed = self.candidate(replace(best.plan, **change))
             best = min(best, changed, key=lambda candidate: candidate.cost)
         self._left = budget
         return self._improve(best) if budget else best
+
+    @cached_property
+    def bars(self) -> int:
+        """Of how many bars the mechanism is a planar loop, if all that is wanted follows from segments; or 0."""
+        if any(quantity.by or quantity.name not in _OF_SEGMENTS for quantity in self.quantities):
+            return 0
+        if not is_constrained(self.mechanism):
+            return 0
+        ring = Derivation(self.mechanism, self.bound, Plan()).ring
+        return len(ring.bars) if ring else 0
+
+    def segment_plans(self) -> list[Plan]:
+        """Ways to cut a planar loop into segments."""
+        lengths = _LONG_SEGMENTS if self.bars > MULTIPLIERS else range(2, min(_LONGEST_SEGMENT, self.bars // 2) + 1)
+        return [Plan(segment=length) for length in lengths]
+
+    @property
+    def _first_plan(self) -> Plan:
+        """Multipliers take a number of operations that grows as the cube of the bars."""
+        return Plan(segment=_LONG_SEGMENTS[0]) if self.bars > MULTIPLIERS else Plan()
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""

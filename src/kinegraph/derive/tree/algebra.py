@@ -53,6 +53,13 @@ def dot(a: Vector, b: Vector) -> Scalar:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
+def sum_of_products(a: Sequence[Scalar], b: Sequence[Scalar], start: Scalar | None = None) -> Scalar:
+    """start + sum a_i b_i as one sum, however many there are."""
+    builder = a[0].builder
+    terms = [(1, ((x.index, 1), (y.index, 1)) if x != y else ((x.index, 2),)) for x, y in zip(a, b, strict=True)]
+    return Scalar(builder, builder.polynomial([*([(1, ((start.index, 1),))] if start else []), *terms]))
+
+
 def cross(a: Vector, b: Vector) -> Vector:
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
+from kinegraph.codegen.simd import Exchanged
 from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import Joint, JointKind, Link, Placement, Tree
@@ -35,22 +36,12 @@ _MOST_LIMBS = 8
 
 
 @dataclass(frozen=True)
-class AlikeLimbs:
-    """A tree whose limbs of one shape are written alike.
+class Alike:
+    """Parts that are written alike: `numbers` says what the symbols are that stand for numbers; `exchange` leads from
+    every symbol of a part to that of the next, and from the last to the first."""
 
-    `numbers` says what the symbols are that stand for numbers; `exchange` leads from every symbol of a limb to that
-    of the next, and from the last to the first; `joints` is how many joints the limbs have together.
-    """
-
-    tree: Tree
     numbers: Mapping[Symbol, Scalar]
-    exchange: Mapping[Symbol, Symbol]
-    joints: int
-
-    @property
-    def prevail(self) -> bool:
-        """Are most joints those of limbs with others like them?"""
-        return 2 * self.joints > len(self.tree.links) - 1
+    exchange: Mapping[Exchanged, Exchanged]
 
     def values(self) -> dict[str, Fraction] | None:
         """The numbers by the names of their symbols, with the precision static expressions are evaluated in; None if
@@ -62,6 +53,19 @@ class AlikeLimbs:
                 return None
             found[symbol.name] = value
         return found
+
+
+@dataclass(frozen=True)
+class AlikeLimbs(Alike):
+    """A tree whose limbs of one shape are written alike; `joints` is how many joints the limbs have together."""
+
+    tree: Tree
+    joints: int
+
+    @property
+    def prevail(self) -> bool:
+        """Are most joints those of limbs with others like them?"""
+        return 2 * self.joints > len(self.tree.links) - 1
 
 
 def _evaluated(number: Scalar) -> Fraction | None:
@@ -213,14 +217,14 @@ class _Rewriting:
         self.links = list(tree.links)
         self.turns: dict[int, Signs] = {}
         self.numbers: dict[Symbol, Scalar] = {}
-        self.exchange: dict[Symbol, Symbol] = {}
+        self.exchange: dict[Exchanged, Exchanged] = {}
         self.armature = dict(tree.armature)
         self.joints = 0
 
     def result(self) -> AlikeLimbs:
         bodies = {name: self._turned_body(place) for name, place in self.tree.bodies.items()}
         tree = replace(self.tree, links=tuple(self.links), bodies=bodies, armature=self.armature)
-        return AlikeLimbs(tree, self.numbers, self.exchange, self.joints)
+        return AlikeLimbs(self.numbers, self.exchange, tree, self.joints)
 
     def _turned_body(self, place: Placement) -> Placement:
         turn = self.turns.get(place.link, _HALF_TURNS[0])

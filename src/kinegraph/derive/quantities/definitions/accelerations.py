@@ -30,12 +30,15 @@ def accelerations_of(derivation: Derivation) -> list[Scalar]:
     """The accelerations, for quantities that follow from the motion."""
     motion = derivation.motion(velocities=True)
     if derivation.is_constrained:
-        return derivation.constrained.accelerations(driving_forces(derivation))
+        segmented = derivation.segmented
+        return segmented.accelerations() if segmented else _by_multipliers(derivation)
     if derivation.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
-        symbols = _force_symbols(derivation)
-        given = [force + item for force, item in zip(symbols, derivation.element_forces, strict=True)]
-        return articulated_accelerations(derivation.layout, motion, given, derivation.armature)
+        return articulated_accelerations(derivation.layout, motion, derivation.given_forces, derivation.armature)
     return derivation.factorised.solve(driving_forces(derivation))
+
+
+def _by_multipliers(derivation: Derivation) -> list[Scalar]:
+    return derivation.constrained.accelerations(driving_forces(derivation))
 
 
 def driving_forces(derivation: Derivation) -> list[Scalar]:

@@ -41,7 +41,10 @@ def accelerations(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
 def multipliers(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """The force or moment that the first frame of every row exerts on the second."""
-    return derivation.constrained.multipliers(driving_forces(derivation))
+    constrained, segmented = derivation.constrained, derivation.segmented
+    if segmented:
+        return constrained.in_stated_axes(segmented.multipliers())
+    return constrained.multipliers(driving_forces(derivation))
 
 
 def proximal_accelerations(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
@@ -53,7 +56,8 @@ def proximal_accelerations(derivation: Derivation, quantity: Quantity) -> list[S
 
 def pivots(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """How independent every row is of those before it."""
-    return derivation.constrained.pivots()
+    constrained, segmented = derivation.constrained, derivation.segmented
+    return constrained.spread(segmented.pivots(), 1) if segmented else constrained.pivots()
 
 
 def increments(derivation: Derivation, quantity: Quantity) -> Square:
