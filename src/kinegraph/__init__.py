@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kinegraph.tasks.assemble import assemble
     from kinegraph.tasks.branches.branches import branches
     from kinegraph.tasks.equilibria import equilibria
+    from kinegraph.tasks.forces.joint_loads import joint_loads
     from kinegraph.tasks.forces.reactions import reactions
     from kinegraph.tasks.forces.smoothing import Measured
     from kinegraph.tasks.forces.statics import statics
@@ -85,6 +86,7 @@ _HOMES = {
     "interpret": "kinegraph.graph.interpret",
     "inverse_dynamics": "kinegraph.tasks.forces.unknown_forces",
     "inverse_kinematics": "kinegraph.tasks.inverse_kinematics",
+    "joint_loads": "kinegraph.tasks.forces.joint_loads",
     "latex": "kinegraph.notation.latex",
     "library": "",
     "linearise": "kinegraph.tasks.linear.linearise",
@@ -133,6 +135,7 @@ __all__ = [
     "interpret",
     "inverse_dynamics",
     "inverse_kinematics",
+    "joint_loads",
     "latex",
     "library",
     "linearise",

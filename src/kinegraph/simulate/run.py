@@ -100,7 +100,7 @@ def simulate(
     task = Task(equations, solver, chosen, state, span, signal, happening, save, progress)
     run, decision = task.run(native)
     reset = any(event.reset for event in happening)  # a new state keeps no first integral
-    return solution_of(FinishedRun(equations, solver, run, decision, values, forces, reset), chosen.relative)
+    return solution_of(FinishedRun(equations, solver, run, decision, values, forces, reset, signal), chosen.relative)
 
 
 def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
@@ -160,6 +160,7 @@ class FinishedRun:
     values: Mapping[str, Scalar]
     forces: Forces
     reset: bool
+    signals: Signals
 
 
 def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
@@ -193,7 +194,12 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         events=run.events,
         checks=(*kept, *drift_checks(drift)),
         statistics=run.statistics,
-        subject=Subject(mechanism, equations.bound, rtol, finished.forces.formulas),
+        subject=_subject(finished, rtol),
         decision=finished.decision,
         drift=drift_facts(drift, kept),
     )
+
+
+def _subject(finished: FinishedRun, rtol: float | None) -> Subject:
+    forces, equations = finished.forces, finished.equations
+    return Subject(equations.mechanism, equations.bound, rtol, forces.formulas, forces.sampled, finished.signals)

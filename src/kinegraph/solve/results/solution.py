@@ -14,7 +14,7 @@ from kinegraph.errors import SolveError
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.execution import Decision, Execution
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem.problem import Floats, Signals
 from kinegraph.solve.results.files import arrow_table, load_columns, save_columns
 from kinegraph.solve.results.recording import EventRecord, Statistics
 from kinegraph.solve.results.status import Ending, Status
@@ -48,12 +48,15 @@ class Subject:
     """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one.
 
     inputs: forces in joints (`tau:q1`) and inputs of the model that were given as formulas.
+    sampled: the names of those that were given as samples, in the order of `signals`.
     """
 
     mechanism: Mechanism
     parameters: Mapping[str, Expression]
     rtol: float | None = None
     inputs: Mapping[str, Expression] = field(default_factory=dict)
+    sampled: tuple[str, ...] = ()
+    signals: Signals | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.force_equations import with_inputs
 from kinegraph.tasks.forces.linear_solution import solved
 from kinegraph.tasks.forces.motion_law import Motion
-from kinegraph.tasks.forces.reactions import Axes, Reaction, reactions
+from kinegraph.tasks.forces.motion_loads import motion_loads
+from kinegraph.tasks.forces.reactions import Axes, Reaction
 from kinegraph.tasks.forces.unknown_forces import ForceProblem, require_values, unknown_names, with_values
 from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
@@ -82,14 +82,14 @@ def statics(
     require_values(mechanism, names)
     time, still = np.array([point.t]), np.zeros((1, len(point.v)))
     problem = ForceProblem(mechanism, names, parameters)
-    a, b = problem.equations(Motion(time, point.q[None], still, still))
+    motion = Motion(time, point.q[None], still, still)
+    a, b = problem.equations(motion)
     found = solved(time, names, a, b, least_norm)
     found.require_possible()
     values = found.values[0]
-    held = [_carried(problem, point, values, joint, axes) for joint in joints]
     return Statics(
         mechanism.name, mechanism.layout.positions, point.q, names, values, found.determinate, found.residual,
-        tuple(held),
+        _carried(problem, motion, values, joints, axes),
     )  # fmt: skip
 
 
@@ -106,12 +106,12 @@ def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str,
     return tuple(mechanism.layout.forces[k] for k in tangent(mechanism, point, parameters).moving)
 
 
-def _carried(problem: ForceProblem, point: OperatingPoint, values: Floats, joint: str, axes: Axes) -> Reaction:
-    """The reaction in a joint while the forces that were found act."""
-    mechanism = with_inputs(problem.mechanism, problem.names)
-    if not np.isfinite(values).all():
+def _carried(
+    problem: ForceProblem, motion: Motion, values: Floats, joints: Sequence[str], axes: Axes
+) -> tuple[Reaction, ...]:
+    """The reactions in joints while the forces that were found act."""
+    if joints and not np.isfinite(values).all():
         raise TaskError("rest does not determine all forces, so reactions are unknown: ask for fewer, or least_norm")
-    state = dict(zip(mechanism.layout.positions, point.q.tolist(), strict=True)) | {"t": point.t}
-    state |= dict.fromkeys(mechanism.layout.velocities, 0.0)
-    state |= dict(zip(problem.names, values.tolist(), strict=True))
-    return reactions(mechanism, joint, state, axes=axes, parameters=problem.parameters)
+    loads = motion_loads(problem, motion, values[None])
+    found = (loads.reaction(joint, axes) for joint in joints)
+    return tuple(replace(one, force=one.force[0], moment=one.moment[0]) for one in found)

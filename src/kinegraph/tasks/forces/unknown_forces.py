@@ -26,13 +26,54 @@ from kinegraph.tasks.operating_point import Floats
 
 
 @dataclass(frozen=True)
+class ForceProblem:
+    """A mechanism and which forces are unknown in it."""
+
+    mechanism: Mechanism
+    names: tuple[str, ...]
+    parameters: Mapping[str, Scalar] | None
+    way: Way = Way.NEW
+
+    def whole(self, driven: tuple[str, ...], given: Motion) -> Motion:
+        """The motion of all coordinates, from that of those with laws."""
+        if not is_constrained(self.mechanism):
+            return given
+        return completed(self._ties, driven, given, self.parameters)
+
+    def equations(self, motion: Motion) -> tuple[Floats, Floats]:
+        """A and B at every time; with loops along the motions they allow, in which their forces do no work."""
+        tree = replace(with_inputs(self.mechanism, self.names), loops=(), constraints=())
+        kernel = force_kernel(tree, self.names, self.way, self.parameters)
+        none = np.zeros(len(tree.layout.inputs))
+        values: dict[str, Floats | float] = {
+            "q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times, "u": none,
+        }  # fmt: skip
+        found = called_rows(kernel, values)
+        a, b = found[MATRIX], found[KNOWN]
+        _require_finite(motion.times, a, b)
+        if not is_constrained(self.mechanism):
+            return a, b
+        jacobians = called_rows(kernel_of(self._ties, JACOBIAN, self.parameters), values)[JACOBIAN]
+        bases = [null_space(jacobian, rcond=1e-9) for jacobian in jacobians]
+        if len({basis.shape for basis in bases}) > 1:
+            raise TaskError(f"{self.mechanism.name} passes a singular position in this motion: leave its time out")
+        pairs = list(zip(bases, a, b, strict=True))
+        return np.array([one.T @ m for one, m, _ in pairs]), np.array([one.T @ m for one, _, m in pairs])
+
+    @property
+    def _ties(self) -> Mechanism:
+        """What restricts the motion, without the forces."""
+        return replace(self.mechanism, unknowns=(), elements=(), contacts=())
+
+
+@dataclass(frozen=True)
 class UnknownForces(RichDisplay):
     """X at every time, NaN where the motion does not determine it.
 
     determinate: by unknown, true if it is determined at all times. residual: what the unknowns cannot provide, the
     largest over all equations. near_singular: times at which A is nearly singular. A, B: the equations.
     errors: standard errors of the values, acceleration_errors those of the accelerations of measured coordinates by
-    name; None and empty where the motion is known exactly.
+    name; None and empty where the motion is known exactly. problem: what was asked.
     """
 
     times: Floats
@@ -43,6 +84,7 @@ class UnknownForces(RichDisplay):
     near_singular: Floats
     A: Floats
     B: Floats
+    problem: ForceProblem
     motion: Motion
     errors: Floats | None
     acceleration_errors: Mapping[str, Floats]
@@ -131,50 +173,9 @@ def _forces(
         errors = _errors(problem, tuple(laws), given, covariances, found)
     bands = {name: one.standard_errors(whole.times)[:, 2] for name, one in measured.items()}
     return UnknownForces(
-        whole.times, problem.names, found.values, found.determinate, found.residual, found.near_singular, a, b, whole,
-        errors, bands,
+        whole.times, problem.names, found.values, found.determinate, found.residual, found.near_singular, a, b, problem,
+        whole, errors, bands,
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ForceProblem:
-    """A mechanism and which forces are unknown in it."""
-
-    mechanism: Mechanism
-    names: tuple[str, ...]
-    parameters: Mapping[str, Scalar] | None
-    way: Way = Way.NEW
-
-    def whole(self, driven: tuple[str, ...], given: Motion) -> Motion:
-        """The motion of all coordinates, from that of those with laws."""
-        if not is_constrained(self.mechanism):
-            return given
-        return completed(self._ties, driven, given, self.parameters)
-
-    def equations(self, motion: Motion) -> tuple[Floats, Floats]:
-        """A and B at every time; with loops along the motions they allow, in which their forces do no work."""
-        tree = replace(with_inputs(self.mechanism, self.names), loops=(), constraints=())
-        kernel = force_kernel(tree, self.names, self.way, self.parameters)
-        none = np.zeros(len(tree.layout.inputs))
-        values: dict[str, Floats | float] = {
-            "q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times, "u": none,
-        }  # fmt: skip
-        found = called_rows(kernel, values)
-        a, b = found[MATRIX], found[KNOWN]
-        _require_finite(motion.times, a, b)
-        if not is_constrained(self.mechanism):
-            return a, b
-        jacobians = called_rows(kernel_of(self._ties, JACOBIAN, self.parameters), values)[JACOBIAN]
-        bases = [null_space(jacobian, rcond=1e-9) for jacobian in jacobians]
-        if len({basis.shape for basis in bases}) > 1:
-            raise TaskError(f"{self.mechanism.name} passes a singular position in this motion: leave its time out")
-        pairs = list(zip(bases, a, b, strict=True))
-        return np.array([one.T @ m for one, m, _ in pairs]), np.array([one.T @ m for one, _, m in pairs])
-
-    @property
-    def _ties(self) -> Mechanism:
-        """What restricts the motion, without the forces."""
-        return replace(self.mechanism, unknowns=(), elements=(), contacts=())
 
 
 def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...]:

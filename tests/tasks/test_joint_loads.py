@@ -1,0 +1,75 @@
+"""Loads of joints along runs and given motions: reference pins of the crane and the arm, and worst cases with times."""
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import TaskError
+from kinegraph.tasks.forces.reactions import Axes, reactions
+from tests.tasks.reference import reference
+from tests.tasks.test_unknown_forces import ARM, CRANE_LAW, LAWS, UNKNOWN
+
+CRANE_PINS = {
+    "Boom": "A_ground_on_boom",
+    "Trunk": "D_boom_on_trunk",
+    "Link": "N_rocker_on_link",
+}
+
+
+def test_pins_of_the_crane():
+    rows = [row for row in reference("inverse_dynamics_crane_jib")["rows"] if row["pin_forces"]]
+    times = [row["t"] for row in rows]
+    found = kg.inverse_dynamics("crane-linkage", CRANE_LAW, times, unknown=["S"])
+    loads = kg.joint_loads(found, list(CRANE_PINS))
+    for joint, pin in CRANE_PINS.items():
+        wanted = np.array([row["pin_forces"][pin] for row in rows])
+        np.testing.assert_allclose(loads[joint].force[:, :2], wanted, atol=1e-9 * np.abs(wanted).max(), err_msg=pin)
+
+
+def test_pins_of_the_three_link_arm():
+    rows = reference("inverse_dynamics_three_link")["rows"]
+    found = kg.inverse_dynamics(kg.parse(ARM), LAWS, [row["t"] for row in rows], unknown=UNKNOWN)
+    loads = kg.joint_loads(found)
+    for joint, body in (("joint1", "A"), ("joint2", "B"), ("joint3", "C")):
+        wanted = [row["pin_forces_on_link"][joint] for row in rows]
+        np.testing.assert_allclose(loads[body].force[:, :2], wanted, atol=1e-11)
+
+
+@pytest.mark.parametrize("axes", Axes)
+def test_loads_along_a_run_are_those_at_its_states(axes):
+    run = kg.simulate(
+        "double-pendulum", 1, inputs={"q1": "2*sin(3*t) - 0.1*q1'", "q2": ([0, 1], [0, 4])}, grid=20, native=False,
+        progress=False,
+    )  # fmt: skip
+    loads = kg.joint_loads(run, axes=axes)
+    k = 13
+    at = {name: float(run[name][k]) for name in ("q1", "q2", "q1'", "q2'")}
+    at |= {"tau:q1": 2 * np.sin(3 * run.t[k]) - 0.1 * at["q1'"], "tau:q2": 4 * run.t[k]}
+    for body in ("Upper", "Lower"):
+        one = reactions("double-pendulum", body, at, axes=axes)
+        np.testing.assert_allclose(loads[body].force[k], one.force, atol=1e-10)
+        np.testing.assert_allclose(loads[body].moment[k], one.moment, atol=1e-10)
+
+
+def test_the_worst_load_of_a_pendulum_is_at_the_bottom():
+    pendulum = kg.parse("""
+        coordinates q = pi/2;
+        gravity 0, 0, -9.81;
+        Bob | Ry(q) | Sz(-1), m(2);
+    """)
+    run = kg.simulate(pendulum, 1, grid=2000, native=False, progress=False)
+    (worst,) = kg.joint_loads(run).worst
+    assert worst.force == pytest.approx(3 * 2 * 9.81, rel=1e-6)  # falling from the side: 3 m g
+    crossing = run.t[np.argmin(np.abs(run["q"]))]
+    assert worst.force_time == pytest.approx(crossing, abs=2e-3)
+    assert f"force {worst.force:.6g} N at t = {worst.force_time:.6g}" in str(kg.joint_loads(run))
+
+
+def test_mistakes_are_named(tmp_path):
+    run = kg.simulate("double-pendulum", 0.1, grid=2, native=False, progress=False)
+    with pytest.raises(TaskError, match="none of the joints"):
+        kg.joint_loads(run)["Middle"]
+    with pytest.raises(TaskError, match="read from a file"):
+        kg.joint_loads(type(run).load(run.save(tmp_path / "run.npz")))
+    with pytest.raises(TaskError, match="takes a run"):
+        kg.joint_loads("double-pendulum")
