@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from kinegraph.tasks.forces.statics import statics
     from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
     from kinegraph.tasks.integrals import integrals
-    from kinegraph.tasks.inverse_kinematics import inverse_kinematics
+    from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
+    from kinegraph.tasks.kinematics.pose_solver import pose_solver
     from kinegraph.tasks.linear.linearise import linearise
     from kinegraph.tasks.linear.modes import modes
     from kinegraph.tasks.linear.response import response
@@ -85,7 +86,7 @@ _HOMES = {
     "integrals": "kinegraph.tasks.integrals",
     "interpret": "kinegraph.graph.interpret",
     "inverse_dynamics": "kinegraph.tasks.forces.unknown_forces",
-    "inverse_kinematics": "kinegraph.tasks.inverse_kinematics",
+    "inverse_kinematics": "kinegraph.tasks.kinematics.inverse_kinematics",
     "joint_loads": "kinegraph.tasks.forces.joint_loads",
     "latex": "kinegraph.notation.latex",
     "library": "",
@@ -96,6 +97,7 @@ _HOMES = {
     "modes": "kinegraph.tasks.linear.modes",
     "open_store": "kinegraph.store.schema.open",
     "parse": "kinegraph.io",
+    "pose_solver": "kinegraph.tasks.kinematics.pose_solver",
     "prove": "kinegraph.graph.proof.prove",
     "reactions": "kinegraph.tasks.forces.reactions",
     "reduce": "kinegraph.passes.pipeline",
@@ -145,6 +147,7 @@ __all__ = [
     "modes",
     "open_store",
     "parse",
+    "pose_solver",
     "prove",
     "reactions",
     "reduce",

@@ -16,6 +16,7 @@ EXTRAS = {
     "exudyn": "bench",
     "example_robot_data": "bench",
     "cmeel": "bench",
+    "eaik": "bench",
 }
 
 

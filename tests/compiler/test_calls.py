@@ -14,6 +14,14 @@ import kinegraph as kg
 
 NAME = "double-pendulum"
 
+
+def _refusal(call: Callable[[], object]) -> str:
+    """What a call says that cannot work: a pendulum is no arm of six joints."""
+    with pytest.raises(kg.KinegraphError) as refused:
+        call()
+    return str(refused.value)
+
+
 #: How every public function that takes a mechanism is called with one; what they give can be compared.
 CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "assemble": lambda one, folder: kg.assemble(one).q.tolist(),
@@ -33,6 +41,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "linearise": lambda one, folder: kg.linearise(one, {"q1": 0, "q2": 0}).A.tolist(),
     "lock": lambda one, folder: kg.write(kg.lock(one, q1=0)),
     "modes": lambda one, folder: str(kg.modes(one, {"q1": 0, "q2": 0})),
+    "pose_solver": lambda one, folder: _refusal(lambda: kg.pose_solver(one, "Lower")),
     "reactions": lambda one, folder: str(kg.reactions(one, "Lower")),
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),

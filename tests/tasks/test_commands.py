@@ -28,7 +28,7 @@ from tests.cli.run import runner
             {"q", "forces", "determinate", "axes", "reactions"},
         ),
         ("reactions double-pendulum", {"axes", "reactions"}),
-        ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0", {"solutions", "family", "nearest"}),
+        ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0", {"solutions", "family", "nearest", "method", "complete"}),
         (
             "response double-pendulum --equilibrium 1 --over 1:10:5",
             {"frequencies", "inputs", "outputs", "amplitude", "phase"},

@@ -6,7 +6,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import TaskError
 from kinegraph.tasks.angles import same_place
-from kinegraph.tasks.inverse_kinematics import inverse_kinematics
+from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
 from tests.tasks.reference import reference
 
 PUMA = """

@@ -35,7 +35,7 @@ def run(
 
     Example: kinegraph ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0
     """
-    from kinegraph.tasks.inverse_kinematics import inverse_kinematics
+    from kinegraph.tasks.kinematics.inverse_kinematics import SEARCH, inverse_kinematics
 
     mechanism = source.mechanism()
     found = inverse_kinematics(
@@ -46,7 +46,8 @@ def run(
             {"q": dict(zip(found.coordinates, one.q.tolist(), strict=True)), "error": one.error}
             for one in found.solutions
         ]
-        print_json({"solutions": rows, "family": found.family, "nearest": found.nearest.error})
+        data = {"solutions": rows, "family": found.family, "nearest": found.nearest.error}
+        print_json({**data, "method": found.method, "complete": found.complete})
     elif found.solutions:
         show_table(
             (*found.coordinates, "error"),
@@ -54,10 +55,10 @@ def run(
         )
         if found.family:
             typer.echo("the mechanism can move while the body stays: these are examples of infinitely many")
+        typer.echo(f"found by {found.method}" + (": these are all" if found.complete else ""))
     if not found.solutions:
-        raise TaskError(
-            f"the pose was not reached from {starts} starts: the nearest misses it by {found.nearest.error:.3g}"
-        )
+        how = f"from {starts} starts" if found.method == SEARCH else f"({found.method}: no position reaches it)"
+        raise TaskError(f"the pose was not reached {how}: the nearest misses it by {found.nearest.error:.3g}")
 
 
 def _pose(text: str) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Where bodies are and how they get there: inverse kinematics, paths, points."""
