@@ -22,13 +22,19 @@ _MODULES = {
     "closed-loops": "Accelerations of closed loops beside Pinocchio C++ (needs a C++ compiler).",
     "unknown-forces": "Unknown forces: the equations formed in two ways, operations and times.",
     "ik": "Inverse kinematics: all solutions, time per pose beside EAIK.",
+    "continuation": "Special points of equilibria beside AUTO-07p (needs auto-07p, gcc and gfortran).",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
 }
 #: Where benches are that have a room of their own.
-_ROOMS = {"unknown-forces": "tasks.unknown_forces", "ik": "tasks.inverse_kinematics"}
+_ROOMS = {
+    "unknown-forces": "tasks.unknown_forces",
+    "ik": "tasks.inverse_kinematics",
+    "continuation": "tasks.continuation",
+    "bicycle": "tasks.bicycle",
+}
 #: The programs of others that benches compare with; they come with the extra `bench`.
 _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmeel", "eaik")
 
