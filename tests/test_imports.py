@@ -61,11 +61,11 @@ BASE = set(ALLOWED)
 ALLOWED |= {
     "simulate": BASE,  # from a mechanism to the problem `solve` integrates
     "export": BASE,
-    "interop": BASE | {"export"},
+    "interop": BASE | {"export", "simulate", "tasks"},
     "store": BASE,
     "tasks": BASE | {"simulate"},
     "view": BASE | {"store", "simulate", "tasks"},
-    "bench": BASE | {"simulate", "store", "tasks", "__init__"},
+    "bench": BASE | {"simulate", "store", "tasks", "export", "__init__"},
     "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks"},
     "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "bench", "__init__"},
     "__main__": {"cli"},

@@ -9,6 +9,7 @@ from kinegraph.errors import MissingPackageError
 
 #: The extra of Kinegraph that brings a package; packages without an extra are installed by their own name.
 EXTRAS = {
+    "control": "control",
     "pyarrow": "parquet",
     "psycopg": "postgres",
     "pinocchio": "bench",

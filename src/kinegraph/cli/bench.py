@@ -22,6 +22,7 @@ _MODULES = {
     "closed-loops": "Accelerations of closed loops beside Pinocchio C++ (needs a C++ compiler).",
     "unknown-forces": "Unknown forces: the equations formed in two ways, operations and times.",
     "ik": "Inverse kinematics: all solutions, time per pose beside EAIK.",
+    "bicycle": "The benchmark bicycle: time to compile, time per call, weave and capsize speeds.",
     "continuation": "Special points of equilibria beside AUTO-07p (needs auto-07p, gcc and gfortran).",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
