@@ -24,6 +24,9 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
+from kinegraph.model.platforms.builder import PlatformBuilder
+from kinegraph.model.platforms.expand import with_legs
+from kinegraph.model.platforms.start import fitted
 from kinegraph.model.robot.data import FORMS, Shape, ShapeKind
 from kinegraph.model.validation.mechanism import validate
 
@@ -89,12 +92,13 @@ def inertia(
     )
 
 
-class Builder(ElementBuilder, ConstraintBuilder):
+class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
     """Collects the pieces of a mechanism; `build` checks them and returns it."""
 
     def __init__(self, name: str = "mechanism", gravity: Sequence[Scalar] = (0, 0, 0)) -> None:
         ElementBuilder.__init__(self)
         ConstraintBuilder.__init__(self)
+        PlatformBuilder.__init__(self)
         self.name = name
         self._gravity = _expressions(gravity, 3, "gravity")
         self._parameters: list[Parameter] = []
@@ -195,9 +199,9 @@ class Builder(ElementBuilder, ConstraintBuilder):
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
         )
-        mechanism = resolved(mechanism)
+        mechanism = resolved(with_legs(mechanism, tuple(self._legs)))
         validate(mechanism)
-        return mechanism
+        return fitted(mechanism)
 
 
 def _expressions(values: Sequence[Scalar], count: int, what: str) -> tuple[Expression, ...]:

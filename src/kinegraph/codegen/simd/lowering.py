@@ -18,6 +18,10 @@ from kinegraph.graph.interpret import extended_precision
 from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial
 
 
+#: Functions that vectors have instructions for.
+_IN_LANES = ("sqrt",)
+
+
 def lower_side_by_side(
     binding: Binding, exchange: Mapping[Exchanged, Exchanged], group: int = 1, fuse: bool = True
 ) -> Program:
@@ -215,6 +219,11 @@ class _SideBySide(Lowering):
                 self.values[first] = self.emit(Op.DIVIDE, self.literal(float(sign)), value)
             return
         width = self.width
+        if node.name in _IN_LANES and width > 1:
+            sign, value = self._operand(node.arguments[0])
+            value = value if sign > 0 else self.emit(Op.NEGATE, value)
+            self.values[first] = self.emit(Op.FUNCTION, value, detail=node.name)
+            return
         columns = [self._lanes_of(argument, width) for argument in node.arguments]
         values = []
         for lanes in zip(*columns, strict=True):

@@ -21,6 +21,7 @@ from kinegraph.derive.elements.structure import component_count
 from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import regrouped
 from kinegraph.derive.quantities.definitions.elements import named_element
+from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 from kinegraph.derive.quantities.derivatives import derivative
 from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
@@ -43,6 +44,7 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.platforms.recognise import legs_of, platform_of
 
 __all__ = ["Derivation", "ForwardMethod", "InertiaMethod", "Plan"]
 
@@ -81,6 +83,10 @@ class Derivation:
                 return len(self.base_parameters.parameters)
             case Extent.ROWS:
                 return len(row_names_of(self.mechanism))
+            case Extent.LEGS:
+                return len(legs_of(self.mechanism))
+            case Extent.LEG_COORDINATES:
+                return sum(len(leg.coordinates) for leg in legs_of(self.mechanism))
             case Extent.COMPONENTS:
                 return component_count(named_element(quantity, self.mechanism))
             case int():
@@ -100,7 +106,8 @@ class Derivation:
     @cached_property
     def tree(self) -> Tree:
         """The tree of links everything is derived from."""
-        return self.limbs.tree if self.alike and not self.plan.segment else self._plain_tree
+        limbs = self.alike and not self.plan.segment and self.platform is None
+        return self.limbs.tree if limbs else self._plain_tree
 
     @cached_property
     def _plain_tree(self) -> Tree:
@@ -275,7 +282,9 @@ class Derivation:
 
     @property
     def written_alike(self) -> Alike:
-        """The parts that are written alike: the segments of a loop, or limbs."""
+        """The parts that are written alike: the legs of a platform, the segments of a loop, or limbs."""
+        if self.platform is not None:
+            return self.platform.alike
         lanes = self.segmented.lanes if self.segmented else None
         return Alike(lanes.numbers, lanes.exchange) if lanes else self.limbs
 
@@ -283,6 +292,12 @@ class Derivation:
         """What the segments of a loop take in, lane by lane (`segments/lanes.py`)."""
         lanes = self.segmented.lanes if self.segmented else None
         return lanes.outputs() if lanes else []
+
+    @cached_property
+    def platform(self) -> ClosedLegs | None:
+        """The closed forms of a platform, if the mechanism is one and the plan wants them."""
+        found = platform_of(self.mechanism) if self.plan.closed_legs else None
+        return None if found is None else ClosedLegs(self, found)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:

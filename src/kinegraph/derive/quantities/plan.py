@@ -41,3 +41,5 @@ class Plan:
     forward: ForwardMethod = ForwardMethod.FACTORISE
     #: Planar loops are reduced in segments of so many bars; 0: by multipliers.
     segment: int = 0
+    #: Legs of platforms in closed form; else as loops like any others.
+    closed_legs: bool = True

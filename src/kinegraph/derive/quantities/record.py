@@ -22,6 +22,9 @@ class Extent(Enum):
     BASE_PARAMETERS = "b"
     #: One for every row of the loops and constraints.
     ROWS = "m"
+    LEGS = "legs"
+    #: Those of all legs of a platform.
+    LEG_COORDINATES = "k"
     #: As many as the element has components to act with: one, or three.
     COMPONENTS = "c"
 
@@ -114,6 +117,8 @@ class QuantityRecord:
     partitioned: bool = False
     #: It is derived from the tree of links alone, so that limbs of one shape can be written in one form.
     of_links: bool = False
+    #: Of a platform it is derived from legs in closed form, so that these can be computed side by side.
+    closed_legs: bool = False
     #: Its values depend on where along their axes the links' origins are.
     of_origins: bool = False
     choices: frozenset[Choice] = frozenset()

@@ -43,6 +43,11 @@ class Alike:
     numbers: Mapping[Symbol, Scalar]
     exchange: Mapping[Exchanged, Exchanged]
 
+    @property
+    def prevail(self) -> bool:
+        """Is most of the work done for parts with others like them?"""
+        return bool(self.exchange)
+
     def values(self) -> dict[str, Fraction] | None:
         """The numbers by the names of their symbols, with the precision static expressions are evaluated in; None if
         one is not finite."""
@@ -90,7 +95,7 @@ def _groups(tree: Tree) -> Iterator[list[tuple[int, ...]]]:
     """Groups of limbs on one link: for each the links that stand side by side, bases first."""
     behind = tree.children
     shapes = _shapes(tree, behind)
-    known = _known(tree.like.builder)
+    known = known_numbers(tree.like.builder)
     taken: set[int] = set()
     for parent in range(len(tree.links)):
         if parent in taken:
@@ -197,7 +202,7 @@ def _numbers(link: Link) -> Iterator[Scalar]:
     yield from (*link.origin.position, link.moments.mass, *link.moments.first, *link.moments.second)
 
 
-def _known(builder: Builder) -> list[bool]:
+def known_numbers(builder: Builder) -> list[bool]:
     """For every node: is it a number, or made of numbers alone?"""
     flags: list[bool] = []
     for node in builder.nodes:

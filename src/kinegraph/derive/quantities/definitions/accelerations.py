@@ -28,6 +28,8 @@ def accelerations(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
 def accelerations_of(derivation: Derivation) -> list[Scalar]:
     """The accelerations, for quantities that follow from the motion."""
+    if derivation.platform is not None:
+        return derivation.platform.accelerations()
     motion = derivation.motion(velocities=True)
     if derivation.is_constrained:
         segmented = derivation.segmented

@@ -1,0 +1,70 @@
+"""Legs of one type written so that nothing but symbols differs, to be computed side by side in the lanes of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kinegraph.derive.platforms.constants import LegNumbers
+from kinegraph.derive.tree.limbs import Alike, known_numbers
+from kinegraph.graph.node import Kind, Symbol
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.platforms.recognise import FoundLeg, Platform
+from kinegraph.model.state_layout import force_on
+
+
+@dataclass(frozen=True)
+class AlikeLegs(Alike):
+    """The legs in symbols."""
+
+    legs: tuple[LegNumbers, ...]
+
+
+def alike_legs(platform: Platform, numbers: Sequence[LegNumbers]) -> AlikeLegs:
+    """Symbols for the numbers in which legs of one type differ."""
+    legs = list(numbers)
+    static = known_numbers(numbers[0].armature.builder)
+    if not all(static[item.index] for one in numbers for item in one.numbers):
+        return AlikeLegs({}, {}, tuple(legs))
+    known: dict[Symbol, Scalar] = {}
+    exchange: dict[Symbol, Symbol] = {}
+    for group in _groups(platform):
+        for place, column in enumerate(zip(*(numbers[k].numbers for k in group), strict=True)):
+            if all(item == column[0] for item in column):
+                continue
+            symbols = [Symbol(Kind.PARAMETER, f"number {place} of leg {k}") for k in group]
+            known |= dict(zip(symbols, column, strict=True))
+            exchange |= _cycle(symbols)
+            for k, symbol in zip(group, symbols, strict=True):
+                legs[k] = _with_number(legs[k], place, column[0].symbol(*symbol))
+        exchange |= _coordinates([platform.legs[k] for k in group])
+    return AlikeLegs(known, exchange, tuple(legs))
+
+
+def _groups(platform: Platform) -> list[list[int]]:
+    """The legs by type, several of each."""
+    types = dict.fromkeys(leg.type for leg in platform.legs)
+    found = [[k for k, leg in enumerate(platform.legs) if leg.type is kind] for kind in types]
+    return [group for group in found if len(group) > 1]
+
+
+def _with_number(leg: LegNumbers, place: int, item: Scalar) -> LegNumbers:
+    numbers = list(leg.numbers)
+    numbers[place] = item
+    return leg.with_numbers(numbers)
+
+
+def _coordinates(legs: Sequence[FoundLeg]) -> dict[Symbol, Symbol]:
+    """How the symbols of motion and force go over from leg to leg."""
+    found: dict[Symbol, Symbol] = {}
+    for names in zip(*(leg.coordinates for leg in legs), strict=True):
+        found |= _cycle([Symbol(Kind.COORDINATE, name) for name in names])
+        found |= _cycle([Symbol(Kind.VELOCITY, name + "'") for name in names])
+        found |= _cycle([Symbol(Kind.ACCELERATION, name + "''") for name in names])
+        found |= _cycle([Symbol(Kind.INPUT, force_on(name + "'")) for name in names])
+    return found
+
+
+def _cycle(symbols: Sequence[Symbol]) -> dict[Symbol, Symbol]:
+    return dict(pairwise([*symbols, symbols[0]]))

@@ -1,0 +1,243 @@
+"""Legs with a crank and a rod: RUS, RSU.
+
+With d from the joint on the base to that on the ring, z the drive's axis, a and b the lengths of crank and rod, the
+crank's tip E lies in the plane across z and at the distance b from the end of d. So d . E = a k with
+k = (d^2 + a^2 - b^2) / (2 a), and with r the length of d across z and w = sqrt(r^2 - k^2)
+
+    E = a / r^2 (k (d - (d . z) z) - w z x d),    q = z x E,    (d - E) . q = a w.
+
+The rod leaves the plane of the crank: its direction is that of d - E, and the rod's own axes follow from it as those
+of any part behind a universal joint (`swing.py`). w is zero where crank and rod are stretched, and then nothing moves
+the crank.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from kinegraph.derive.platforms.constants import LegNumbers
+from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia
+from kinegraph.derive.platforms.ring import RingMotion
+from kinegraph.derive.platforms.swing import Swing, cross_axes, swing_mass
+from kinegraph.derive.tree.algebra import (
+    Symmetric,
+    Vector,
+    cross,
+    dot,
+    minus,
+    outer_square,
+    plus,
+    scaled,
+    symmetric_product,
+    times,
+)
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.platforms.records import LegType
+
+
+class Crank(Leg):
+    """A crank on the base and a rod from its tip to the ring."""
+
+    def __init__(self, kind: LegType, numbers: LegNumbers, ring: RingMotion, joint: JointMotion) -> None:
+        super().__init__(numbers, ring, joint)
+        self.kind = kind
+        crank, rod = numbers.lengths
+        d, z = joint.place, joint.base_axis
+        high = dot(d, z)
+        square = dot(d, d)
+        self.wide = square - high * high
+        along = (square + (crank * crank - rod * rod)) / (2 * crank)
+        self.root = (self.wide - along * along).apply("sqrt")
+        flat, turned = minus(d, times(high, z)), cross(z, d)
+        share = crank / self.wide
+        first, second = share * along, share * self.root
+        self.tip = minus(times(first, flat), times(second, turned))
+        self.tip_turned = plus(times(first, turned), times(second, flat))
+        self.rod = minus(d, self.tip)
+        self.inverse_rod = rod.reciprocal()
+        self.along = times(self.inverse_rod, self.rod)
+        #: The rate of the crank is this times the velocity of the joint on the ring.
+        self.row = times((crank * self.root).reciprocal(), self.rod)
+        self.rate = dot(self.row, joint.velocity)
+        self.far = minus(joint.velocity, times(self.rate, self.tip_turned))
+
+    @cached_property
+    def at_base(self) -> Swing:
+        """The rod as it would move if its joint on the crank were universal."""
+        axes = cross_axes(self.along, self.joint.base_axis)
+        return Swing(axes, self.numbers.lengths[1], self.inverse_rod, self.rate.number(0), self.far, None)
+
+    @cached_property
+    def at_ring(self) -> Swing:
+        """The rod as the universal joint at the ring turns it."""
+        axes = cross_axes(self.along, self.numbers.ring_axis)
+        return Swing(axes, self.numbers.lengths[1], self.inverse_rod, self.rate.number(0), self.far, self.ring.spin)
+
+    @property
+    def swing(self) -> Swing:
+        """The rod."""
+        return self.at_base if self.kind is LegType.RUS else self.at_ring
+
+    @property
+    def about_drive(self) -> Scalar:
+        """The inertia about the drive's axis."""
+        return self.numbers.crank.inertia.zz + self.numbers.armature
+
+    # inertia
+
+    def inertia(self) -> LegInertia:
+        rod, swing = self.numbers.upper, self.swing
+        mass = swing_mass(swing, rod.inertia)
+        q, row = self.tip_turned, self.row
+        crank = self.numbers.lengths[0]
+        # What swings across the rod is v - q (row . v), and its square needs no axes.
+        half = (self.about_drive + mass.across * crank * crank) / 2
+        folded = minus(times(half, row), times(mass.across, q))
+        matrix = symmetric_product(row, folded)
+        matrix = matrix.plus(_isotropic(mass.across))
+        one, two = self._swung(swing.axes.one), self._swung(swing.axes.two)
+        matrix = matrix.plus(scaled(mass.more, outer_square(two)))
+        if not mass.mixed.is_zero:
+            matrix = matrix.plus(scaled(mass.mixed, symmetric_product(one, two)))
+        lever = self._lever()
+        if lever is not None:
+            force = swing.at_end(lever)
+            turned = plus(times(force[0], one), times(force[1], two))
+            matrix = matrix.plus(symmetric_product(row, turned))
+        if swing.ring_spin is None:
+            return LegInertia(matrix)
+        coupling = plus(times(mass.about[0], one), times(mass.about[1], two))
+        if lever is not None:
+            coupling = plus(coupling, times(lever[2], row))
+        return LegInertia(matrix, SpinInertia(coupling, mass.about_itself, swing.axes.reach))
+
+    def _swung(self, axis: Vector) -> Vector:
+        """How the velocity of the joint on the ring swings the rod along an axis."""
+        return minus(axis, times(dot(axis, self.tip_turned), self.row))
+
+    def _lever(self) -> Vector | None:
+        """s x q in the rod's axes; nothing if the rod's mass lies on its axis."""
+        first = self.numbers.upper.first
+        if all(item.is_zero for item in first):
+            return None
+        return cross(first, self.swing.axes.into(self.tip_turned))
+
+    # loads
+
+    def _tip(self, acceleration: Acceleration) -> tuple[Scalar, Vector]:
+        """The second derivative of the crank's angle, and the acceleration of its tip seen from the base."""
+        seen = plus(acceleration.joint, self.joint.fall)
+        square = self.rate * self.rate
+        crank = self.numbers.lengths[0]
+        rest = square * dot(self.rod, self.tip) + dot(self.far, self.far)
+        inverse = (crank * self.root).reciprocal()
+        change = dot(self.row, seen) + rest * inverse
+        return change, minus(times(change, self.tip_turned), times(square, self.tip))
+
+    def load(self, acceleration: Acceleration, forces: Forces) -> Load:
+        swing, rod = self.swing, self.numbers.upper
+        change, tip = self._tip(acceleration)
+        seen = plus(acceleration.joint, self.joint.fall)
+        turn = swing.change(swing.axes.into(minus(seen, tip)), acceleration.ring)
+        moment = swing.moment(rod, turn)
+        if self._lever() is not None:
+            moment = plus(moment, cross(rod.first, swing.axes.into(minus(tip, self.joint.fall))))
+        if swing.ring_spin is not None:
+            moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
+        across = swing.axes.out(swing.at_end(moment))
+        if forces.on_angles:
+            across = plus(across, self._angle_load(forces))
+        shift = swing.axes.out(swing.shift_force(rod, turn))
+        drive = dot(minus(shift, across), self.tip_turned) + self._crank_moment(change) - forces.drive + forces.alpha
+        force = plus(across, times(drive, self.row))
+        return Load(force, None if swing.ring_spin is None else times(moment[2], swing.axes.reach))
+
+    def _crank_moment(self, change: Scalar) -> Scalar:
+        """About the drive's axis: inertia, and gravity on the crank."""
+        x, y, _ = self.numbers.crank.first
+        length = self.numbers.lengths[0]
+        needed = self.about_drive * change
+        if not x.is_zero:
+            needed = needed - x / length * dot(self.tip_turned, self.joint.fall)
+        if not y.is_zero:
+            needed = needed + y / length * dot(self.tip, self.joint.fall)
+        return needed
+
+    def _angle_load(self, forces: Forces) -> Vector:
+        swing = self.at_base
+        about = self.rate.number(0) if forces.twist is None else forces.twist
+        moment = -(forces.alpha * swing.axes.inverse_cosine), forces.beta, about
+        return swing.axes.out(swing.at_end(moment))
+
+    def effort(self) -> Vector:
+        return self.row
+
+    def on_base(self, acceleration: Acceleration, load: Load) -> tuple[Vector, Vector]:
+        swing, rod, crank = self.swing, self.numbers.upper, self.numbers.crank
+        change, tip = self._tip(acceleration)
+        seen = plus(acceleration.joint, self.joint.fall)
+        turn = swing.change(swing.axes.into(minus(seen, tip)), acceleration.ring)
+        shift = swing.axes.out(swing.shift_force(rod, turn))
+        own = swing.moment(rod, turn)
+        own = plus(own, cross(rod.first, swing.axes.into(minus(tip, self.joint.fall))))
+        crank_force, crank_moment = self._crank_wrench(change)
+        force = minus(minus(load.force, shift), minus(crank_force, times(crank.mass, self.joint.fall)))
+        moment = minus(cross(self.joint.place, load.force), plus(swing.axes.out(own), cross(self.tip, shift)))
+        moment = moment if load.moment is None else plus(moment, load.moment)
+        return force, minus(moment, crank_moment)
+
+    def _crank_wrench(self, change: Scalar) -> tuple[Vector, Vector]:
+        """Inertia force, without what its whole mass takes, and moment of the crank about its joint, in ring axes."""
+        crank, zero = self.numbers.crank, self.rate.number(0)
+        spin, turn = (zero, zero, self.rate), (zero, zero, change)
+        force = plus(cross(turn, crank.first), cross(spin, cross(spin, crank.first)))
+        moment = plus(crank.inertia.apply(turn), cross(spin, crank.inertia.apply(spin)))
+        weight = cross(self._from_crank(crank.first), self.joint.fall)
+        return self._from_crank(force), minus(self._from_crank(moment), weight)
+
+    @cached_property
+    def _crank_axes(self) -> tuple[Vector, Vector, Vector]:
+        inverse = self.numbers.lengths[0].reciprocal()
+        return times(inverse, self.tip), times(inverse, self.tip_turned), self.joint.base_axis
+
+    def _from_crank(self, a: Vector) -> Vector:
+        x, y, z = self._crank_axes
+        return plus(plus(times(a[0], x), times(a[1], y)), times(a[2], z))
+
+    # coordinates
+
+    def positions(self, base: tuple[Vector, Vector, Vector]) -> tuple[Scalar, ...]:
+        x, y, z = base
+        theta = dot(self.tip, y).apply("atan2", dot(self.tip, x))
+        ahead, beside, _ = self._crank_axes
+        alpha = dot(self.along, beside).apply("atan2", dot(self.along, ahead))
+        beta = (-dot(self.along, z)).apply("atan2", self.at_base.axes.cosine)
+        if self.kind is LegType.RUS:
+            return theta, alpha, beta
+        rod, own = self.at_base.axes, self.at_ring.axes.two
+        twist = (-dot(own, rod.one)).apply("atan2", dot(own, rod.two))
+        return theta, alpha, beta, twist
+
+    def rates(self) -> tuple[Scalar, ...]:
+        one, two, about = self.at_base.spin
+        found = self.rate, one * self.at_base.axes.inverse_cosine - self.rate, -two
+        return found if self.kind is LegType.RUS else (*found, self.at_ring.spin[2] - about)
+
+    def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
+        change, tip = self._tip(acceleration)
+        far = minus(plus(acceleration.joint, self.joint.fall), tip)
+        swing = self.at_base
+        first, second, third = swing.change(swing.axes.into(far), None)
+        one, two, _ = swing.spin
+        turned = (first + one * two * swing.axes.tangent) * swing.axes.inverse_cosine
+        found = change, turned - change, -second
+        if self.kind is LegType.RUS:
+            return found
+        spun = self.at_ring.change(self.at_ring.axes.into(far), acceleration.ring)
+        return (*found, spun[2] - third)
+
+
+def _isotropic(value: Scalar) -> Symmetric:
+    zero = value.number(0)
+    return Symmetric(value, value, value, zero, zero, zero)
+

@@ -1,0 +1,120 @@
+"""The numbers of a platform's legs and ring, read from the tree of links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinegraph.derive.platforms.constants import (
+    LegNumbers,
+    Part,
+    column,
+    crank_and_rod,
+    no_part,
+    part_of,
+    shifted,
+    sliding_parts,
+)
+from kinegraph.derive.platforms.vectors import total
+from kinegraph.derive.tree.algebra import Matrix, Vector, identity, minus, product, vector, zero_vector
+from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.inertia import MassMoments, no_mass
+from kinegraph.derive.tree.links import Tree, rotation_matrix, second_frame, static_quaternion_matrix
+from kinegraph.graph.differentiate import ForwardDerivative
+from kinegraph.graph.node import Kind
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.mechanism import Quaternion, Rotation, Transform
+from kinegraph.model.platforms.recognise import FoundLeg, Platform
+
+
+@dataclass(frozen=True)
+class BaseJoint:
+    """The frame of a leg's joint on the base, in fixed axes; time may move it, not turn it."""
+
+    position: Vector
+    rotation: Matrix
+    velocity: Vector
+    acceleration: Vector
+
+    @property
+    def moves(self) -> bool:
+        """Whether time moves it."""
+        return any(not item.is_zero for item in (*self.velocity, *self.acceleration))
+
+
+def base_joint(leg: FoundLeg, names: Names) -> BaseJoint:
+    """Where a leg stands."""
+    like = names.number(0)
+    position, rotation = zero_vector(like), identity(like)
+    for transform in leg.at_base:
+        position, rotation = _moved(position, rotation, transform, names)
+    velocity = _by_time(position)
+    return BaseJoint(position, rotation, velocity, _by_time(velocity))
+
+
+def _moved(position: Vector, rotation: Matrix, transform: Transform, names: Names) -> tuple[Vector, Matrix]:
+    if isinstance(transform, Quaternion):
+        e0, e1, e2, e3 = (names.scalar(item) for item in transform.components)
+        inverse = (e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3).reciprocal()
+        return position, product(rotation, static_quaternion_matrix(e0, e1, e2, e3, inverse))
+    if isinstance(transform, Rotation):
+        return position, product(rotation, rotation_matrix(transform.axis.value, names.scalar(transform.angle)))
+    return shifted(position, rotation, transform.axis.value, names.scalar(transform.distance)), rotation
+
+
+def _by_time(a: Vector) -> Vector:
+    builder = a[0].builder
+    rate = ForwardDerivative(builder, {builder.symbol(Kind.TIME, "t"): builder.one})
+    return vector([Scalar(builder, rate(item.index)) for item in a])
+
+
+def leg_numbers(leg: FoundLeg, tree: Tree, joint: BaseJoint, names: Names, origin: Vector) -> LegNumbers:
+    """The numbers of one leg; its joint on the ring is seen from `origin` on the ring, in ring axes."""
+    place = tree.bodies[second_frame(leg.loop)]
+    moments = [tree.links[tree.bodies[body.name].link].moments for body in (leg.first, leg.second)]
+    lengths = tuple(names.scalar(one) for one in leg.lengths)
+    none = no_part(tree.like)
+    lower = crank = none
+    if leg.type.has_crank:
+        crank, upper, on_ring = crank_and_rod(moments[0], moments[1], lengths)
+    else:
+        lower, upper, on_ring = sliding_parts(leg, *moments)
+    zero = tree.like.number(0)
+    return LegNumbers(
+        base=joint.position if not joint.moves else zero_vector(zero),
+        base_axis=column(joint.rotation, 2 if leg.type.has_crank else 0),
+        ring=minus(place.position, origin),
+        ring_axis=column(place.rotation, 1) if leg.type.universal_at_ring else zero_vector(zero),
+        lower=lower,
+        upper=upper,
+        armature=tree.armature.get(leg.drive + "'", zero),
+        on_ring=on_ring,
+        crank=crank,
+        lengths=lengths,
+    )
+
+
+def plane_of_joints(platform: Platform, tree: Tree) -> Vector:
+    """A point of the ring such that as many joints as possible lie in its plane across z."""
+    heights = [tree.bodies[second_frame(leg.loop)].position[2] for leg in platform.legs]
+    zero = tree.like.number(0)
+    return zero, zero, heights[0] if all(item == heights[0] for item in heights) else zero
+
+
+def ring_part(platform: Platform, tree: Tree, origin: Vector, masses: list[tuple[Scalar, Vector]]) -> Part:
+    """The ring about `origin`, with the point masses of legs that move with it."""
+    moments = tree.links[tree.bodies[platform.ring.name].link].moments
+    back = minus(zero_vector(tree.like), origin)
+    moments = moments.shifted(back)
+    points = [
+        MassMoments(mass, zero_vector(mass), no_mass(mass).second).shifted(place)
+        for mass, place in masses
+        if not mass.is_zero
+    ]
+    return part_of(_joined([moments, *points]))
+
+
+def _joined(parts: list[MassMoments]) -> MassMoments:
+    """All of them as one, each entry a single sum."""
+    entries = zip(*((one.mass, *one.first, *one.second) for one in parts), strict=True)
+    mass, x, y, z, *second = (total(list(items)) for items in entries)
+    return MassMoments(mass, (x, y, z), type(parts[0].second)(*second))

@@ -1,0 +1,201 @@
+"""Legs that change their length: UPS, SPU, UCU."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from kinegraph.derive.platforms.constants import LegNumbers, Part
+from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia
+from kinegraph.derive.platforms.ring import RingMotion
+from kinegraph.derive.platforms.swing import CrossAxes, Swing, cross_axes, swing_mass
+from kinegraph.derive.tree.algebra import (
+    Symmetric,
+    Vector,
+    cross,
+    dot,
+    minus,
+    negative,
+    outer_square,
+    plus,
+    scaled,
+    symmetric_product,
+    times,
+    zero_symmetric,
+    zero_vector,
+)
+from kinegraph.graph.scalar import Scalar
+from kinegraph.model.platforms.records import LegType
+
+
+class Strut(Leg):
+    """A leg from the joint on the base straight to the joint on the ring."""
+
+    def __init__(self, kind: LegType, numbers: LegNumbers, ring: RingMotion, joint: JointMotion) -> None:
+        super().__init__(numbers, ring, joint)
+        self.kind = kind
+        self.length = dot(joint.place, joint.place).apply("sqrt")
+        self.inverse_length = self.length.reciprocal()
+        self.along = times(self.inverse_length, joint.place)
+        self.slide = dot(self.along, joint.velocity)
+
+    @cached_property
+    def at_base(self) -> Swing:
+        """What does not turn about the leg relative to the base."""
+        return self._swing(cross_axes(self.along, self.joint.base_axis), None)
+
+    @cached_property
+    def at_ring(self) -> Swing:
+        """What the universal joint at the ring turns about the leg."""
+        return self._swing(cross_axes(self.along, self.numbers.ring_axis), self.ring.spin)
+
+    def _swing(self, axes: CrossAxes, ring_spin: Vector | None) -> Swing:
+        return Swing(axes, self.length, self.inverse_length, self.slide, self.joint.velocity, ring_spin)
+
+    @cached_property
+    def swings(self) -> list[tuple[Swing, Part, Part]]:
+        """How parts swing: what stands on the base, what slides."""
+        none = Part(self.slide.number(0), zero_vector(self.slide), zero_symmetric(self.slide))
+        lower, upper = self.numbers.lower, self.numbers.upper
+        if self.kind is LegType.UPS:
+            return [(self.at_base, lower, upper)]
+        if self.kind is LegType.SPU:
+            return [(self.at_ring, lower, upper)]
+        return [(self.at_base, lower, none), (self.at_ring, none, upper)]
+
+    # inertia
+
+    def inertia(self) -> LegInertia:
+        matrix = zero_symmetric(self.slide)
+        spin: SpinInertia | None = None
+        for swing, lower, upper in self.swings:
+            matrix = matrix.plus(self._swung(swing, lower, upper))
+            if swing.ring_spin is not None:
+                spin = self._spun(swing, lower, upper)
+        return LegInertia(matrix.plus(scaled(self.numbers.armature, outer_square(self.along))), spin)
+
+    def _swung(self, swing: Swing, lower: Part, upper: Part) -> Symmetric:
+        """The inertia of parts in the motion of the joint; the sliding part's mass itself is counted with the ring."""
+        axes, inverse, t = swing.axes, self.inverse_length, swing.axes.tangent
+        mass = swing_mass(swing, lower.inertia.plus(upper.inertia))
+        s1, s2, s3 = upper.first
+        across = mass.across + 2 * s3 * inverse
+        more = mass.more - 2 * t * s1 * inverse
+        mixed = mass.mixed + t * s2 * inverse
+        one, two, three = axes.one, axes.two, axes.three
+        matrix = _isotropic(across).plus(scaled(more, outer_square(two))).plus(scaled(-across, outer_square(three)))
+        pairs = ((mixed, one, two), (-s1 * inverse, one, three), (-s2 * inverse, two, three))
+        for entry, a, b in pairs:
+            if not entry.is_zero:
+                matrix = matrix.plus(scaled(entry, symmetric_product(a, b)))
+        return matrix
+
+    def _spun(self, swing: Swing, lower: Part, upper: Part) -> SpinInertia:
+        mass = swing_mass(swing, lower.inertia.plus(upper.inertia))
+        shift = -upper.first[1], upper.first[0], self.slide.number(0)
+        return SpinInertia(swing.axes.out(plus(mass.about, shift)), mass.about_itself, swing.axes.reach)
+
+    # loads
+
+    def load(self, acceleration: Acceleration, forces: Forces) -> Load:
+        force, moment = zero_vector(self.slide), None
+        for swing, lower, upper in self.swings:
+            local, about = self._local_load(swing, lower, upper, acceleration, forces)
+            force = plus(force, swing.axes.out(local))
+            if about is not None:
+                moment = times(about, swing.axes.reach)
+        if forces.on_angles:
+            force = plus(force, self._angle_load(forces))
+        return Load(plus(force, times(self._axial(acceleration, forces), self.along)), moment)
+
+    def _local_load(
+        self, swing: Swing, lower: Part, upper: Part, acceleration: Acceleration, forces: Forces
+    ) -> tuple[Vector, Scalar | None]:
+        """The force at the joint, and the moment about the leg if the ring turns these parts."""
+        fall = self._falling(swing, lower, upper)
+        seen = swing.axes.into(plus(acceleration.joint, self.joint.fall))
+        change = swing.change(seen, acceleration.ring)
+        moment = swing.moment(Part(lower.mass, lower.first, lower.inertia.plus(upper.inertia)), change)
+        moment = plus(moment, minus(cross(upper.first, minus(seen, fall)), cross(lower.first, fall)))
+        if swing.ring_spin is None:
+            return plus(swing.shift_force(upper, change), swing.at_end(moment)), None
+        moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
+        return plus(swing.shift_force(upper, change), swing.at_end(moment)), moment[2]
+
+    def _falling(self, swing: Swing, lower: Part, upper: Part) -> Vector:
+        """Gravity in the axes of a part, if it has a first moment to act on."""
+        if all(item.is_zero for item in (*lower.first, *upper.first)):
+            return zero_vector(self.slide)
+        return swing.axes.into(self.joint.fall)
+
+    def _angle_load(self, forces: Forces) -> Vector:
+        """What forces on the angles of the leg do, as a load at the joint."""
+        swing = self.at_base
+        about = self.slide.number(0) if forces.twist is None else forces.twist
+        moment = -(forces.alpha * swing.axes.inverse_cosine), -forces.beta, about
+        return swing.axes.out(swing.at_end(moment))
+
+    def _axial(self, acceleration: Acceleration, forces: Forces) -> Scalar:
+        armature = self.numbers.armature
+        return -forces.drive if armature.is_zero else armature * self._growth(acceleration) - forces.drive
+
+    def _growth(self, acceleration: Acceleration) -> Scalar:
+        """The second derivative of the length."""
+        swing = self.swings[-1][0]
+        one, two, _ = swing.spin
+        seen = dot(self.along, plus(acceleration.joint, self.joint.fall))
+        return seen + self.length * (one * one + two * two)
+
+    def effort(self) -> Vector:
+        return self.along
+
+    def on_base(self, acceleration: Acceleration, load: Load) -> tuple[Vector, Vector]:
+        seen = plus(acceleration.joint, self.joint.fall)
+        force = minus(load.force, times(-1, times(self.numbers.lower.mass, self.joint.fall)))
+        moment = cross(self.joint.place, load.force)
+        moment = moment if load.moment is None else plus(moment, load.moment)
+        for swing, lower, upper in self.swings:
+            change = swing.change(swing.axes.into(seen), acceleration.ring)
+            shift = swing.axes.out(swing.shift_force(upper, change))
+            force = minus(force, plus(shift, swing.axes.out(swing.shift_force(lower, change))))
+            fall = swing.axes.into(self.joint.fall)
+            whole = swing.moment(Part(lower.mass, lower.first, lower.inertia.plus(upper.inertia)), change)
+            own = plus(whole, cross(upper.first, swing.axes.into(acceleration.joint)))
+            own = minus(own, cross(lower.first, fall))
+            moment = minus(moment, plus(swing.axes.out(own), cross(self.joint.place, shift)))
+        return force, moment
+
+    # coordinates
+
+    def positions(self, base: tuple[Vector, Vector, Vector]) -> tuple[Scalar, ...]:
+        _, y, z = base
+        sine = dot(self.along, self.joint.base_axis)
+        alpha = (-dot(self.along, y)).apply("atan2", dot(self.along, z))
+        beta = sine.apply("atan2", self.at_base.axes.cosine)
+        if self.kind is LegType.UPS:
+            return self.length, alpha, beta
+        lower, cross_axis = self.at_base.axes, negative(self.at_ring.axes.two)
+        twist = dot(cross_axis, lower.two).apply("atan2", dot(cross_axis, lower.one))
+        return self.length, alpha, beta, twist
+
+    def rates(self) -> tuple[Scalar, ...]:
+        one, two, about = self.at_base.spin
+        found = self.slide, one * self.at_base.axes.inverse_cosine, two
+        return found if self.kind is LegType.UPS else (*found, self.at_ring.spin[2] - about)
+
+    def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
+        swing = self.at_base
+        seen = plus(acceleration.joint, self.joint.fall)
+        first, second, third = swing.change(swing.axes.into(seen), None)
+        inverse = swing.axes.inverse_cosine
+        one, two, _ = swing.spin
+        alpha = (first + one * two * swing.axes.tangent) * inverse
+        found = self._growth(acceleration), alpha, second
+        if self.kind is LegType.UPS:
+            return found
+        turned = self.at_ring.change(self.at_ring.axes.into(seen), acceleration.ring)
+        return (*found, turned[2] - third)
+
+
+def _isotropic(value: Scalar) -> Symmetric:
+    zero = value.number(0)
+    return Symmetric(value, value, value, zero, zero, zero)

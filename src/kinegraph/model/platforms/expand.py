@@ -1,0 +1,140 @@
+"""From the rows of a leg table to ordinary coordinates, bodies, loops and elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kinegraph.errors import ModelError
+from kinegraph.model.constraints.joint_types import JointType
+from kinegraph.model.constraints.records import Frame, Joint, Loop
+from kinegraph.model.elements import Damper, Element, Force, Friction, Input, Limit, Linear, Spring
+from kinegraph.model.expression import PI, Call, Expression, Name, expression
+from kinegraph.model.mechanism import ONE, ZERO, Axis, Body, Coordinate, Mechanism, Rotation, Shift, Transform
+from kinegraph.model.platforms.records import Drive, LegKind, LegRow, LegType
+
+_X, _Y, _Z = Axis.X, Axis.Y, Axis.Z
+
+
+@dataclass(frozen=True)
+class Leg:
+    """One leg written out."""
+
+    drive: Coordinate
+    passive: tuple[Coordinate, ...]
+    bodies: tuple[Body, Body]
+    loop: Loop
+    elements: tuple[Element, ...]
+    inputs: tuple[Input, ...]
+
+
+def written_out(kind: LegKind, row: LegRow) -> Leg:
+    """The coordinates, bodies, loop and elements of one leg; their names begin with the leg's."""
+    _check_lengths(kind, row)
+    drive = kind.drive
+    armature = ZERO if drive.screw is None else drive.screw.inertia * _turns(drive) ** expression(2)
+    driven = Coordinate(_name(row, kind.type.drive), ZERO if kind.type.has_crank else ONE, armature=armature)
+    passive = tuple(Coordinate(_name(row, word)) for word in kind.type.passive)
+    bodies = _crank_and_rod(kind, row) if kind.type.has_crank else _sliding_parts(kind, row)
+    elements, inputs = _acting(drive, row.name, Name(driven.name))
+    return Leg(driven, passive, bodies, _loop(kind, row, bodies[1]), elements, inputs)
+
+
+def with_legs(mechanism: Mechanism, tables: tuple[tuple[LegKind, tuple[LegRow, ...]], ...]) -> Mechanism:
+    """The mechanism with all legs of these tables; driven coordinates come first, passive ones last."""
+    legs = [written_out(kind, row) for kind, rows in tables for row in rows]
+    driven = tuple(leg.drive for leg in legs)
+    passive = tuple(coordinate for leg in legs for coordinate in leg.passive)
+    return replace(
+        mechanism,
+        coordinates=(*driven, *mechanism.coordinates, *passive),
+        bodies=(*mechanism.bodies, *(body for leg in legs for body in leg.bodies)),
+        loops=(*mechanism.loops, *(leg.loop for leg in legs)),
+        elements=(*mechanism.elements, *(one for leg in legs for one in leg.elements)),
+        inputs=(*mechanism.inputs, *(one for leg in legs for one in leg.inputs)),
+    )
+
+
+def _name(row: LegRow, word: str) -> str:
+    return f"{row.name}_{word}"
+
+
+def _check_lengths(kind: LegKind, row: LegRow) -> None:
+    wanted = 2 if kind.type.has_crank else 0
+    if len(kind.lengths) != wanted:
+        example = f"`{kind.type.value}(crank, rod)`" if wanted else f"`{kind.type.value}` alone"
+        message = f"the leg {row.name} of type {kind.type.value} takes {wanted} lengths, found {len(kind.lengths)}"
+        raise ModelError(message, remedy=f"write {example}")
+
+
+def _sliding_parts(kind: LegKind, row: LegRow) -> tuple[Body, Body]:
+    def angle(word: str) -> Name:
+        return Name(_name(row, word))
+
+    turns: list[Transform] = [Rotation(_X, angle("alpha")), Rotation(_Y, angle("beta"))]
+    slide: list[Transform] = [Shift(_Z, angle("l"))]
+    if kind.type is LegType.SPU:
+        turns.append(Rotation(_Z, angle("gamma")))
+    if kind.type is LegType.UCU:
+        slide.insert(0, Rotation(_Z, angle("phi")))
+    lower = Body(_name(row, "lower"), row.base, (*row.at_base, *turns), kind.first)
+    return lower, Body(_name(row, "upper"), lower.name, tuple(slide), kind.second)
+
+
+def _crank_and_rod(kind: LegKind, row: LegRow) -> tuple[Body, Body]:
+    def angle(word: str) -> Name:
+        return Name(_name(row, word))
+
+    turns: list[Transform] = [Rotation(_Z, angle("alpha")), Rotation(_Y, angle("beta"))]
+    if kind.type is LegType.RSU:
+        turns.append(Rotation(_X, angle("gamma")))
+    crank = Body(_name(row, "crank"), row.base, (*row.at_base, Rotation(_Z, angle("theta"))), kind.first)
+    rod = Body(_name(row, "rod"), crank.name, (Shift(_X, kind.lengths[0]), *turns), kind.second)
+    return crank, rod
+
+
+def _loop(kind: LegKind, row: LegRow, last: Body) -> Loop:
+    end: tuple[Transform, ...] = (Shift(_X, kind.lengths[1]),) if kind.type.has_crank else ()
+    if not kind.type.universal_at_ring:
+        joint = Joint(JointType.SPHERICAL)
+    else:
+        joint = Joint(JointType.UNIVERSAL, (_Y if kind.type.has_crank else _X, _Y))
+    return Loop(_name(row, "joint"), joint, Frame(last.name, end), Frame(kind.ring, row.at_ring))
+
+
+# what acts in the driven joint
+
+
+def _turns(drive: Drive) -> Expression:
+    """How far the screw turns when the leg grows by one metre."""
+    assert drive.screw is not None
+    return 2 * Name(PI) / drive.screw.lead
+
+
+def _acting(drive: Drive, leg: str, on: Name) -> tuple[tuple[Element, ...], tuple[Input, ...]]:
+    found: list[Element] = []
+    inputs: tuple[Input, ...] = ()
+    if drive.damping != ZERO:
+        found.append(Damper(f"{leg}_damper", on, Linear(drive.damping)))
+    if drive.stiffness != ZERO:
+        found.append(Spring(f"{leg}_spring", on, Linear(drive.stiffness), drive.rest))
+    if drive.coulomb != ZERO:
+        found.append(Friction(f"{leg}_friction", on, drive.coulomb, ZERO, drive.width))
+    if drive.powered:
+        inputs = (Input(f"{leg}_u"),)
+        found.append(Force(f"{leg}_drive", _effort(drive, Name(f"{leg}_u"), Name(on.text + "'")), on))
+    if drive.stop != ZERO:
+        found.append(Limit(f"{leg}_stop", on, drive.stop, drive.shortest, drive.longest))
+    return tuple(found), inputs
+
+
+def _effort(drive: Drive, given: Expression, rate: Expression) -> Expression:
+    """The force or torque of the drive: the input within its limit, through the screw with its losses."""
+    effort = given
+    if drive.limit is not None:
+        effort = Call("max", (-drive.limit, Call("min", (drive.limit, effort))))
+    if drive.screw is None:
+        return effort
+    force, screw = effort * _turns(drive), drive.screw
+    if screw.efficiency == ONE and screw.back_driving == ONE:
+        return force
+    return Call("select", (force * rate, force * screw.efficiency, force / screw.back_driving))

@@ -1,0 +1,130 @@
+"""Where the legs of a table begin: their coordinates from the ring's initial pose, in numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kinegraph.errors import ModelError
+from kinegraph.model.evaluate import Value, initial_positions, known_parameter_values, number
+from kinegraph.model.expression import Expression, expression, names
+from kinegraph.model.mechanism import Body, Coordinate, Mechanism, Quaternion, Rotation, Transform, amounts
+from kinegraph.model.platforms.recognise import FoundLeg, legs_of
+
+Floats = npt.NDArray[np.float64]
+#: Joints nearer than this, in parts of a metre, coincide.
+_COINCIDENT = 1e-9
+
+
+def fitted(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with legs that reach the ring's initial pose; unchanged where parameters have no values."""
+    legs = legs_of(mechanism)
+    values = known_parameter_values(mechanism)
+    if not legs or any(parameter.name not in values for parameter in mechanism.parameters):
+        return mechanism
+    at: dict[str, Value] = {**values, "t": 0.0}
+    at |= dict(zip(mechanism.layout.positions, initial_positions(mechanism, values), strict=True))
+    found = {name: value for leg in legs for name, value in leg_start(mechanism, leg, at).items()}
+    moved = tuple(_started(one, found) if isinstance(one, Coordinate) else one for one in mechanism.coordinates)
+    return replace(mechanism, coordinates=moved)
+
+
+def _started(coordinate: Coordinate, found: Mapping[str, float]) -> Coordinate:
+    if coordinate.name not in found:
+        return coordinate
+    return replace(coordinate, position=expression(round(found[coordinate.name], 12)))
+
+
+def leg_start(mechanism: Mechanism, leg: FoundLeg, at: Mapping[str, Value]) -> dict[str, float]:
+    """The coordinates of a leg that reach the ring, all others given; an error if none do."""
+    base = _body_pose(mechanism, leg.first.base, at) @ _pose(leg.at_base, at)
+    ring = _body_pose(mechanism, leg.loop.second.body, at) @ _pose(leg.loop.second.transforms, at)
+    d = base[:3, :3].T @ (ring[:3, 3] - base[:3, 3])
+    if np.linalg.norm(d) < _COINCIDENT:
+        message = f"the leg {leg.name} has no direction: its joints on base and ring coincide"
+        raise ModelError(message, remedy="move the ring's initial position, or one of the two joints")
+    across = base[:3, :3].T @ ring[:3, 1]
+    return _crank_angles(leg, d, across, at) if leg.type.has_crank else _strut_angles(leg, d, across)
+
+
+def _strut_angles(leg: FoundLeg, d: Floats, across: Floats) -> dict[str, float]:
+    alpha, beta = math.atan2(-d[1], d[2]), math.atan2(d[0], math.hypot(d[1], d[2]))
+    found = {leg.drive: float(np.linalg.norm(d)), leg.alpha: alpha, leg.beta: beta}
+    if leg.twist:
+        lower = _turn(0, alpha) @ _turn(1, beta)
+        x = lower.T @ np.cross(across, d)  # at right angles to the leg and to the axis on the ring
+        found[leg.twist] = math.atan2(x[1], x[0])
+    return found
+
+
+def _crank_angles(leg: FoundLeg, d: Floats, across: Floats, at: Mapping[str, Value]) -> dict[str, float]:
+    crank, rod = (number(one, at) for one in leg.lengths)
+    reach = math.hypot(d[0], d[1])
+    along = (d @ d + crank**2 - rod**2) / (2 * crank)
+    if reach < abs(along):
+        raise ModelError(
+            f"the leg {leg.name} cannot reach the ring: its joint there is {np.linalg.norm(d):.4g} from that on the "
+            f"base, crank and rod are {crank:g} and {rod:g} long",
+            remedy="move the ring's initial position, or change the lengths",
+        )
+    theta = math.atan2(d[1], d[0]) - math.acos(along / reach)
+    link = _turn(2, theta).T @ d - np.array([crank, 0.0, 0.0])
+    alpha, beta = math.atan2(link[1], link[0]), math.atan2(-link[2], math.hypot(link[0], link[1]))
+    found = {leg.drive: theta, leg.alpha: alpha, leg.beta: beta}
+    if leg.twist:
+        turn = _turn(2, theta) @ _turn(2, alpha) @ _turn(1, beta)
+        y = turn.T @ np.cross(across, turn[:, 0])
+        found[leg.twist] = math.atan2(y[2], y[1])
+    return found
+
+
+def _body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -> Floats:
+    chain: list[Body] = []
+    while name is not None:
+        chain.insert(0, mechanism.body(name))
+        name = chain[0].base
+    return _pose((transform for body in chain for transform in body.transforms), at)
+
+
+def _pose(transforms: Iterable[Transform], at: Mapping[str, Value]) -> Floats:
+    pose = np.eye(4)
+    for transform in transforms:
+        step = np.eye(4)
+        values = [_number(amount, at) for amount in amounts(transform)]
+        if isinstance(transform, Quaternion):
+            step[:3, :3] = _quaternion_turn(np.array(values))
+        elif isinstance(transform, Rotation):
+            step[:3, :3] = _turn(transform.axis.value, values[0])
+        else:
+            step[transform.axis.value, 3] = values[0]
+        pose = pose @ step
+    return pose
+
+
+def _number(amount: Expression, at: Mapping[str, Value]) -> float:
+    missing = names(amount) - set(at) - {"pi"}
+    if missing:
+        raise ModelError(f"the initial pose of the ring needs a value of {', '.join(sorted(missing))}")
+    return number(amount, at)
+
+
+def _turn(axis: int, angle: float) -> Floats:
+    j, k = (axis + 1) % 3, (axis + 2) % 3
+    turn = np.eye(3)
+    turn[j, j] = turn[k, k] = math.cos(angle)
+    turn[k, j] = math.sin(angle)
+    turn[j, k] = -turn[k, j]
+    return turn
+
+
+def _quaternion_turn(e: Floats) -> Floats:
+    w, x, y, z = e / np.linalg.norm(e)
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
