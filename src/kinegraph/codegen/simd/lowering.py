@@ -17,7 +17,6 @@ from kinegraph.codegen.simd.orbits import Exchanged, Signed
 from kinegraph.graph.interpret import extended_precision
 from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial
 
-
 #: Functions that vectors have instructions for.
 _IN_LANES = ("sqrt",)
 

@@ -240,4 +240,3 @@ class Crank(Leg):
 def _isotropic(value: Scalar) -> Symmetric:
     zero = value.number(0)
     return Symmetric(value, value, value, zero, zero, zero)
-

@@ -110,7 +110,7 @@ class PlatformDynamics:
         ]
         force, moment = self._on_ring(forces)
         given = [*minus(force, self._curl_force()), *minus(moment, system.ring_load(self.part, self.ring))]
-        needed = system.loads(self.ring, self._placed(still))
+        needed = system.loads(self._placed(still))
         right = [a - b for a, b in zip(given, needed, strict=True)]
         names = [*self.platform.position, "the ring's rotation", "the ring's rotation", "the ring's rotation"]
         x = Factorised(matrix, range(6), names).solve(right)
@@ -192,7 +192,7 @@ class PlatformDynamics:
         point, angular = self.given_motion(accelerations)
         joints = self.at_joints(point, angular)
         found = zip(self.legs, joints, self.leg_forces(forces), strict=True)
-        needed = system.loads(self.ring, self._placed([leg.load(*one) for leg, *one in found]))
+        needed = system.loads(self._placed([leg.load(joint, own) for leg, joint, own in found]))
         own = self._ring_needs(point, angular, forces)
         columns = [
             [*leg.effort(), *cross(numbers.ring, leg.effort())]
@@ -216,7 +216,9 @@ class PlatformDynamics:
 
     def on_ring(self, point: Vector, angular: Vector, forces: Sequence[Scalar]) -> list[list[Scalar]]:
         """Force and moment of each leg on the ring at its joint, in fixed axes."""
-        return [[*self.ring.out(force), *self.ring.out(moment)] for force, moment in self._pairs(point, angular, forces)]
+        return [
+            [*self.ring.out(force), *self.ring.out(moment)] for force, moment in self._pairs(point, angular, forces)
+        ]
 
     def _pairs(self, point: Vector, angular: Vector, forces: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
         found = []

@@ -109,4 +109,3 @@ class Leg(ABC):
     @abstractmethod
     def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
         """The second derivatives of its coordinates."""
-

@@ -124,4 +124,3 @@ def _by_angles(platform: Platform, names: Names, position: Vector, velocity: Vec
 def curled(ring: RingMotion, place: Vector) -> Vector:
     """w x (w x r) for a point of the ring."""
     return ring.curl.apply(place)
-

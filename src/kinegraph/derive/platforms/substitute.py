@@ -32,4 +32,3 @@ def without_leg_coordinates(items: Sequence[Scalar], meanings: Mapping[str, Scal
 
 def _meant(node: Symbol, meanings: Mapping[str, Scalar]) -> bool:
     return node.kind in _KINDS and node.name in meanings
-

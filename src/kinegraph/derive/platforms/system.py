@@ -8,7 +8,7 @@ from kinegraph.derive.platforms.constants import Part
 from kinegraph.derive.platforms.leg import LegInertia, Load, SpinInertia
 from kinegraph.derive.platforms.ring import RingMotion
 from kinegraph.derive.platforms.vectors import total
-from kinegraph.derive.tree.algebra import Symmetric, Vector, cross, plus, vector
+from kinegraph.derive.tree.algebra import Vector, cross, plus, vector
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.graph.scalar import Scalar
 
@@ -25,7 +25,7 @@ def ring_load(ring: Part, motion: RingMotion) -> Vector:
     return cross(motion.spin, ring.inertia.apply(motion.spin))
 
 
-def loads(motion: RingMotion, legs: Sequence[tuple[Load, Vector]]) -> list[Scalar]:
+def loads(legs: Sequence[tuple[Load, Vector]]) -> list[Scalar]:
     """Force and moment about the reference point of all loads."""
     forces = [load.force for load, _ in legs]
     moments = [_moment(load, place) for load, place in legs]
@@ -67,8 +67,3 @@ def _with_spin(block: Square, spin: SpinInertia, place: Vector) -> Square:
     return [
         [block[i][j] + row[i] * reach[j] + reach[i] * row[j] + reach[i] * own[j] for j in range(6)] for i in range(6)
     ]
-
-
-def symmetric_entries(matrix: Square) -> Symmetric:
-    """The six entries of a symmetric 3 x 3 matrix."""
-    return Symmetric(matrix[0][0], matrix[1][1], matrix[2][2], matrix[1][2], matrix[0][2], matrix[0][1])

@@ -18,6 +18,7 @@ from kinegraph.io.records.syntax_error import at_character, at_token
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
+from kinegraph.model.platforms.start import fitted
 from kinegraph.model.validation.expressions import MAX_NESTING, MAX_SIZE
 from kinegraph.model.validation.mechanism import validate
 
@@ -50,7 +51,7 @@ def parse(text: str, source: str = "") -> Mechanism:
         raise error.orig_exc from None
     mechanism = reader.mechanism(model_name_from(Path(source).stem) if source else "mechanism")
     validate(mechanism, places)
-    return mechanism
+    return fitted(mechanism) if reader.has_leg_tables else mechanism
 
 
 @cache

@@ -13,6 +13,7 @@ from kinegraph.io.records.constraint_items import ConstraintReader
 from kinegraph.io.records.element_items import Clause, read_element
 from kinegraph.io.records.expression_reader import plain
 from kinegraph.io.records.items import Item, read_inertia, read_transforms
+from kinegraph.io.records.platform_items import PlatformReader
 from kinegraph.io.records.shape_items import read_shape
 from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.elements import Element, Input, Potential
@@ -20,12 +21,13 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.places import Places
+from kinegraph.model.platforms.expand import with_legs
 from kinegraph.model.robot.data import Shape
 
 T = TypeVar("T")
 
 
-class Reader(ConstraintReader):
+class Reader(ConstraintReader, PlatformReader):
     """Collects the statements of one model; `mechanism` puts them together once all are read."""
 
     def __init__(self, source: str, places: Places) -> None:
@@ -52,13 +54,10 @@ class Reader(ConstraintReader):
         if self._gravity is not None:
             x, y, z = self._gravity
             gravity = self.places.renew(self._gravity, (x, y, z))
-        coordinates = tuple(self._with_armature(self._with_initial(one)) for one in self._coordinates)
-        self._check_initial_used()
-        self._check_armature_used()
         written = Mechanism(
             self._name or default_name,
             self._with_acceptance(),
-            coordinates,
+            tuple(self._coordinates),
             tuple(self._parameters),
             gravity,
             tuple(self._points),
@@ -73,7 +72,16 @@ class Reader(ConstraintReader):
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
         )
-        return resolved(written, self.places)
+        written = with_legs(written, tuple(self._legs))
+        coordinates = tuple(self._with_armature(self._with_initial(one)) for one in written.coordinates)
+        self._check_initial_used(written)
+        self._check_armature_used(written)
+        return resolved(replace(written, coordinates=coordinates), self.places)
+
+    @property
+    def has_leg_tables(self) -> bool:
+        """Whether legs were written as tables: they begin where the ring is."""
+        return bool(self._legs)
 
     def model(self, children: list[Any]) -> None:
         keyword, name = children
@@ -167,6 +175,13 @@ class Reader(ConstraintReader):
         word, *arguments = children
         return Clause(str(word), tuple(a if isinstance(a, tuple) else plain(a) for a in arguments), self.place(word))
 
+    def drive_clause(self, children: list[Any]) -> Clause:
+        word, *arguments = children
+        return self.clause([word, *(one for one in arguments if one is not None)])
+
+    def drive_clauses(self, children: list[Any]) -> list[Clause]:
+        return children
+
     def clauses(self, children: list[Any]) -> list[Clause]:
         return children
 
@@ -229,12 +244,12 @@ class Reader(ConstraintReader):
             raise ModelError(message, self.place(token), "keep one of them")
         return value
 
-    def _check_initial_used(self) -> None:
+    def _check_initial_used(self, written: Mechanism) -> None:
         if not self._initial:
             return
         key, (_, token) = next(iter(self._initial.items()))
         known: list[str] = []
-        for coordinate in self._coordinates:
+        for coordinate in written.coordinates:
             own = (coordinate.name, coordinate.name + "'") if isinstance(coordinate, Coordinate) else coordinate.names
             known += own if isinstance(coordinate, Coordinate) else (*own, *coordinate.velocities)
         remedy = did_you_mean(key, known) or "declare it as a coordinate"
@@ -248,12 +263,12 @@ class Reader(ConstraintReader):
         new = self.places.renew(coordinate, replace(coordinate, armature=value))
         return self.places.mark(new, self.place(token), "armature")
 
-    def _check_armature_used(self) -> None:
+    def _check_armature_used(self, written: Mechanism) -> None:
         if not self._armature:
             return
         key, (_, token) = next(iter(self._armature.items()))
-        singles = [one.name for one in self._coordinates if isinstance(one, Coordinate)]
-        groups = [f"({', '.join(c.velocities)})" for c in self._coordinates if isinstance(c, QuaternionCoordinates)]
+        singles = [one.name for one in written.coordinates if isinstance(one, Coordinate)]
+        groups = [f"({', '.join(c.velocities)})" for c in written.coordinates if isinstance(c, QuaternionCoordinates)]
         wanted = key[0] if len(key) == 1 else f"({', '.join(key)})"
         remedy = did_you_mean(wanted, (*singles, *groups)) or "declare it as a coordinate"
         message = f"{wanted} is neither a coordinate nor the velocity of a quaternion"

@@ -28,7 +28,7 @@ def leg(
 
 def screw(lead: Scalar, inertia: Scalar = 0, efficiency: Scalar = 1, back_driving: Scalar = 1) -> Screw:
     """A ball screw between motor and leg."""
-    return Screw(*map(expression, (lead, inertia, efficiency, back_driving)))
+    return Screw(expression(lead), expression(inertia), expression(efficiency), expression(back_driving))
 
 
 def drive(
@@ -45,7 +45,10 @@ def drive(
     """What acts in the driven joint of every leg of a table; see `Drive`."""
     ends = (None, None) if stroke is None else (expression(stroke[0]), expression(stroke[1]))
     return Drive(
-        *map(expression, (damping, stiffness, rest, coulomb)),
+        damping=expression(damping),
+        stiffness=expression(stiffness),
+        rest=expression(rest),
+        coulomb=expression(coulomb),
         powered=powered,
         limit=None if limit is None else expression(limit),
         screw=screw,

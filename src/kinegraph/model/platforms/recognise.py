@@ -173,9 +173,11 @@ def _sliding(first: Body, second: Body, loop: Loop, moving: frozenset[str]) -> F
         return None
     at_base = first.transforms[: len(first.transforms) - len(turns)]
     twist = turns[2] if len(turns) == 3 else slide[0] if len(slide) == 2 else None
-    return FoundLeg(kind, slide[-1], turns[0], turns[1], twist, first, second, loop, at_base) if _rigid(
-        at_base, loop, moving
-    ) else None
+    return (
+        FoundLeg(kind, slide[-1], turns[0], turns[1], twist, first, second, loop, at_base)
+        if _rigid(at_base, loop, moving)
+        else None
+    )
 
 
 def _cranked(first: Body, second: Body, loop: Loop, moving: frozenset[str]) -> FoundLeg | None:
