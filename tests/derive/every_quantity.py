@@ -14,6 +14,7 @@ from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.platforms.recognise import platform_of
 from tests.mechanisms import Floats, random_state
 
 #: Every kind of element on two joints; a free body with a quaternion and a joint; motion prescribed in time.
@@ -34,6 +35,10 @@ TEXTS = {
         A | Rz(a) | Sx(0.3), m(1), Jz(0.1); B~A | Sx(0.6), Rz(b) | Sx(l/2), m(0.7), Jz(0.04);
         C | Sx(x) | m(0.5), Jz(0.02); spring S | on(x) stiffness(3);
         loop pin | revolute | B: Sx(l) | C:; constraint held | x - 0.2*a = 1;""",
+    "platform": """parameters c = 3; coordinates x, y, z = 1; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); gravity 0, 0, -9.81;
+        Ring | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | m(2), Jx(0.1), Jy(0.2), Jz(0.25);
+        platform UPS | Ring | Sz(0.3), m(1), Jx(0.1), Jy(0.1), Jz(0.01) | Sz(-0.2), m(0.5), Jx(0.05), Jy(0.05) |
+            damping(c) | A: Sx(0.2), Rz(0.3) > Sx(0.4), Sz(-0.1);""",
 }  # fmt: skip
 MECHANISMS = {name: kg.parse(text, name) for name, text in TEXTS.items()}
 
@@ -50,6 +55,8 @@ def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
     """One quantity of the table, asked of everything it can be asked of; of constraints only where there are some."""
     if Extent.ROWS in record.shape and not is_constrained(mechanism):
         return
+    if record.of_platforms != (platform_of(mechanism) is not None):
+        return  # others are derived of platforms as of all closed loops
     for subject in _subjects(record.subject, mechanism):
         yield f"{record.name}:{subject}" if subject else record.name
     if record.any_frame:
@@ -79,6 +86,8 @@ def derivatives(mechanism: Mechanism) -> list[str]:
     """Each quantity once, differentiated by all it depends on; where that stays small, twice by the first of these."""
     found = []
     for record in TABLE:
+        if record.of_platforms and Variables.FORCES in record.arguments:
+            continue  # long, and differentiated node by node as what legs follow from
         for word in list(words_of(record, mechanism))[-1:]:
             quantity = Quantity.parse(word)
             groups = [*dependencies(quantity, mechanism), Variables.PARAMETERS]

@@ -28,6 +28,7 @@ from kinegraph.export import ExportOptions, Language, export
 from kinegraph.export.prepare import prepare
 from kinegraph.graph.law import check
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.platforms.recognise import legs_of
 from kinegraph.notation.mathml import mathml
 from kinegraph.store import add, load, open_store
 from tests.cli.run import data, runner
@@ -88,6 +89,8 @@ def test_derived_with_the_shape_the_table_says(name: str, list_of: type[words]) 
         Extent.BASE_PARAMETERS: None,
         Extent.COMPONENTS: None,
         Extent.ROWS: len(row_names_of(mechanism)),
+        Extent.LEGS: len(legs_of(mechanism)),
+        Extent.LEG_COORDINATES: sum(len(leg.coordinates) for leg in legs_of(mechanism)),
     }
     for output in graph.outputs:
         row = Quantity.parse(output.name).record.shape

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kinegraph.assembly.legs import ReachingLegs
 from kinegraph.derive.constraints.analysis import analysed, numeric_conditions, row_names_of
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
@@ -94,8 +95,14 @@ class Assembler:
         return self.assembled(q, v, tuple(at), t)
 
     def assembled(self, q: Floats, v: Floats, held: Sequence[str] = (), t: float = 0.0) -> Assembly:
-        """Like assemble, from arrays; `held` are names of positions and velocities."""
+        """Like assemble, from arrays; `held` are names of positions and velocities.
+
+        Where all loops are those of a platform's legs, the ring stays and the legs reach it, unless a leg is held.
+        """
         conditions = self.conditions(t)
+        legs = ReachingLegs(self.mechanism)
+        if legs.follow(held):
+            q, held = legs.reaching(q, t, self._values), legs.others
         place = self._positions(conditions, q, held)
         rates = self._velocities(conditions, place.q, v, held)
         layout = self.mechanism.layout

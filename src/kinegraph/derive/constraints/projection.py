@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinegraph.derive.platforms.projection import put_back
+from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.tree.quasi_velocities import position_rates
@@ -20,6 +22,8 @@ PROJECTED, MISSED, PIVOTS = "projected", "missed", "pivots"
 def projection(derivation: Derivation) -> Graph:
     """`projected`: positions and velocities after the step; `missed`: values and rates before it, row by row;
     `pivots`: how far the rows are from depending on each other, 1 to 0."""
+    if derivation.platform is not None:
+        return _platform_projection(derivation, derivation.platform)
     constrained = derivation.constrained
     rows = [constrained.rows[k] for k in constrained.places]
     holonomic = [row.zero_value() for row in rows]
@@ -36,6 +40,15 @@ def projection(derivation: Derivation) -> Graph:
     missed = [*holonomic, *rates]
     pivots = constrained.system.pivots() if rows else []
     parts = {PROJECTED: projected, MISSED: missed, PIVOTS: pivots}
+    return derivation.builder.graph([output(name, (len(values),), values) for name, values in parts.items()])
+
+
+def _platform_projection(derivation: Derivation, closed: ClosedLegs) -> Graph:
+    """The legs where the ring wants them, by their closed forms."""
+    layout = derivation.mechanism.layout
+    symbols = {name: derivation.names[name] for name in (*layout.positions, *layout.velocities)}
+    legs, missed, pivots = put_back(closed.dynamics, symbols)
+    parts = {PROJECTED: list((symbols | legs).values()), MISSED: missed, PIVOTS: pivots}
     return derivation.builder.graph([output(name, (len(values),), values) for name, values in parts.items()])
 
 

@@ -236,6 +236,9 @@ class Crank(Leg):
         spun = self.at_ring.change(self.at_ring.axes.into(far), acceleration.ring)
         return (*found, spun[2] - third)
 
+    def pivots(self) -> tuple[Scalar, ...]:
+        return self.root * self.root / self.wide, self.swing.axes.cosine
+
 
 def _isotropic(value: Scalar) -> Symmetric:
     zero = value.number(0)

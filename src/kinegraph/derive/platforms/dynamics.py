@@ -18,7 +18,6 @@ from kinegraph.derive.platforms.vectors import totals
 from kinegraph.derive.tree.algebra import Vector, cross, minus, plus, times, vector, zero_vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import Tree
-from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import FoundLeg, Platform
@@ -183,12 +182,7 @@ class PlatformDynamics:
         return plus(own, plus(cross(angular, self.origin), curled(self.ring, self.origin))), angular
 
     def efforts(self, accelerations: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
-        """The forces of the drives that cause a motion beside other forces; nothing on other coordinates."""
-        if len(self.legs) != 6:
-            raise DerivationError(
-                f"{self.mechanism.name}: efforts of the drives follow from the motion of a ring with six legs; "
-                f"it has {len(self.legs)}"
-            )
+        """The forces of six drives that cause a motion beside other forces; nothing on other coordinates."""
         point, angular = self.given_motion(accelerations)
         joints = self.at_joints(point, angular)
         found = zip(self.legs, joints, self.leg_forces(forces), strict=True)

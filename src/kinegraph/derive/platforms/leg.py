@@ -109,3 +109,7 @@ class Leg(ABC):
     @abstractmethod
     def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
         """The second derivatives of its coordinates."""
+
+    @abstractmethod
+    def pivots(self) -> tuple[Scalar, ...]:
+        """How far it is from a singular position, 1 to 0."""

@@ -195,6 +195,9 @@ class Strut(Leg):
         turned = self.at_ring.change(self.at_ring.axes.into(seen), acceleration.ring)
         return (*found, turned[2] - third)
 
+    def pivots(self) -> tuple[Scalar, ...]:
+        return tuple(swing.axes.cosine for swing, _, _ in self.swings)
+
 
 def _isotropic(value: Scalar) -> Symmetric:
     zero = value.number(0)

@@ -19,6 +19,8 @@ _LONGEST_SHOWN = 80
 
 #: Everything that can be asked for, as it is written.
 WORDS = (*(record.word for record in TABLE), "d(X)/d(Y)")
+#: What is said to be known; few mechanisms are platforms.
+_USUAL = (*(record.word for record in TABLE if not record.of_platforms), "d(X)/d(Y)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def _fault(quantity: Quantity, colon: bool, at: bool) -> str:
 def _unknown(text: str, name: str) -> str:
     """The message for a word that is none, with what was probably meant."""
     meant = _derivative_meant(text) or _record_meant(name)
-    return f"unknown quantity {_short(text)}\n  {meant or 'known are ' + ', '.join(WORDS)}"
+    return f"unknown quantity {_short(text)}\n  {meant or 'known are ' + ', '.join(_USUAL)}"
 
 
 def _short(text: str) -> str:

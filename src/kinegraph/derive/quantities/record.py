@@ -119,6 +119,8 @@ class QuantityRecord:
     of_links: bool = False
     #: Of a platform it is derived from legs in closed form, so that these can be computed side by side.
     closed_legs: bool = False
+    #: It can be asked of platforms only.
+    of_platforms: bool = False
     #: Its values depend on where along their axes the links' origins are.
     of_origins: bool = False
     choices: frozenset[Choice] = frozenset()

@@ -339,6 +339,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         driven=True,
         of_links=True,
         closed_legs=True,
+        of_platforms=True,
         synonyms=("platform_acceleration",),
     ),
     QuantityRecord(
@@ -351,6 +352,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         unit="m, rad",
         of_links=True,
         closed_legs=True,
+        of_platforms=True,
         synonyms=("leg_lengths", "legs"),
     ),
     QuantityRecord(
@@ -363,6 +365,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         unit="m/s, rad/s",
         of_links=True,
         closed_legs=True,
+        of_platforms=True,
         synonyms=("leg_rates",),
     ),
     QuantityRecord(
@@ -376,6 +379,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         driven=True,
         of_links=True,
         closed_legs=True,
+        of_platforms=True,
         synonyms=("leg_forces", "ring_joint_forces"),
     ),
     QuantityRecord(
@@ -389,6 +393,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         driven=True,
         of_links=True,
         closed_legs=True,
+        of_platforms=True,
         synonyms=("legs_on_base",),
     ),
     QuantityRecord(
@@ -402,6 +407,7 @@ TABLE: tuple[QuantityRecord, ...] = (
         driven=True,
         of_links=True,
         closed_legs=True,
+        of_platforms=True,
         synonyms=("platform_reaction",),
     ),
     QuantityRecord(

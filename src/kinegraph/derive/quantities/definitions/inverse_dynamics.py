@@ -23,7 +23,7 @@ def tau(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
     With constraints: forces on the independent coordinates alone that cause them, and nothing on the others.
     """
-    if derivation.platform is not None:
+    if derivation.platform is not None and derivation.platform.is_driven:
         return derivation.platform.efforts()
     forces = joint_forces(derivation, derivation.motion(velocities=True, accelerations=True))
     return derivation.constrained.on_independent(forces) if derivation.is_constrained else forces

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from kinegraph.derive.quantities.derivation import Derivation
     from kinegraph.derive.quantities.quantity import Quantity
 
+#: As many as a ring has degrees of freedom.
+_DRIVES = 6
+
 
 class ClosedLegs:
     """A platform within a derivation: its dynamics with the forces that act in the model."""
@@ -58,6 +61,11 @@ class ClosedLegs:
     def motion(self) -> tuple[Vector, Vector]:
         """The ring's accelerations under these forces."""
         return self.dynamics.ring_accelerations(self.forces)
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether the drives determine the ring's motion: one for each of its six degrees of freedom."""
+        return len(self.platform.legs) == _DRIVES
 
     def accelerations(self) -> list[Scalar]:
         """Of all coordinates."""

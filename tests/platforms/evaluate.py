@@ -1,0 +1,37 @@
+"""Quantities as functions without machine code, by any plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kinegraph.codegen.program.interpreted import InterpretedFunction
+from kinegraph.compiler.request import arguments_of
+from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.quantity import parse_list
+from kinegraph.graph.node import Graph
+from kinegraph.model.mechanism import Mechanism
+
+#: Legs as ordinary loops, with multipliers.
+AS_LOOPS = Plan(closed_legs=False)
+
+
+def derived(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> Graph:
+    """The graph of quantities, nothing reduced."""
+    derivation = Derivation(mechanism, {}, plan or Plan())
+    return derivation.builder.graph([derivation.output(quantity) for quantity in parse_list(quantities)])
+
+
+def evaluated(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> Callable[..., list[np.ndarray]]:
+    """A function of the arguments of kernels that gives every quantity in its shape."""
+    graph = derived(mechanism, quantities, plan)
+    function = InterpretedFunction(graph, arguments_of(mechanism, parse_list(quantities)))
+
+    def call(*arguments: np.ndarray) -> list[np.ndarray]:
+        values = np.array(function(np.concatenate([np.atleast_1d(one) for one in arguments])))
+        sizes = [int(np.prod(output.shape)) for output in graph.outputs]
+        parts = np.split(values, np.cumsum(sizes)[:-1])
+        return [part.reshape(output.shape) for part, output in zip(parts, graph.outputs, strict=True)]
+
+    return call
