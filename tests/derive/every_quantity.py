@@ -35,8 +35,8 @@ TEXTS = {
         A | Rz(a) | Sx(0.3), m(1), Jz(0.1); B~A | Sx(0.6), Rz(b) | Sx(l/2), m(0.7), Jz(0.04);
         C | Sx(x) | m(0.5), Jz(0.02); spring S | on(x) stiffness(3);
         loop pin | revolute | B: Sx(l) | C:; constraint held | x - 0.2*a = 1;""",
-    "platform": """parameters c = 3; coordinates x, y, z = 1; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); gravity 0, 0, -9.81;
-        Ring | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | m(2), Jx(0.1), Jy(0.2), Jz(0.25);
+    "platform": """parameters c = 3; coordinates x, y, z = 1; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);
+        gravity 0, 0, -9.81; Ring | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | m(2), Jx(0.1), Jy(0.2), Jz(0.25);
         platform UPS | Ring | Sz(0.3), m(1), Jx(0.1), Jy(0.1), Jz(0.01) | Sz(-0.2), m(0.5), Jx(0.05), Jy(0.05) |
             damping(c) | A: Sx(0.2), Rz(0.3) > Sx(0.4), Sz(-0.1);""",
 }  # fmt: skip
