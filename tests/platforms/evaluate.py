@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinegraph.codegen.program.interpreted import InterpretedFunction
+from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.request import arguments_of
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import parse_list
@@ -26,12 +26,10 @@ def derived(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> 
 def evaluated(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> Callable[..., list[np.ndarray]]:
     """A function of the arguments of kernels that gives every quantity in its shape."""
     graph = derived(mechanism, quantities, plan)
-    function = InterpretedFunction(graph, arguments_of(mechanism, parse_list(quantities)))
+    kernel = InterpretedKernel(graph, arguments_of(mechanism, parse_list(quantities)))
 
     def call(*arguments: np.ndarray) -> list[np.ndarray]:
-        values = np.array(function(np.concatenate([np.atleast_1d(one) for one in arguments])))
-        sizes = [int(np.prod(output.shape)) for output in graph.outputs]
-        parts = np.split(values, np.cumsum(sizes)[:-1])
-        return [part.reshape(output.shape) for part, output in zip(parts, graph.outputs, strict=True)]
+        found = kernel(*arguments)
+        return list(found.values()) if isinstance(found, dict) else [found]
 
     return call
