@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from kinegraph.codegen.simd import Exchanged
 from kinegraph.derive.platforms.constants import LegNumbers
 from kinegraph.derive.tree.limbs import Alike, known_numbers
 from kinegraph.graph.node import Kind, Symbol
@@ -28,7 +29,7 @@ def alike_legs(platform: Platform, numbers: Sequence[LegNumbers]) -> AlikeLegs:
     if not all(static[item.index] for one in numbers for item in one.numbers):
         return AlikeLegs({}, {}, tuple(legs))
     known: dict[Symbol, Scalar] = {}
-    exchange: dict[Symbol, Symbol] = {}
+    exchange: dict[Exchanged, Exchanged] = {}
     for group in _groups(platform):
         for place, column in enumerate(zip(*(numbers[k].numbers for k in group), strict=True)):
             if all(item == column[0] for item in column):
@@ -55,9 +56,9 @@ def _with_number(leg: LegNumbers, place: int, item: Scalar) -> LegNumbers:
     return leg.with_numbers(numbers)
 
 
-def _coordinates(legs: Sequence[FoundLeg]) -> dict[Symbol, Symbol]:
+def _coordinates(legs: Sequence[FoundLeg]) -> dict[Exchanged, Exchanged]:
     """How the symbols of motion and force go over from leg to leg."""
-    found: dict[Symbol, Symbol] = {}
+    found: dict[Exchanged, Exchanged] = {}
     for names in zip(*(leg.coordinates for leg in legs), strict=True):
         found |= _cycle([Symbol(Kind.COORDINATE, name) for name in names])
         found |= _cycle([Symbol(Kind.VELOCITY, name + "'") for name in names])
@@ -66,5 +67,5 @@ def _coordinates(legs: Sequence[FoundLeg]) -> dict[Symbol, Symbol]:
     return found
 
 
-def _cycle(symbols: Sequence[Symbol]) -> dict[Symbol, Symbol]:
-    return dict(pairwise([*symbols, symbols[0]]))
+def _cycle(symbols: Sequence[Symbol]) -> dict[Exchanged, Exchanged]:
+    return {one: following for one, following in pairwise([*symbols, symbols[0]])}
