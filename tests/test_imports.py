@@ -66,8 +66,9 @@ ALLOWED |= {
     "tasks": BASE | {"simulate"},
     "view": BASE | {"store", "simulate", "tasks"},
     "bench": BASE | {"simulate", "store", "tasks", "export", "__init__"},
+    "reproduce": BASE | {"simulate", "store", "tasks", "bench"},
     "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks"},
-    "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "bench", "__init__"},
+    "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "bench", "reproduce", "__init__"},
     "__main__": {"cli"},
 }
 

@@ -8,9 +8,8 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import console, print_json
-from kinegraph.compiler.request import bound_parameters, quantities_of
-from kinegraph.derive.quantities.derivation import InertiaMethod, Plan
-from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.compiler.closed_form import in_closed_form
+from kinegraph.compiler.request import quantities_of
 from kinegraph.model.expression import Expression
 from kinegraph.passes.expand import Expand
 from kinegraph.passes.like_rackovic import LIMITS, Case, Published, Step, like_rackovic
@@ -34,13 +33,6 @@ def show(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression
     if symbolic:
         console().print(f"\nanalytic expressions with all parameters symbols: {symbolic.mul} mul, {symbolic.add} add")
     console().print("\nevery step proved equal to the equations in closed form")
-
-
-def in_closed_form(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression]) -> kg.Graph:
-    """The equations by the dissertation's formulas: sums over all links in the fixed frame, nothing regrouped."""
-    plan = Plan(kept=frozenset(), regroup=False, inertia=InertiaMethod.CLOSED_FORM)
-    bound = bound_parameters(mechanism, False, values)
-    return PlanSearch(mechanism, quantities_of(quantity), bound).derived(plan).graph
 
 
 def _is_example(mechanism: kg.Mechanism, quantity: str) -> bool:

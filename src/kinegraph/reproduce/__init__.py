@@ -1,0 +1,1 @@
+"""The source documents, table by table: what they print beside what Kinegraph computes."""

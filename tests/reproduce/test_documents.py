@@ -1,0 +1,34 @@
+"""Chapters that are quick enough for every run; the others are run by `kinegraph reproduce all`."""
+
+from kinegraph.reproduce.document import Chapter, Document, reproduced
+from kinegraph.reproduce.documents import DOCUMENTS
+from kinegraph.reproduce.documents.database import numbers_of_example
+from kinegraph.reproduce.entry import Entry, Verdict, number
+from kinegraph.reproduce.page import html, markdown
+
+
+def test_table_2_2_of_the_dissertation() -> None:
+    """All 258 numbers; one is a misprint, since C is symmetric."""
+    entries = numbers_of_example()
+    assert len(entries) == 6 + 36 + 216
+    assert [entry.name for entry in entries if entry.verdict is not Verdict.AGREES] == ["C^5_56"]
+    assert next(entry for entry in entries if entry.name == "C^5_56").verdict is Verdict.EXPLAINED
+
+
+def test_pages_say_everything_and_let_nothing_out_of_its_cell() -> None:
+    def entries() -> tuple[Entry, ...]:
+        return number("a|b <i>", "1.0", 1.0), number("c", "1.0", 3.0)
+
+    made = Document("word", "A <title>", "source", (Chapter("Table 1", "text & more", "kinegraph eval x", entries),))
+    found = reproduced(made)
+    assert str(found) == "word: 2 entries compared, 1 agrees, 0 better, 0 explained, 1 unexplained"
+    assert "| a\\|b <i> | 1.0 | 1.000 | agrees |  |" in markdown(found)
+    page = html(found)
+    assert "<td>a|b &lt;i&gt;</td>" in page and "A &lt;title&gt;" in page and "text &amp; more" in page
+    assert "class=unexplained" in page
+
+
+def test_every_chapter_names_a_command() -> None:
+    for document in DOCUMENTS.values():
+        assert document.chapters
+        assert all(chapter.command.startswith("kinegraph ") for chapter in document.chapters)
