@@ -106,3 +106,7 @@ class AssemblyError(KinegraphError):
 
 class MissingPackageError(KinegraphError):
     """Something needs a package that is not installed; the message says which, and how to install it."""
+
+
+class StudyError(KinegraphError):
+    """A study was asked for that cannot be made, or its results cannot be read or written."""

@@ -11,6 +11,10 @@ from kinegraph.errors import MissingPackageError
 EXTRAS = {
     "control": "control",
     "pyarrow": "parquet",
+    "distributed": "cluster",
+    "mpi4py": "mpi",
+    "SALib": "studies",
+    "zarr": "studies",
     "psycopg": "postgres",
     "pinocchio": "bench",
     "mujoco": "bench",

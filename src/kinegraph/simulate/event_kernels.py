@@ -49,7 +49,7 @@ def event_set(equations: Equations, events: Sequence[Event], native: bool = True
     conditions, boundaries = _conditions(equations, events)
     carried = equations.carry(conditions)
     values = equations.function(carried, native)
-    slopes = equations.slope_function(_slopes(equations, carried), native)
+    slopes = equations.slope_function(slopes_along(equations, carried), native)
     reset: Function = 0
     if any(event.reset for event in events):
         reset = equations.function(equations.carry_states(_new_states(equations, events)), native)
@@ -83,7 +83,7 @@ def _conditions(equations: Equations, events: Sequence[Event]) -> tuple[Graph, t
     return builder.graph([Output("events", (len(nodes),), nodes)]), tuple(boundaries)
 
 
-def _slopes(equations: Equations, conditions: Graph) -> Graph:
+def slopes_along(equations: Equations, conditions: Graph) -> Graph:
     """The rates of conditions along the motion, from the rates of y and of the inputs as symbols."""
     builder = Builder()
     (values,) = moved(conditions.outputs, transfer(conditions, builder))

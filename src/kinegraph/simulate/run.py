@@ -92,7 +92,7 @@ def simulate(
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = opened(mechanism, forces)
     values = parameters or {}
-    happening = _events(events)
+    happening = read_events(events)
     check_method(solver, mechanism, happening)
     equations = FORMS[solver.capabilities.form](mechanism, values, forces)
     q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
@@ -116,7 +116,8 @@ def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
     return Grid(np.asarray(grid, dtype=float))
 
 
-def _events(events: Events) -> list[Event]:
+def read_events(events: Events) -> list[Event]:
+    """Events with their formulas read, from what a user gives."""
     if isinstance(events, Mapping):
         events = [Event(name, condition) for name, condition in events.items()]
     names = [event.name for event in events]

@@ -106,7 +106,7 @@ def state_rate(
     forces.check(mechanism)
     builder = Builder()
     names = Names(builder, mechanism, bound)
-    given = _given(mechanism, names, forces)
+    given = input_meanings(mechanism, names, forces)
     place = transfer(motion, builder, _replacing(builder, names, given))
     qdd = moved([motion.output("qdd")], place)[0].nodes
     v = [names[name] for name in mechanism.layout.velocities]
@@ -121,7 +121,7 @@ def state_rate(
     return builder.graph([Output("rate", (len(rates),), tuple(rates))])
 
 
-def _given(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
+def input_meanings(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
     """What every input symbol stands for."""
     found = {}
     for symbol in (*mechanism.layout.forces, *mechanism.layout.inputs):

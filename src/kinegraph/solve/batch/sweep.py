@@ -16,9 +16,9 @@ from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import delayed
 from kinegraph.jit.parallel import cores, for_blocks
-from kinegraph.solve.loops import sweep as sweep_loop
 from kinegraph.solve.loops.folder import integrator
-from kinegraph.solve.loops.sweep import Cases, Lanes
+from kinegraph.solve.loops.many import lanes as sweep_loop
+from kinegraph.solve.loops.many.lanes import Cases, Lanes
 from kinegraph.solve.methods.method import SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import (
     loop_control,

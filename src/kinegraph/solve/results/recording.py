@@ -97,7 +97,7 @@ class Recorder:
         self.events = events
         self.counters: NDArray[np.int64] = np.zeros(COUNTERS, dtype=np.int64)
         self.saving: Saving = Saving(grid, every, np.empty(rows), np.empty((rows, size)))
-        self.watch: Watch = _watch(problem, events, size)
+        self.watch: Watch = watch_of(problem, events, size)
         self._times: list[Floats] = []
         self._states: list[Floats] = []
         self._event_records: list[EventRecord] = []
@@ -139,7 +139,8 @@ def _missing(times: Floats, last: float) -> bool:
     return not len(times) or bool(times[-1] < last)
 
 
-def _watch(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
+def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
+    """Memory of the events of one run."""
     count = len(events.names)
     recent = _RECENT + _RECENT_EACH * count
     rows = max(_EVENT_ROWS, 4 * events.samples * count) + 2 * recent

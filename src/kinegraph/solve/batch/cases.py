@@ -1,0 +1,198 @@
+"""Many cases of one problem, each a run of its own with events and outputs; what is kept of each is one row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.ahead.compilation import Compilation
+from kinegraph.solve.loops.folder import integrator
+from kinegraph.solve.loops.many import cases as case_loop
+from kinegraph.solve.loops.many.cases import Cases
+from kinegraph.solve.loops.many.tally import Tally
+from kinegraph.solve.loops.record import COUNTERS
+from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
+from kinegraph.solve.methods.runge_kutta import (
+    RungeKutta,
+    loop_control,
+    loop_method,
+    loop_name,
+    loop_system,
+    loop_work,
+)
+from kinegraph.solve.methods.step_control import Control, FixedStep
+from kinegraph.solve.problem.events import EventSet
+from kinegraph.solve.problem.problem import CauchyProblem, Code, Floats
+from kinegraph.solve.problem.slices import status_of
+from kinegraph.solve.results.recording import Grid, watch_of
+from kinegraph.solve.results.status import Ending, Status
+
+Integers = NDArray[np.int64]
+_NOT_RUN = 11  # the code of a case that nobody has begun
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is computed along a run: code x -> values of so many outputs; `along`: extremes and integrals are wanted."""
+
+    code: Code = 0
+    count: int = 0
+    along: bool = False
+    keep: tuple[object, ...] = field(default=(), repr=False)
+
+
+NO_OUTPUTS = Outputs()
+
+
+@dataclass(frozen=True)
+class CaseRows:
+    """Cases by row: how each ended, where, and what was looked at on the way.
+
+    first, last: outputs at both ends; high, low and their times; area: integrals over time.
+    count, first_at, last_at: of each event; at_first, at_last: the outputs there, by event and output.
+    saved: states at the times of the grid.
+    """
+
+    endings: tuple[Ending, ...]
+    finals: Floats
+    steps: Integers
+    rejected: Integers
+    first: Floats
+    last: Floats
+    high: Floats
+    high_at: Floats
+    low: Floats
+    low_at: Floats
+    area: Floats
+    count: Integers
+    first_at: Floats
+    last_at: Floats
+    at_first: Floats
+    at_last: Floats
+    saved: Floats
+
+
+@dataclass(frozen=True)
+class CaseProblem:
+    """A problem without its start: the solver, the events and the outputs of all cases."""
+
+    solver: RungeKutta
+    problem: CauchyProblem
+    control: Control
+    events: EventSet = NO_EVENTS
+    outputs: Outputs = NO_OUTPUTS
+    grid: Grid | None = None
+
+    def run(self, states: Floats, parameters: Floats, stop: Integers | None = None) -> CaseRows:
+        """Run a case from every row of `states` with the same row of `parameters`.
+
+        stop: an array of one integer; when it is set to one, by another thread, cases end before their next step.
+        """
+        cases = self._cases(states, parameters, np.zeros(1, dtype=np.int64) if stop is None else stop)
+        tally = self._tally(len(states))
+        loop = self.problem.runnable(case_loop.run_cases)
+        with np.errstate(all="ignore"):
+            loop(*self._arguments(cases, tally), 0, len(states))
+        return CaseRows(
+            self._endings(cases), cases.finals, cases.steps, cases.rejected, tally.first, tally.last, tally.high,
+            tally.high_at, tally.low, tally.low_at, tally.area, tally.count, tally.first_at, tally.last_at,
+            tally.at_first, tally.at_last, cases.saved,
+        )  # fmt: skip
+
+    def compile_loop(self) -> None:
+        """Compile the loop over cases, or load it."""
+        from kinegraph.solve.loops.machine_code import compile_for
+
+        nothing = np.zeros((1, 0))
+        stop = np.zeros(1, dtype=np.int64)
+        cases = self._cases(np.zeros((1, self.problem.rhs.size)), nothing, stop)
+        compile_for(case_loop.run_cases, *self._arguments(cases, self._tally(1)), 0, 0)
+
+    def _arguments(self, cases: Cases, tally: Tally) -> Any:
+        tableau = self.solver.tableau
+        return (
+            loop_system(self.problem), loop_method(tableau), loop_control(tableau, self.control, self.problem),
+            loop_work(self.problem, tableau), np.zeros(5), watch_of(self.problem, self.events, self.problem.rhs.size),
+            np.zeros(COUNTERS, dtype=np.int64),
+        )  # fmt: skip
+
+    def _cases(self, states: Floats, parameters: Floats, stop: Integers) -> Cases:
+        rows, size = states.shape
+        control = self.control
+        times = np.array([np.inf]) if self.grid is None else self.grid.times
+        step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
+        return Cases(
+            states=np.ascontiguousarray(states),
+            parameters=np.ascontiguousarray(parameters),
+            start=self.problem.start,
+            end=self.problem.end,
+            step=step,
+            grid=times,
+            times=np.zeros(len(times)),
+            saved=np.full((rows, 0 if self.grid is None else len(times), size), np.nan),
+            codes=np.full(rows, _NOT_RUN, dtype=np.int64),
+            ends=np.full(rows, np.nan),
+            finals=np.full((rows, size), np.nan),
+            steps=np.zeros(rows, dtype=np.int64),
+            rejected=np.zeros(rows, dtype=np.int64),
+            component=np.zeros(rows, dtype=np.int64),
+            event=np.zeros(rows, dtype=np.int64),
+            stop=stop,
+        )
+
+    def _tally(self, rows: int) -> Tally:
+        outputs, events = self.outputs.count, len(self.events.names)
+
+        def unknown(*shape: int) -> Floats:
+            return np.full(shape, np.nan)
+
+        return Tally(
+            code=self.outputs.code,
+            along=self.outputs.along,
+            samples=np.zeros((5, outputs)),
+            probe=np.zeros(outputs),
+            first=unknown(rows, outputs),
+            last=unknown(rows, outputs),
+            high=unknown(rows, outputs),
+            high_at=unknown(rows, outputs),
+            low=unknown(rows, outputs),
+            low_at=unknown(rows, outputs),
+            area=unknown(rows, outputs),
+            count=np.zeros((rows, events), dtype=np.int64),
+            first_at=unknown(rows, events),
+            last_at=unknown(rows, events),
+            at_first=unknown(rows, events, outputs),
+            at_last=unknown(rows, events, outputs),
+        )
+
+    def _endings(self, cases: Cases) -> tuple[Ending, ...]:
+        return tuple(
+            self._ending(*found)
+            for found in zip(
+                cases.codes.tolist(), cases.ends.tolist(), cases.component.tolist(), cases.event.tolist(), strict=True
+            )
+        )
+
+    def _ending(self, code: int, time: float, component: int, event: int) -> Ending:
+        """How one case ended, as `ending_of` says it of a run."""
+        status = status_of(code)
+        if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.NO_CONVERGENCE):
+            if component < 0:
+                return Ending(status, time, f"the condition of event {self.events.names[-1 - component]!r}")
+            return Ending(status, time, self.problem.rhs.names[component])
+        if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS):
+            return Ending(status, time, detail=self.events.names[event] if self.events.names else "")
+        return Ending(status, time)
+
+
+def case_loops(solver: RungeKutta) -> Compilation:
+    """The machine code that cases by this method need."""
+    return integrator(f"cases-{loop_name(solver.tableau)}", partial(_compile, solver))
+
+
+def _compile(solver: RungeKutta) -> None:
+    CaseProblem(solver, TYPICAL, FixedStep(1.0)).compile_loop()

@@ -1,0 +1,1 @@
+"""Loops over many trajectories of one right-hand side."""

@@ -1,0 +1,173 @@
+"""Running cases of a plan: equations and kernels are made once in a process, then any cases can be had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.jit.contents import digest
+from kinegraph.simulate.equations import code_of
+from kinegraph.simulate.event_kernels import event_set
+from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers, Outputs, case_loops
+from kinegraph.solve.methods.cvode import Cvode
+from kinegraph.solve.methods.runge_kutta import RungeKutta
+from kinegraph.solve.problem.events import EventSet
+from kinegraph.solve.problem.loading import Loading
+from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.results.recording import Grid
+from kinegraph.solve.results.status import Status
+from kinegraph.studies.each import EachCase
+from kinegraph.studies.outcomes.outputs import output_graph
+from kinegraph.studies.outcomes.reductions import Reduced
+from kinegraph.studies.plan import Plan
+from kinegraph.studies.starts import Starts, starts
+
+#: The status of a case that could not begin.
+NOT_STARTED = "NOT_STARTED"
+
+
+@dataclass(frozen=True)
+class CaseTable:
+    """Some cases: columns of one length, and states at the times of the grid (cases, times, entries)."""
+
+    first: int
+    columns: Mapping[str, NDArray[Any]]
+    saved: Floats
+
+    def __len__(self) -> int:
+        return len(self.columns["case"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every case was run to its end."""
+        return not np.any(self.columns["status"] == Status.INTERRUPTED.name)
+
+
+class CaseRunner:
+    """Runs cases of one plan, from any number of threads."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.equations = plan.equations()
+        self._lock = Lock()
+
+    def run(self, first: int, last: int, stop: Integers | None = None) -> CaseTable:
+        """The cases first <= index < last. stop: see `CaseProblem.run`."""
+        self.prepare()
+        values = self.plan.samples.rows(first, last)
+        varied = dict(zip(self.plan.samples.names, values.T, strict=True))
+        beginnings = starts(self.plan, self.equations, varied)
+        rows = self._rows(beginnings, stop)
+        return CaseTable(first, self._columns(first, varied, beginnings, rows), rows.saved)
+
+    def prepare(self, tell: bool = False) -> None:
+        """Make or load all code, once."""
+        with self._lock:
+            if self.plan.native and isinstance(self.plan.solver, RungeKutta):
+                Loading(f"cases, {self.plan.solver.name}", case_loops(self.plan.solver), tell).wait()
+            _ = self._problem
+
+    @cached_property
+    def _problem(self) -> CaseProblem | EachCase:
+        plan = self.plan
+        rhs = self.equations.right_hand_side(jacobian=isinstance(plan.solver, Cvode), native=plan.native)
+        nowhere = np.zeros(rhs.size)
+        problem = CauchyProblem(rhs, nowhere, *plan.span, np.zeros(rhs.parameters), plan.signals, plan.native)
+        grid = Grid(plan.grid_times()) if plan.grid else None
+        events = event_set(self.equations, plan.events, plan.native)
+        if isinstance(plan.solver, RungeKutta):
+            return CaseProblem(plan.solver, problem, plan.control, events, self._outputs(), grid)
+        return EachCase(self.equations, plan.solver, problem, plan.control, events, plan.asked.outputs, grid)
+
+    def _outputs(self) -> Outputs:
+        texts = self.plan.asked.outputs
+        if not texts:
+            return Outputs()
+        graph = self.equations.carry(output_graph(self.equations, texts))
+        function = self.equations.function(graph, self.plan.native)
+        return Outputs(code_of(function), len(texts), self.plan.asked.along, (function,))
+
+    def _rows(self, beginnings: Starts, stop: Integers | None) -> CaseRows:
+        """All cases that can begin; the others stand still at zero, and their rows are not looked at."""
+        states = beginnings.states.copy()
+        good = [row for row in range(len(states)) if row not in beginnings.faults]
+        if len(good) == len(states):
+            return self._problem.run(states, beginnings.parameters, stop)
+        return _spread(self._problem.run(states[good], beginnings.parameters[good], stop), good, len(states))
+
+    def _columns(
+        self, first: int, varied: Mapping[str, Floats], beginnings: Starts, rows: CaseRows
+    ) -> dict[str, NDArray[Any]]:
+        count = len(beginnings.states)
+        status = [end.status.name for end in rows.endings]
+        reason = ["" if end.status.good else str(end).partition("\n")[0] for end in rows.endings]
+        for row, why in beginnings.faults.items():
+            status[row], reason[row] = NOT_STARTED, why
+        good = np.array([Status[one].good if one != NOT_STARTED else False for one in status], dtype=bool)
+        reduced = Reduced(rows, self.plan.asked.outputs, self._events.names, self.plan.span[0])
+        return {
+            "case": np.arange(first, first + count),
+            **varied,
+            "status": np.array(status, dtype=str),
+            "reason": np.array(reason, dtype=str),
+            "end_time": np.array([end.time for end in rows.endings]),
+            "steps": rows.steps,
+            **self.plan.asked.columns(reduced, varied, good),
+        }
+
+    @property
+    def _events(self) -> EventSet:
+        return self._problem.events
+
+
+def _spread(rows: CaseRows, places: list[int], count: int) -> CaseRows:
+    """Rows that belong at these places of so many; the others hold nothing."""
+    from kinegraph.solve.results.status import Ending
+
+    found: dict[str, object] = {}
+    for name, column in vars(rows).items():
+        if name == "endings":
+            endings = [Ending(Status.NOT_A_NUMBER, float("nan"))] * count
+            for place, ending in zip(places, column, strict=True):
+                endings[place] = ending
+            found[name] = tuple(endings)
+            continue
+        empty = np.zeros((count, *column.shape[1:]), dtype=column.dtype)
+        if column.dtype.kind == "f":
+            empty[:] = np.nan
+        empty[places] = column
+        found[name] = empty
+    return CaseRows(**found)  # type: ignore[arg-type]
+
+
+_runners: dict[str, CaseRunner] = {}
+_runners_lock = Lock()
+_MOST_RUNNERS = 8
+
+
+def runner_of(plan: Plan) -> CaseRunner:
+    """The runner of a plan in this process: made when it is first asked for, by whichever thread."""
+    return _runners[runner_key(plan)]
+
+
+def runner_key(plan: Plan) -> str:
+    """What the runner of a plan is called; it is there from now on."""
+    key = digest(plan.facts)
+    with _runners_lock:
+        if key not in _runners:
+            while len(_runners) >= _MOST_RUNNERS:
+                _runners.pop(next(iter(_runners)))
+            _runners[key] = CaseRunner(plan)
+    return key
+
+
+def run_known(key: str, chunk: int) -> CaseTable:
+    """A chunk of a plan whose runner this process has made."""
+    runner = _runners[key]
+    return runner.run(*runner.plan.cases_of(chunk))

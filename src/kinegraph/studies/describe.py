@@ -1,0 +1,201 @@
+"""From what a user asks for to a plan: which names are parameters, initial values or inputs, and what is nominal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from numpy.typing import ArrayLike
+
+from kinegraph.errors import KinegraphError, StudyError
+from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.expression import TIME, Expression, Name, Scalar, expression, names
+from kinegraph.model.mechanism import Mechanism, Parameter
+from kinegraph.model.names import did_you_mean, name_fault
+from kinegraph.simulate.arguments import check_inputs, check_length, seconds
+from kinegraph.simulate.formula import formula
+from kinegraph.simulate.run import Events, Input, opened, read_events, read_inputs, save_at
+from kinegraph.solve.methods.by_name import Method, solver_of
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Adaptive, Control
+from kinegraph.solve.problem.execution import Native, forced
+from kinegraph.solve.results.recording import Grid
+from kinegraph.studies.distributions import Distribution
+from kinegraph.studies.laws import Law, read_laws
+from kinegraph.studies.outcomes.outputs import output_graph
+from kinegraph.studies.outcomes.table import OutcomeTable, default_outcomes
+from kinegraph.studies.plan import Plan
+from kinegraph.studies.samples import Design, Samples
+
+Vary: TypeAlias = "Mapping[str, Law] | Mapping[tuple[str, ...], Law]"
+
+_FEW = 16  # cases that are over before a compiler would have begun
+_CHUNKS, _LARGEST_CHUNK = 100, 1000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a user asks for, as it was written; see `study`."""
+
+    mechanism: Mechanism
+    duration: float
+    vary: Vary
+    cases: int = 100
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, str] = field(default_factory=dict)
+    success: str | None = None
+    events: Events = ()
+    initial: Mapping[str, Scalar] = field(default_factory=dict)
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    method: str | Method | Solver = Method.DOP853
+    control: Control = field(default_factory=Adaptive)
+    start: float = 0.0
+    trajectories: int | ArrayLike | None = None
+    design: str | Design = Design.RANDOM
+    seed: int = 0
+    chunk: int | None = None
+    native: Native = "auto"
+    folder: Path | None = None
+
+    def plan(self) -> Plan:
+        """The plan, with everything checked that can be checked before the first case."""
+        return _Planning(self).plan()
+
+
+class _Planning:
+    """One plan in the making."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.laws = read_laws(asked.vary, asked.folder)
+        self.names = tuple(name for group in self.laws for name in group)
+        if not self.names:
+            raise StudyError("vary: name at least one thing and its law, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
+        check_inputs(asked.inputs)
+        self.initial = {name: formula(value) for name, value in asked.initial.items()}
+        self.parameters = {name: formula(value) for name, value in asked.parameters.items()}
+        self.events = read_events(asked.events)
+
+    def plan(self) -> Plan:
+        asked = self.asked
+        begin = seconds("start", asked.start)
+        span = begin, begin + seconds("duration", asked.duration)
+        check_length(span, asked.control)
+        sources, inputs, mechanism = self._sorted()
+        forces, signals = read_inputs(mechanism, inputs)
+        mechanism = opened(mechanism, forces)
+        design = asked.design if isinstance(asked.design, Design) else Design.named(asked.design)
+        nominal = self._nominal(mechanism, sources)
+        samples = Samples(self.laws, nominal, asked.cases, design, asked.seed)
+        wanted = forced(asked.native)
+        made = Plan(
+            mechanism, span, samples, sources, self.initial, self.parameters, forces, signals, tuple(self.events),
+            self._asked_outcomes(mechanism), solver_of(asked.method), asked.control, _grid(asked.trajectories, span),
+            asked.cases > _FEW if wanted is None else bool(asked.native), self._chunk(),
+        )  # fmt: skip
+        self._check(made)
+        return made
+
+    def _chunk(self) -> int:
+        given = self.asked.chunk
+        if given is not None and given < 1:
+            raise StudyError(f"chunk is {given}: give at least one case")
+        return given or min(max(self.asked.cases // _CHUNKS, 1), _LARGEST_CHUNK)
+
+    def _asked_outcomes(self, mechanism: Mechanism) -> OutcomeTable:
+        asked = self.asked
+        layout = mechanism.layout
+        outcomes = dict(asked.outcomes) or default_outcomes((*layout.positions, *layout.velocities))
+        events = tuple(event.name for event in self.events)
+        return OutcomeTable(outcomes, dict(asked.classes), asked.success, self.names, events)
+
+    def _sorted(self) -> tuple[dict[str, str], dict[str, Input], Mechanism]:
+        """Parameters that vary with the names they follow, inputs, and the mechanism with all parameters."""
+        mechanism, inputs = self.asked.mechanism, dict(self.asked.inputs)
+        sources: dict[str, str] = {}
+        added: list[Parameter] = []
+        layout = mechanism.layout
+        state = {*layout.positions, *layout.velocities}
+        own = {parameter.name for parameter in mechanism.parameters}
+        acting = {given.name for given in mechanism.inputs} | {f"tau:{name}" for name in layout.positions}
+        for name in self.names:
+            if name in state:
+                continue
+            parameter = name
+            if name in acting:
+                parameter = "varied$" + name.replace(":", "$").replace("'", "$")
+                inputs[name] = Name(parameter)
+            elif name not in own:
+                self._require_used(name, (*state, *own, *acting))
+            if parameter not in own:
+                added.append(Parameter(parameter, expression(0)))
+            sources[parameter] = name
+        return sources, inputs, replace(mechanism, parameters=(*mechanism.parameters, *added))
+
+    def _require_used(self, name: str, known: Sequence[str]) -> None:
+        """A name the model does not know must appear in a formula of the study."""
+        inputs = [formula(one) for one in self.asked.inputs.values() if isinstance(one, str | Expression)]
+        conditions = [formula(event.condition) for event in self.events]
+        resets = [formula(value) for event in self.events for value in event.reset.values()]
+        used = (*self.initial.values(), *self.parameters.values(), *inputs, *conditions, *resets)
+        if name == TIME or name_fault(name) or not any(name in names(one) for one in used):
+            where = f"{self.asked.mechanism.name} has no {name!r}, and no formula of the study uses it"
+            raise StudyError(f"vary: {where}\n  {did_you_mean(name, known)}")
+
+    def _nominal(self, mechanism: Mechanism, sources: Mapping[str, str]) -> dict[str, float]:
+        """The values of the nominal case: what the model and the settings say, else the centre of the law."""
+        found = _centres(self.laws)
+        own = {parameter.name for parameter in self.asked.mechanism.parameters}
+        new: dict[str, Scalar] = {name: found[source] for name, source in sources.items() if name not in own}
+        valueless = {p.name for p in mechanism.parameters if p.value is None} - {*self.parameters}
+        new |= {name: found[source] for name, source in sources.items() if name in valueless}
+        values = parameter_values(mechanism, {**self.parameters, **new})
+        found |= {source: float(values[name]) for name, source in sources.items() if name in own}
+        found |= self._nominal_inputs(values)
+        return found | self._nominal_state(mechanism, values)
+
+    def _nominal_inputs(self, values: Mapping[str, Value]) -> dict[str, float]:
+        found = {name: 0.0 for name in self.names if name.startswith("tau:")}
+        declared = {given.name: given.value for given in self.asked.mechanism.inputs if given.value is not None}
+        for name in self.names:
+            given = self.asked.inputs.get(name, declared.get(name))
+            if isinstance(given, str | int | float | Expression):
+                try:
+                    found[name] = number(formula(given), values)
+                except KinegraphError:
+                    raise StudyError(f"{name} is varied: its nominal value {given!r} must be a number") from None
+        return found
+
+    def _nominal_state(self, mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, float]:
+        layout = mechanism.layout
+        state = dict(zip(layout.positions, initial_positions(mechanism, values), strict=True))
+        state |= zip(layout.velocities, initial_velocities(mechanism, values), strict=True)
+        for name in self.initial:
+            if name not in state:
+                raise StudyError(f"initial: {mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
+        state |= {name: number(given, values) for name, given in self.initial.items()}
+        return {name: value for name, value in state.items() if name in self.names}
+
+    def _check(self, plan: Plan) -> None:
+        """Outcomes and outputs that cannot be read are errors before anything runs."""
+        _ = plan.asked.read
+        if plan.asked.outputs:
+            output_graph(plan.equations(), plan.asked.outputs)
+
+
+def _centres(laws: Mapping[tuple[str, ...], Distribution]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for group, law in laws.items():
+        found |= zip(group, law.centre(len(group)).tolist(), strict=True)
+    return found
+
+
+def _grid(given: int | ArrayLike | None, span: tuple[float, float]) -> tuple[float, ...]:
+    if given is None:
+        return ()
+    save = save_at(given, span)
+    assert isinstance(save, Grid)
+    return tuple(save.times.tolist())

@@ -1,0 +1,170 @@
+"""Cases by any integrator, one run after the other: stiff and symplectic methods, which have no loop over cases.
+
+Outputs are known at the steps of the integrator, with their slopes; between two steps a cubic polynomial stands for
+them. Its extremes and its integral are those of the output to the fourth order of the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kinegraph.graph.node import Graph, Output
+from kinegraph.simulate.equations import Equations, row_values
+from kinegraph.simulate.event_kernels import slopes_along
+from kinegraph.solve.batch.cases import CaseRows, Integers
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.problem.events import EventSet
+from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.results.recording import Grid, OwnSteps, Run
+from kinegraph.solve.results.status import Ending, Status
+from kinegraph.studies.outcomes.outputs import output_graph
+
+
+class Extremes(NamedTuple):
+    """Of outputs along a run: both ends, the largest and the smallest with their times, the integrals."""
+
+    first: Floats
+    last: Floats
+    high: Floats
+    high_at: Floats
+    low: Floats
+    low_at: Floats
+    area: Floats
+
+
+@dataclass(frozen=True)
+class EachCase:
+    """A problem without its start, for any integrator."""
+
+    equations: Equations
+    solver: Solver
+    problem: CauchyProblem
+    control: Control
+    events: EventSet
+    outputs: Sequence[str]
+    grid: Grid | None = None
+
+    def run(self, states: Floats, parameters: Floats, stop: Integers | None = None) -> CaseRows:
+        """Run a case from every row of `states` with the same row of `parameters`."""
+        found = []
+        for state, values in zip(states, parameters, strict=True):
+            if stop is not None and stop[0]:
+                found.append(self._nothing(state))
+                continue
+            one = replace(self.problem, state=state, parameters=values)
+            run = self.solver.integrate(one, self.control, OwnSteps(), self.events)
+            found.append(self._row(run, one))
+        return _joined(found)
+
+    def _row(self, run: Run, problem: CauchyProblem) -> CaseRows:
+        places = [self.events.names.index(event.name) for event in run.events]
+        count = np.bincount(np.array(places, dtype=int), minlength=len(self.events.names))
+        first_at, last_at = np.full((2, len(count)), np.nan)
+        shape = len(count), len(self.outputs)
+        at_first, at_last = np.full(shape, np.nan), np.full(shape, np.nan)
+        for event, place in zip(run.events, places, strict=True):
+            values = self._values(self._rows(np.array([event.time]), event.state[None], problem))[0]
+            last_at[place], at_last[place] = event.time, values
+            if np.isnan(first_at[place]):
+                first_at[place], at_first[place] = event.time, values
+        extremes: tuple[Any, ...] = tuple(one[None] for one in self._extremes(run, problem))
+        steps = (np.array([number]) for number in (run.statistics.steps, run.statistics.rejected))
+        return CaseRows(
+            (run.ending,), run.states[-1:], *steps, *extremes, count[None], first_at[None],
+            last_at[None], at_first[None], at_last[None], self._on_grid(run)[None],
+        )  # fmt: skip
+
+    def _nothing(self, state: Floats) -> CaseRows:
+        run = Run(np.array([self.problem.start]), state[None], Ending(Status.INTERRUPTED, self.problem.start))
+        return self._row(run, replace(self.problem, state=state))
+
+    def _on_grid(self, run: Run) -> Floats:
+        """States at the times of the grid, by cubic polynomials through the steps."""
+        if self.grid is None:
+            return np.zeros((0, run.states.shape[1]))
+        from scipy.interpolate import CubicSpline
+
+        times, places = np.unique(run.times, return_index=True)
+        saved = np.full((len(self.grid.times), run.states.shape[1]), np.nan)
+        reached = self.grid.times <= times[-1]
+        if len(times) > 1:
+            saved[reached] = CubicSpline(times, run.states[places])(self.grid.times[reached])
+        return saved
+
+    def _rows(self, times: Floats, states: Floats, problem: CauchyProblem) -> Floats:
+        """x of kernels, a row for each time."""
+        inputs = problem.inputs.values(times) if problem.rhs.inputs else np.zeros((len(times), 0))
+        return np.hstack([states, times[:, None], inputs, np.tile(problem.parameters, (len(times), 1))])
+
+    def _extremes(self, run: Run, problem: CauchyProblem) -> Extremes:
+        rows = self._rows(run.times, run.states, problem)
+        values, slopes = self._values(rows), self._slopes(rows, run.times)
+        extremes = [extreme(run.times, values, slopes, side) for side in (1.0, -1.0)]
+        (high, high_at), (low, low_at) = extremes
+        lengths = np.diff(run.times)[:, None]
+        area = lengths / 2 * (values[:-1] + values[1:]) + lengths**2 / 12 * (slopes[:-1] - slopes[1:])
+        return Extremes(values[0], values[-1], high, high_at, low, low_at, area.sum(axis=0))
+
+    @cached_property
+    def _graph(self) -> Graph:
+        return self.equations.carry(output_graph(self.equations, self.outputs))
+
+    @cached_property
+    def _slope_graph(self) -> Graph:
+        return slopes_along(self.equations, self._graph)
+
+    def _values(self, rows: Floats) -> Floats:
+        return _table(self._graph, row_values(self._graph, self.equations.symbols, rows), len(rows))
+
+    def _slopes(self, rows: Floats, times: Floats) -> Floats:
+        """Slopes of the outputs along the motion; those of sampled inputs by differences."""
+        equations = self.equations
+        rates = row_values(equations.rate, equations.symbols, rows)
+        motion = _table(equations.rate, rates, len(rows))
+        inputs = rows[:, len(equations.names) + 1 :][:, : len(equations.forces.sampled)]
+        moving = np.gradient(inputs, times, axis=0) if inputs.shape[1] and len(times) > 1 else np.zeros(inputs.shape)
+        symbols = (*equations.symbols, *equations.rate_symbols)
+        return _table(
+            self._slope_graph, row_values(self._slope_graph, symbols, np.hstack([rows, motion, moving])), len(rows)
+        )
+
+
+def _table(graph: Graph, values: dict[str, Floats], rows: int) -> Floats:
+    output: Output = graph.outputs[0]
+    return np.array(np.broadcast_to(values[output.name], (rows, *output.shape)), dtype=float)
+
+
+def extreme(times: Floats, values: Floats, slopes: Floats, side: float) -> tuple[Floats, Floats]:
+    """The largest value (side 1; smallest for -1) of every column and when, of cubic pieces by values and slopes."""
+    best = np.argmax(side * values, axis=0)
+    columns = np.arange(values.shape[1])
+    found, at = values[best, columns].copy(), times[best].copy()
+    h = np.diff(times)[:, None]
+    if not len(h):
+        return found, at
+    d, m0, m1 = values[1:] - values[:-1], h * slopes[:-1], h * slopes[1:]
+    a, b, c = 3 * (m0 + m1 - 2 * d), 2 * (3 * d - 2 * m0 - m1), m0
+    with np.errstate(all="ignore"):
+        q = -0.5 * (b + np.where(b >= 0, 1.0, -1.0) * np.sqrt(b * b - 4 * a * c))
+        for u in (q / a, c / q):
+            inside = (u > 0) & (u < 1)
+            here = values[:-1] + u * (m0 + u * ((3 * d - 2 * m0 - m1) + u * (m0 + m1 - 2 * d)))
+            here = np.where(inside & np.isfinite(here), side * here, -np.inf)
+            place = np.argmax(here, axis=0)
+            higher = here[place, columns] > side * found
+            found = np.where(higher, side * here[place, columns], found)
+            at = np.where(higher, times[place] + u[place, columns] * h[place, 0], at)
+    return found, at
+
+
+def _joined(rows: Sequence[CaseRows]) -> CaseRows:
+    columns = {
+        name: np.concatenate([getattr(row, name) for row in rows]) for name in vars(rows[0]) if name != "endings"
+    }
+    return CaseRows(endings=tuple(end for row in rows for end in row.endings), **columns)

@@ -1,0 +1,133 @@
+"""A Dask cluster. The plan is sent to every worker once; a task is the number of a chunk, its result the chunk's rows.
+
+Dask runs the tasks of a worker that died elsewhere. Where the scheduler itself goes away, the chunks that were under
+way are handed to the next scheduler at the same address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from time import monotonic, sleep
+from typing import Any
+
+from kinegraph.errors import StudyError
+from kinegraph.extras import extra
+from kinegraph.studies.executors.executor import Finished, run_chunk
+from kinegraph.studies.plan import Plan
+
+_AHEAD = 4  # chunks under way for each thread of the cluster: enough to keep it busy, few for the scheduler
+_RETRIES = 100  # a chunk may lose so many workers before it is given up
+_CONNECT = 10.0  # seconds to wait for a cluster
+
+
+@dataclass(frozen=True)
+class DaskCluster:
+    """The cluster at an address, or that of a `distributed.Client`; so many seconds a lost scheduler is waited for."""
+
+    cluster: Any
+    patience: float = 120.0
+
+    def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
+        """Chunks as the cluster finishes them."""
+        distributed = extra("distributed", "a study on a Dask cluster")
+        connection = _Connection(distributed, self.cluster, self.patience)
+        waiting = iter(chunks)
+        lost: list[int] = []
+        try:
+            while True:
+                batch = _Batch(connection, plan, waiting, lost)
+                yield from batch.finished()
+                lost = batch.lost
+                if not lost:
+                    return
+                connection.renew()
+        finally:
+            connection.close()
+
+
+class _Connection:
+    """A client that can be made anew."""
+
+    def __init__(self, distributed: Any, cluster: Any, patience: float) -> None:
+        self.distributed, self.patience = distributed, patience
+        self.own = isinstance(cluster, str)
+        self.address = cluster if self.own else cluster.scheduler.address
+        self.client = self._connect(_CONNECT) if self.own else cluster
+
+    def _connect(self, seconds: float) -> Any:
+        try:
+            return self.distributed.Client(self.address, timeout=seconds, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise StudyError(
+                f"there is no Dask cluster at {self.address!r} ({type(error).__name__})\n"
+                "  start one: `dask scheduler` and `dask worker ADDRESS`, and give --cluster tcp://HOST:8786"
+            ) from None
+
+    def renew(self) -> None:
+        """A client of the next scheduler at the address."""
+        self.close()
+        ends = monotonic() + self.patience
+        while True:
+            try:
+                self.client, self.own = self._connect(5.0), True
+                return
+            except StudyError:
+                if monotonic() > ends:
+                    raise StudyError(
+                        f"the scheduler at {self.address} went away and did not come back within "
+                        f"{self.patience:.0f} s\n  what was finished is kept: run the same study again to go on"
+                    ) from None
+                sleep(0.5)
+
+    @property
+    def threads(self) -> int:
+        """Of all workers."""
+        return sum(self.client.nthreads().values()) or 1
+
+    def close(self) -> None:
+        if self.own:
+            self.client.close(timeout=5)
+
+
+class _Batch:
+    """Chunks under way on one scheduler; `lost` are those it forgot."""
+
+    def __init__(self, connection: _Connection, plan: Plan, waiting: Iterator[int], first: list[int]) -> None:
+        self.connection, self.waiting, self.first = connection, waiting, first
+        self.client, self.plan = connection.client, plan
+        self.lost: list[int] = []
+        self._under_way: dict[str, int] = {}
+
+    def finished(self) -> Iterator[Finished]:
+        """Chunks as they are finished, until all are or the scheduler is lost."""
+        distributed = self.connection.distributed
+        gone = (OSError, TimeoutError, distributed.client.FutureCancelledError)
+        futures: Any = None
+        try:
+            recipe = self.client.scatter(self.plan, broadcast=True, hash=False)
+            room = _AHEAD * self.connection.threads
+            futures = distributed.as_completed(self._submitted(recipe, [*self.first, *islice(self.waiting, room)]))
+            for future in futures:
+                chunk = self._under_way[future.key]
+                table = future.result()
+                del self._under_way[future.key]
+                yield chunk, table
+                futures.update(self._submitted(recipe, islice(self.waiting, 1)))
+        except gone:
+            self.lost = sorted({*self._under_way.values(), *(self.first if futures is None else ())})
+        except GeneratorExit:
+            self.client.cancel(list(self._futures))
+            raise
+
+    _futures: tuple[Any, ...] = ()
+
+    def _submitted(self, recipe: Any, chunks: Iterable[int]) -> list[Any]:
+        made = []
+        for chunk in chunks:
+            future = self.client.submit(run_chunk, recipe, chunk, pure=False, retries=_RETRIES)
+            self._under_way[future.key] = chunk
+            made.append(future)
+        self._futures = (*self._futures[-1000:], *made)
+        return made

@@ -1,0 +1,28 @@
+"""What runs pieces of work. An executor knows nothing of results, files or statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeAlias
+
+from kinegraph.studies.cases import CaseTable, runner_of
+from kinegraph.studies.plan import Plan
+
+Finished: TypeAlias = "tuple[int, CaseTable]"
+
+
+class Executor(Protocol):
+    """Runs chunks of a plan."""
+
+    def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
+        """Chunks with their cases, in the order in which they are finished, each once.
+
+        Chunks are taken from the iterable as there is room for them. Closing the iterator ends all work that is under
+        way; what that leaves half done is not given out.
+        """
+        ...
+
+
+def run_chunk(plan: Plan, chunk: int) -> CaseTable:
+    """One piece of work, in whatever process; the plan's equations and kernels are made once in each."""
+    return runner_of(plan).run(*plan.cases_of(chunk))

@@ -1,0 +1,56 @@
+"""Ranks of MPI: `mpiexec -n 8 python my_study.py`. Rank 0 hands out chunks and keeps the results, all others work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from kinegraph.extras import extra
+from kinegraph.studies.cases import run_known, runner_key
+from kinegraph.studies.executors.executor import Finished
+from kinegraph.studies.executors.threads import Threads
+from kinegraph.studies.plan import Plan
+
+_AHEAD = 2  # chunks under way for each rank that works
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """All ranks of a communicator; None takes that of the whole program. Every rank runs the same study."""
+
+    communicator: Any = None
+
+    @property
+    def ranks(self) -> Any:
+        """The communicator."""
+        return self.communicator or extra("mpi4py.MPI", "a study over MPI").COMM_WORLD
+
+    def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
+        """On rank 0 the chunks as they are finished; on all other ranks nothing, when rank 0 is done."""
+        ranks = self.ranks
+        if ranks.size == 1:
+            yield from Threads(1).run(plan, chunks)
+            return
+        futures = extra("mpi4py.futures", "a study over MPI")
+        key = runner_key(ranks.bcast(plan, root=0))  # every rank makes its runner now, and is told its name later
+        with futures.MPICommExecutor(ranks, root=0) as pool:
+            if pool is not None:
+                yield from _handed_out(pool, key, iter(chunks), _AHEAD * (ranks.size - 1))
+
+
+def _handed_out(pool: Any, key: str, waiting: Iterator[int], room: int) -> Iterator[Finished]:
+    running: dict[Any, int] = {}
+    try:
+        while True:
+            for chunk in islice(waiting, room - len(running)):
+                running[pool.submit(run_known, key, chunk)] = chunk
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+    finally:
+        for future in running:
+            future.cancel()

@@ -1,0 +1,48 @@
+"""Threads of this process: compiled loops do not hold Python's lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from kinegraph.errors import StudyError
+from kinegraph.jit.parallel import cores
+from kinegraph.studies.cases import CaseTable, runner_of
+from kinegraph.studies.executors.executor import Finished
+from kinegraph.studies.plan import Plan
+
+_LOOK = 0.2  # seconds between two looks whether Ctrl-C was pressed
+
+
+@dataclass(frozen=True)
+class Threads:
+    """So many threads; None takes one for each core, and one where cases are interpreted."""
+
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise StudyError(f"threads is {self.count}: give at least one")
+
+    def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
+        """Every thread takes the next chunk when it is done with its last."""
+        threads = self.count or (cores() if plan.native else 1)
+        runner, stop = runner_of(plan), np.zeros(1, dtype=np.int64)
+        runner.prepare()
+        waiting, running = iter(chunks), dict[Future[CaseTable], int]()
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="kinegraph-study")
+        try:
+            while True:
+                for chunk in islice(waiting, threads - len(running)):
+                    running[pool.submit(runner.run, *plan.cases_of(chunk), stop)] = chunk
+                if not running:
+                    return
+                for future in wait(running, _LOOK, FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+        finally:
+            stop[0] = 1
+            pool.shutdown(wait=True, cancel_futures=True)

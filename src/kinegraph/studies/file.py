@@ -1,0 +1,169 @@
+"""Study files: TOML that says what is studied. See docs/studies.md."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kinegraph.compiler.load import load
+from kinegraph.errors import StudyError
+from kinegraph.files import read_input_text
+from kinegraph.model.names import did_you_mean
+from kinegraph.solve.methods.step_control import Adaptive, FixedStep
+from kinegraph.solve.problem.events import Action, Direction, Event
+from kinegraph.solve.problem.execution import Native
+from kinegraph.solve.problem.problem import Sampled
+from kinegraph.studies.describe import Asked
+from kinegraph.studies.samples import Design
+from kinegraph.studies.stopping import Until, read_until
+
+_LARGEST = 10_000_000
+_NUMBERS = ("duration", "start", "rtol", "atol", "step")
+_WORDS = ("model", "method", "design", "success", "until")
+_WHOLE = ("cases", "seed", "chunk", "trajectories")
+_TABLES = ("vary", "initial", "parameters", "inputs", "events", "outcomes", "classes")
+_EVENT = ("condition", "action", "direction", "reset")
+
+
+def is_study_file(path: str | Path) -> bool:
+    """Whether this names a study file, by its ending."""
+    return str(path).lower().endswith(".toml")
+
+
+def read_study_file(
+    path: Path,
+    cases: int | None = None,
+    seed: int | None = None,
+    chunk: int | None = None,
+    native: Native = "auto",
+) -> tuple[Asked, Until | None]:
+    """What a study file asks for, and when it is to end; the arguments replace what it says."""
+    given = _Given(path, _parsed(path))
+    asked = Asked(
+        mechanism=given.mechanism(),
+        duration=given.number("duration", None),
+        vary={name: given.law(name, law) for name, law in given.table("vary").items()},
+        cases=cases if cases is not None else given.whole("cases", 100),
+        outcomes=given.texts("outcomes"),
+        classes=given.texts("classes"),
+        success=given.word("success"),
+        events=[given.event(name, one) for name, one in given.table("events").items()],
+        initial=given.table("initial"),
+        parameters=given.table("parameters"),
+        inputs={name: given.input(name, one) for name, one in given.table("inputs").items()},
+        method=given.word("method") or "dop853",
+        control=given.control(),
+        start=given.number("start", 0.0),
+        trajectories=given.whole("trajectories", None),
+        design=given.word("design") or Design.RANDOM,
+        seed=seed if seed is not None else given.whole("seed", 0),
+        chunk=chunk if chunk is not None else given.whole("chunk", None),
+        native=native,
+        folder=path.parent,
+    )
+    return asked, read_until(given.word("until"))
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    text = read_input_text(path, _LARGEST, "study file")
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{path} is no TOML: {error}") from None
+    known = (*_NUMBERS, *_WORDS, *_WHOLE, *_TABLES)
+    for name in given:
+        if name not in known:
+            raise StudyError(f"{path}: there is no setting {name!r}\n  {did_you_mean(name, known)}")
+    return given
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The settings of a file, each checked where it is asked for."""
+
+    path: Path
+    settings: Mapping[str, Any]
+
+    def mechanism(self) -> Any:
+        """The model: a file beside the study file, or a name of the library."""
+        name = self.word("model")
+        if name is None:
+            raise self._fault("model is missing", "write model = 'double-pendulum', or the path of a model file")
+        beside = self.path.parent / name
+        return load(beside if beside.is_file() else name)
+
+    def number(self, name: str, default: float | None) -> Any:
+        found = self.settings.get(name, default)
+        if found is None:
+            raise self._fault(f"{name} is missing", f"write {name} = 10")
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            raise self._fault(f"{name} is {found!r}", "give a number")
+        return float(found)
+
+    def whole(self, name: str, default: int | None) -> Any:
+        found = self.settings.get(name, default)
+        if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
+            raise self._fault(f"{name} is {found!r}", "give a whole number")
+        return found
+
+    def word(self, name: str) -> str | None:
+        found = self.settings.get(name)
+        if found is not None and not isinstance(found, str):
+            raise self._fault(f"{name} is {found!r}", "give a text in quotes")
+        return found
+
+    def table(self, name: str) -> dict[str, Any]:
+        found = self.settings.get(name, {})
+        if not isinstance(found, dict):
+            raise self._fault(f"{name} is {found!r:.80}", f"write [{name}] and below it lines `name = ...`")
+        return found
+
+    def texts(self, name: str) -> dict[str, str]:
+        found = self.table(name)
+        for key, text in found.items():
+            if not isinstance(text, str):
+                raise self._fault(f"{name}.{key} is {text!r:.80}", "give a formula in quotes")
+        return found
+
+    def law(self, name: str, law: Any) -> Any:
+        if not isinstance(law, str | list):
+            raise self._fault(f"vary.{name} is {law!r:.80}", "write 'uniform(-0.1, 0.1)', or a list of values")
+        return law
+
+    def input(self, name: str, given: Any) -> Any:
+        if isinstance(given, dict):
+            if {*given} - {"smooth"} != {"times", "values"}:
+                raise self._fault(f"inputs.{name} is {given!r:.80}", "write {times = [...], values = [...]}")
+            return Sampled(given["times"], given["values"], bool(given.get("smooth", False)))
+        return given
+
+    def control(self) -> Adaptive | FixedStep:
+        if "step" in self.settings:
+            return FixedStep(self.number("step", None))
+        atol = self.number("atol", None) if "atol" in self.settings else None
+        return Adaptive(self.number("rtol", 1e-8), atol)
+
+    def event(self, name: str, given: Any) -> Event:
+        """An event: a condition, or a table of it with action, direction and new values."""
+        if isinstance(given, str | int | float):
+            return Event(name, given)
+        if not isinstance(given, dict) or "condition" not in given:
+            raise self._fault(f"events.{name} is {given!r:.80}", "write a formula, or {condition = '...'}")
+        for key in given:
+            if key not in _EVENT:
+                raise self._fault(f"events.{name} has no {key!r}", did_you_mean(key, _EVENT))
+        action = self._choice(name, given.get("action", "record"), Action)
+        direction = self._choice(name, given.get("direction", "both"), Direction)
+        return Event(name, given["condition"], direction, action, given.get("reset", {}))
+
+    def _choice(self, event: str, word: Any, kind: Any) -> Any:
+        known = [one.name.lower() for one in kind]
+        if word not in known:
+            raise self._fault(f"events.{event}: {word!r}", f"write one of {', '.join(known)}")
+        return kind[word.upper()]
+
+    def _fault(self, what: str, remedy: str) -> StudyError:
+        return StudyError(f"{self.path}: {what}\n  {remedy}")

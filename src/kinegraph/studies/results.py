@@ -1,0 +1,174 @@
+"""What a study gives: one row a case, statistics, and any case again by its index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.display import RichDisplay
+from kinegraph.errors import StudyError
+from kinegraph.model.names import did_you_mean
+from kinegraph.solve.results.files import arrow_table, save_columns
+from kinegraph.solve.results.status import Status
+from kinegraph.studies.intervals import Estimate, clopper_pearson, quantile, wilson
+from kinegraph.studies.one_case import Case
+from kinegraph.studies.plan import Plan
+from kinegraph.studies.samples import Design
+from kinegraph.studies.statistics import (
+    Sensitivity,
+    Summary,
+    class_probabilities,
+    given_data_indices,
+    sobol_indices,
+    summary,
+)
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Column = NDArray[Any]
+_GOOD = [status.name for status in Status if status.good]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case that did not reach its end, and why."""
+
+    case: int
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Study(RichDisplay):
+    """The cases of a study as columns of one length; case 0 is the nominal one.
+
+    complete: whether all cases that were asked for are there; False after Ctrl-C.
+    enough: the estimate that was narrow enough for the study to end early, if it did.
+    states: at the times of `plan.grid`, by case, time and entry. folder: where all is kept.
+    """
+
+    plan: Plan
+    columns: Mapping[str, Column]
+    states: NDArray[np.float64]
+    seconds: float
+    complete: bool
+    enough: Estimate | None = None
+    resumed: int = 0
+    folder: Path | None = None
+
+    def __len__(self) -> int:
+        return len(self.columns["case"])
+
+    def __getitem__(self, name: str) -> Column:
+        """A column, with the nominal case."""
+        if name not in self.columns:
+            raise StudyError(f"the study has no column {name!r}\n  {did_you_mean(name, self.columns)}")
+        return self.columns[name]
+
+    # cases
+
+    def case(self, index: int) -> Case:
+        """Any case of the plan by its index, to be looked at or run again; also one that was not run yet."""
+        return Case(self.plan, index)
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Cases that did not reach their end as planned."""
+        bad = np.flatnonzero(~np.isin(self.columns["status"], _GOOD))
+        return tuple(
+            Failure(int(self["case"][k]), str(self["status"][k]), str(self["reason"][k])) for k in bad
+        )  # fmt: skip
+
+    @cached_property
+    def drawn(self) -> dict[str, Column]:
+        """The columns without the nominal case: what statistics are made of."""
+        return {name: column[self.columns["case"] > 0] for name, column in self.columns.items()}
+
+    @cached_property
+    def _good(self) -> NDArray[np.bool_]:
+        return np.isin(self.drawn["status"], _GOOD)
+
+    # statistics
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The outcomes."""
+        return tuple(self.plan.asked.outcomes)
+
+    def values(self, name: str) -> NDArray[np.float64]:
+        """An outcome of all drawn cases as numbers; NaN for cases that failed."""
+        if name not in self.drawn:
+            raise StudyError(f"the study has no column {name!r}\n  {did_you_mean(name, self.columns)}")
+        try:
+            numbers = np.asarray(self.drawn[name], dtype=float)
+        except ValueError:
+            raise StudyError(f"the column {name!r} holds no numbers") from None
+        return np.where(self._good, numbers, np.nan)
+
+    def summary(self, name: str, confidence: float = 0.95) -> Summary:
+        """Mean, spread and quantiles of an outcome."""
+        return summary(name, self.values(name), confidence)
+
+    def quantile(self, name: str, level: float, confidence: float = 0.95) -> Estimate:
+        """A quantile of an outcome with its interval."""
+        values = self.values(name)
+        return quantile(values[np.isfinite(values)], level, confidence)
+
+    def probability(self, confidence: float = 0.95, exact: bool = False) -> Estimate:
+        """The probability of success; cases that failed count as no success. exact: Clopper and Pearson's interval."""
+        if "success" not in self.columns:
+            raise StudyError("the study says nothing of success: give success='...' when it is made")
+        held = self.drawn["success"].astype(bool)
+        return (clopper_pearson if exact else wilson)(int(held.sum()), len(held), confidence)
+
+    def classes(self, confidence: float = 0.95) -> dict[str, Estimate]:
+        """The probability of every class."""
+        if "class" not in self.columns:
+            raise StudyError("the study has no classes: give classes={name: condition} when it is made")
+        return class_probabilities(self.drawn["class"], confidence)
+
+    def sensitivity(self, outcome: str, confidence: float = 0.95) -> Sensitivity:
+        """Which of the varied names an outcome depends on; `success` counts as 0 and 1."""
+        samples, values = self.plan.samples, self.values(outcome)
+        if samples.design is Design.SALTELLI and self.complete:
+            return sobol_indices(samples, outcome, values, confidence)
+        inputs = np.column_stack([np.asarray(self.drawn[name], dtype=float) for name in samples.names])
+        return given_data_indices(samples.names, inputs, outcome, values, confidence)
+
+    # files
+
+    def table(self) -> pyarrow.Table:
+        """The columns as an Arrow table."""
+        return arrow_table(self.columns)
+
+    def save(self, path: str | Path) -> Path:
+        """Write one row a case to a .parquet, .csv or .npz file."""
+        return save_columns(path, self.columns)
+
+    # to look at
+
+    def __repr__(self) -> str:
+        return f"<Study of {self}>"
+
+    def __str__(self) -> str:
+        name, failed = self.plan.mechanism.name, len(self.failures)
+        rate = (len(self) - self.resumed) / self.seconds if self.seconds else 0.0
+        asked = self.plan.samples.total
+        count = f"{len(self)} cases" if len(self) == asked else f"{len(self)} of {asked} cases"
+        lines = [f"{name}: {count} in {self.seconds:.3g} s ({rate:.3g} a second), {failed} failed"]
+        if self.resumed:
+            lines.append(f"  {self.resumed} of them were there before")
+        if self.enough is not None:
+            lines.append(f"  ended early: {self.enough} is narrow enough")
+        if "success" in self.columns and len(self) > 1:
+            lines.append(f"  success: {self.probability()}")
+        if "class" in self.columns and len(self) > 1:
+            lines += [f"  {one}: {found}" for one, found in self.classes().items()]
+        return "\n".join(lines)

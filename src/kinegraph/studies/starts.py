@@ -1,0 +1,113 @@
+"""Where every case starts: initial values as functions of what is varied, for many cases at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.derive.tree.convert import Names
+from kinegraph.errors import KinegraphError
+from kinegraph.graph.build import Builder
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Output
+from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import Coordinate
+from kinegraph.simulate.equations import Equations
+from kinegraph.solve.problem.problem import Floats
+from kinegraph.studies.plan import Plan
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Initial states and values of parameters by row; `faults` says why a row cannot start, by row."""
+
+    states: Floats
+    parameters: Floats
+    faults: Mapping[int, str]
+
+
+def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> Starts:
+    """The starts of cases with these values of the names that are varied."""
+    rows = len(next(iter(varied.values()))) if varied else 1
+    runtime = plan.runtime_values(varied)
+    parameters = np.column_stack(list(runtime.values())) if runtime else np.zeros((rows, 0))
+    values = _initial_values(plan, equations, varied, rows)
+    positions = len(plan.mechanism.layout.positions)
+    faults: dict[int, str] = {}
+    q, v = values[:, :positions], values[:, positions:]
+    for start in plan.mechanism.layout.quaternions:
+        faults |= _normalised(q, start)
+    if is_constrained(plan.mechanism):
+        faults |= _assembled(plan, varied, q, v, faults)
+    finite = np.isfinite(values).all(axis=1) & np.isfinite(parameters).all(axis=1)
+    faults |= {int(row): "an initial value is not a finite number" for row in np.flatnonzero(~finite)} | faults
+    states = _packed(equations, q, v, parameters)
+    return Starts(states, parameters, faults)
+
+
+def _initial_values(plan: Plan, equations: Equations, varied: Mapping[str, Floats], rows: int) -> Floats:
+    """Positions and velocities, a row for each case."""
+    builder = Builder()
+    names = Names(builder, plan.mechanism, equations.bound)
+    layout = plan.mechanism.layout
+    known = (*layout.positions, *layout.velocities)
+    written = dict(zip(known, _model_values(plan), strict=True)) | dict(plan.initial)
+    nodes = tuple(names.scalar(written[name]).index for name in known)
+    graph = builder.graph([Output("y", (len(known),), nodes)])
+    with np.errstate(all="ignore"):
+        found = interpret(graph, plan.runtime_values(varied))["y"]
+    table = np.array(np.broadcast_to(found, (rows, len(known))), dtype=float)
+    for place, name in enumerate(known):
+        if name in varied:
+            table[:, place] = varied[name]
+    return table
+
+
+def _model_values(plan: Plan) -> list[Expression]:
+    """The model's own initial positions, then velocities, as expressions."""
+    positions: list[Expression] = []
+    velocities: list[Expression] = []
+    for one in plan.mechanism.coordinates:
+        single = isinstance(one, Coordinate)
+        positions += [one.position] if single else list(one.position)  # type: ignore[list-item, arg-type]
+        velocities += [one.velocity] if single else list(one.velocity)  # type: ignore[list-item, arg-type]
+    return [*positions, *velocities]
+
+
+def _normalised(q: Floats, start: int) -> dict[int, str]:
+    """Give quaternions unit length; says which rows hold one of length zero."""
+    part = q[:, start : start + 4]
+    with np.errstate(all="ignore"):
+        part /= np.max(np.abs(part), axis=1, keepdims=True)
+        part /= np.linalg.norm(part, axis=1, keepdims=True)
+    bad = ~np.isfinite(part).all(axis=1)
+    return {int(row): "an initial quaternion is zero: it needs a direction" for row in np.flatnonzero(bad)}
+
+
+def _assembled(
+    plan: Plan, varied: Mapping[str, Floats], q: Floats, v: Floats, faults: Mapping[int, str]
+) -> dict[int, str]:
+    """Bring every row onto the loops and constraints; says which rows cannot be."""
+    given = tuple(name for name in (*plan.initial, *varied) if name not in plan.sources.values())
+    runtime = plan.runtime_values(varied)
+    found: dict[int, str] = {}
+    shared = None if plan.runtime else Assembler(plan.mechanism, dict(plan.parameters))
+    for row in range(len(q)):
+        if row in faults:
+            continue
+        try:
+            numbers = {name: float(column[row]) for name, column in runtime.items()}
+            assembler = shared or Assembler(plan.mechanism, {**plan.parameters, **numbers})
+            fitting = assembler.assembled(q[row], v[row], given)
+            q[row], v[row] = fitting.q, fitting.v
+        except KinegraphError as error:
+            found[row] = str(error)
+    return found
+
+
+def _packed(equations: Equations, q: Floats, v: Floats, parameters: Floats) -> Floats:
+    return np.array([equations.pack(*row) for row in zip(q, v, parameters, strict=True)])

@@ -1,0 +1,142 @@
+"""Statistics of a study: summaries of outcomes, probabilities of classes, and which of the varied names matter."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.errors import StudyError
+from kinegraph.extras import extra
+from kinegraph.studies.intervals import Estimate, mean, quantile, wilson
+from kinegraph.studies.samples import Samples
+
+Floats = NDArray[np.float64]
+
+_FEWEST = 10  # different values before indices mean anything
+QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One outcome over all cases that went well: how many have a value, its mean, spread, ends and quantiles."""
+
+    name: str
+    count: int
+    missing: int
+    mean: Estimate
+    deviation: float
+    low: float
+    high: float
+    quantiles: Mapping[float, Estimate]
+
+
+def summary(name: str, column: NDArray[Any], confidence: float = 0.95) -> Summary:
+    """The summary of a column; what is not a number counts as missing."""
+    numbers = np.asarray(column, dtype=float)
+    values = numbers[np.isfinite(numbers)]
+    count = len(values)
+    low, high = (float(values.min()), float(values.max())) if count else (float("nan"), float("nan"))
+    deviation = float(values.std(ddof=1)) if count > 1 else float("nan")
+    quantiles = {level: quantile(values, level, confidence) for level in QUANTILES}
+    return Summary(name, count, len(numbers) - count, mean(values, confidence), deviation, low, high, quantiles)
+
+
+def class_probabilities(classes: NDArray[Any], confidence: float = 0.95) -> dict[str, Estimate]:
+    """How probable each class is, most frequent first."""
+    found, counts = np.unique(classes, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return {str(found[k]): wilson(int(counts[k]), len(classes), confidence) for k in order}
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What an outcome depends on, a number for each varied name, by the method that is named.
+
+    rank: Spearman's correlation. first, total: Sobol's indices with half-widths; of other designs than Saltelli's only
+    `first` is known, as Borgonovo's S1 by the given data. delta: Borgonovo's index.
+    """
+
+    outcome: str
+    names: tuple[str, ...]
+    method: str
+    rank: Floats
+    first: Floats
+    first_half_width: Floats
+    total: Floats
+    total_half_width: Floats
+    delta: Floats
+
+
+def rank_correlations(inputs: Floats, outcome: Floats) -> Floats:
+    """Spearman's correlation of every column with the outcome; zero where one of them is constant."""
+    from scipy.stats import rankdata
+
+    if len(outcome) < 3:
+        return np.zeros(inputs.shape[1])
+    a, b = rankdata(inputs, axis=0), rankdata(outcome)
+    a, b = a - a.mean(axis=0), b - b.mean()
+    size = np.sqrt((a**2).sum(axis=0) * (b**2).sum())
+    return np.asarray(np.divide(a.T @ b, size, out=np.zeros(inputs.shape[1]), where=size > 0))
+
+
+def sobol_indices(samples: Samples, outcome: str, values: Floats, confidence: float = 0.95) -> Sensitivity:
+    """Sobol's first-order and total indices of a Saltelli design, by SALib (extra `studies`)."""
+    if not np.isfinite(values).all():
+        raise StudyError(
+            f"{outcome} has no value in {int((~np.isfinite(values)).sum())} cases: Sobol indices need all of them\n"
+            "  choose an outcome that every case has, or another design"
+        )
+    axes = samples.axes
+    rank = rank_correlations(samples.cube(0, samples.cases), values)
+    analyse = extra("SALib.analyze.sobol", "Sobol indices").analyze
+    with _undisturbed():
+        found = analyse(
+            _problem(axes), values, calc_second_order=False, conf_level=confidence, print_to_console=False, seed=0
+        )  # fmt: skip
+    unknown = np.full(len(axes), np.nan)
+    return Sensitivity(
+        outcome, axes, "Sobol indices of a Saltelli design", rank, np.asarray(found["S1"]),
+        np.asarray(found["S1_conf"]), np.asarray(found["ST"]), np.asarray(found["ST_conf"]), unknown,
+    )  # fmt: skip
+
+
+def given_data_indices(
+    names: Sequence[str], inputs: Floats, outcome: str, values: Floats, confidence: float = 0.95
+) -> Sensitivity:
+    """Borgonovo's delta and first-order indices of any cases, by SALib (extra `studies`)."""
+    good = np.isfinite(values)
+    rank = rank_correlations(inputs[good], values[good])
+    unknown = np.full(len(names), np.nan)
+    if good.sum() < _FEWEST or not np.ptp(values[good]) > 0:
+        return Sensitivity(outcome, tuple(names), "too few different values", rank, *[unknown] * 5)
+    analyse = extra("SALib.analyze.delta", "sensitivity indices").analyze
+    with _undisturbed():
+        found = analyse(
+            _problem(names), inputs[good], values[good], conf_level=confidence, print_to_console=False, seed=0
+        )  # fmt: skip
+    return Sensitivity(
+        outcome, tuple(names), "Borgonovo's delta and first-order indices of the cases as they are", rank,
+        np.asarray(found["S1"]), np.asarray(found["S1_conf"]), unknown, unknown, np.asarray(found["delta"]),
+    )  # fmt: skip
+
+
+def _problem(names: Sequence[str]) -> dict[str, object]:
+    return {"num_vars": len(names), "names": list(names), "bounds": [[0.0, 1.0]] * len(names)}
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """SALib draws from NumPy's global generator: who uses that finds it as it was."""
+    state = np.random.get_state()  # noqa: NPY002
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
