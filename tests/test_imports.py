@@ -64,11 +64,12 @@ ALLOWED |= {
     "interop": BASE | {"export", "simulate", "tasks"},
     "store": BASE,
     "tasks": BASE | {"simulate"},
-    "view": BASE | {"store", "simulate", "tasks"},
-    "bench": BASE | {"simulate", "store", "tasks", "export", "__init__"},
+    "studies": BASE | {"simulate"},
+    "view": BASE | {"store", "simulate", "tasks", "studies"},
+    "bench": BASE | {"simulate", "store", "tasks", "studies", "export", "__init__"},
     "reproduce": BASE | {"simulate", "store", "tasks", "bench"},
-    "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks"},
-    "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "bench", "reproduce", "__init__"},
+    "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies"},
+    "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "bench", "reproduce", "__init__"},
     "__main__": {"cli"},
 }
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.problem.problem import Sampled
     from kinegraph.store.schema.open import open_store
+    from kinegraph.studies.run import study
     from kinegraph.tasks.assemble import assemble
     from kinegraph.tasks.branches.branches import branches
     from kinegraph.tasks.equilibria import equilibria
@@ -105,6 +106,7 @@ _HOMES = {
     "sensitivities": "kinegraph.tasks.runs.sensitivities",
     "simulate": "kinegraph.simulate.run",
     "statics": "kinegraph.tasks.forces.statics",
+    "study": "kinegraph.studies.run",
     "sweep": "kinegraph.simulate.sweep",
     "synthesise": "kinegraph.tasks.runs.synthesise",
     "view": "kinegraph.view.look",
@@ -155,6 +157,7 @@ __all__ = [
     "sensitivities",
     "simulate",
     "statics",
+    "study",
     "sweep",
     "synthesise",
     "view",

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from kinegraph import __version__
-from kinegraph.cli import check, demo, derive, eval, export, inspect, models, ops, reproduce, simulate, view
+from kinegraph.cli import check, demo, derive, eval, export, inspect, models, ops, reproduce, simulate, study, view
 from kinegraph.cli.bench import bench_app
 from kinegraph.cli.common import INTERRUPTED, console, show_error
 from kinegraph.cli.store import store_app
@@ -67,7 +67,7 @@ TASKS = (
     fit,
     synthesise,
 )
-for command in (models, check, derive, ops, eval, simulate, *TASKS, view, export, inspect, reproduce, demo):
+for command in (models, check, derive, ops, eval, simulate, study, *TASKS, view, export, inspect, reproduce, demo):
     app.command(command.__name__.rpartition(".")[2])(command.run)
 app.add_typer(store_app, name="store")
 app.add_typer(bench_app, name="bench")

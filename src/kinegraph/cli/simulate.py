@@ -94,7 +94,7 @@ def run(
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
     options: dict[str, Any] = {
         "method": method, "initial": initial, "parameters": formulas(parameters),
-        "inputs": input_values(assignments(inputs or (), "--input")), "events": _events(events, stop),
+        "inputs": input_values(assignments(inputs or (), "--input")), "events": read_events(events, stop),
         "grid": points or None,
         "native": "auto" if native is None else native,
         "progress": False if quiet or json else None,
@@ -160,7 +160,8 @@ def _samples(path: Path) -> tuple[Any, Any]:
     return times, values
 
 
-def _events(recorded: list[str] | None, stopping: list[str] | None) -> list[Event]:
+def read_events(recorded: list[str] | None, stopping: list[str] | None) -> list[Event]:
+    """The events of --event and --stop."""
     from kinegraph.solve.problem.events import Action, Event
 
     events = [Event(name, text) for name, text in assignments(recorded or (), "--event").items()]

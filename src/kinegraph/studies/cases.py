@@ -12,11 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.jit.contents import digest
-from kinegraph.simulate.equations import code_of
 from kinegraph.simulate.event_kernels import event_set
 from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers, Outputs, case_loops
-from kinegraph.solve.methods.cvode import Cvode
-from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
@@ -69,20 +66,22 @@ class CaseRunner:
     def prepare(self, tell: bool = False) -> None:
         """Make or load all code, once."""
         with self._lock:
-            if self.plan.native and isinstance(self.plan.solver, RungeKutta):
-                Loading(f"cases, {self.plan.solver.name}", case_loops(self.plan.solver), tell).wait()
+            tableau = self.plan.solver.capabilities.lanes
+            if self.plan.native and tableau is not None:
+                Loading(f"cases, {tableau.name}", case_loops(tableau), tell).wait()
             _ = self._problem
 
     @cached_property
     def _problem(self) -> CaseProblem | EachCase:
         plan = self.plan
-        rhs = self.equations.right_hand_side(jacobian=isinstance(plan.solver, Cvode), native=plan.native)
+        rhs = self.equations.right_hand_side(jacobian=plan.solver.capabilities.jacobian, native=plan.native)
         nowhere = np.zeros(rhs.size)
         problem = CauchyProblem(rhs, nowhere, *plan.span, np.zeros(rhs.parameters), plan.signals, plan.native)
         grid = Grid(plan.grid_times()) if plan.grid else None
         events = event_set(self.equations, plan.events, plan.native)
-        if isinstance(plan.solver, RungeKutta):
-            return CaseProblem(plan.solver, problem, plan.control, events, self._outputs(), grid)
+        tableau = plan.solver.capabilities.lanes
+        if tableau is not None:
+            return CaseProblem(tableau, problem, plan.control, events, self._outputs(), grid)
         return EachCase(self.equations, plan.solver, problem, plan.control, events, plan.asked.outputs, grid)
 
     def _outputs(self) -> Outputs:
@@ -90,8 +89,7 @@ class CaseRunner:
         if not texts:
             return Outputs()
         graph = self.equations.carry(output_graph(self.equations, texts))
-        function = self.equations.function(graph, self.plan.native)
-        return Outputs(code_of(function), len(texts), self.plan.asked.along, (function,))
+        return Outputs(self.equations.function(graph, self.plan.native), len(texts), self.plan.asked.along)
 
     def _rows(self, beginnings: Starts, stop: Integers | None) -> CaseRows:
         """All cases that can begin; the others stand still at zero, and their rows are not looked at."""

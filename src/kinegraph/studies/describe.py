@@ -14,7 +14,7 @@ from kinegraph.model.evaluate import Value, initial_positions, initial_velocitie
 from kinegraph.model.expression import TIME, Expression, Name, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Parameter
 from kinegraph.model.names import did_you_mean, name_fault
-from kinegraph.simulate.arguments import check_inputs, check_length, seconds
+from kinegraph.simulate.arguments import check_inputs, check_length, check_method, seconds
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.run import Events, Input, opened, read_events, read_inputs, save_at
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -90,10 +90,11 @@ class _Planning:
         design = asked.design if isinstance(asked.design, Design) else Design.named(asked.design)
         nominal = self._nominal(mechanism, sources)
         samples = Samples(self.laws, nominal, asked.cases, design, asked.seed)
-        wanted = forced(asked.native)
+        wanted, solver = forced(asked.native), solver_of(asked.method)
+        check_method(solver, mechanism, self.events)
         made = Plan(
             mechanism, span, samples, sources, self.initial, self.parameters, forces, signals, tuple(self.events),
-            self._asked_outcomes(mechanism), solver_of(asked.method), asked.control, _grid(asked.trajectories, span),
+            self._asked_outcomes(mechanism), solver, solver.accept(asked.control), _grid(asked.trajectories, span),
             asked.cases > _FEW if wanted is None else bool(asked.native), self._chunk(),
         )  # fmt: skip
         self._check(made)

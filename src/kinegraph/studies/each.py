@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,12 +73,20 @@ class EachCase:
             last_at[place], at_last[place] = event.time, values
             if np.isnan(first_at[place]):
                 first_at[place], at_first[place] = event.time, values
-        extremes: tuple[Any, ...] = tuple(one[None] for one in self._extremes(run, problem))
-        steps = (np.array([number]) for number in (run.statistics.steps, run.statistics.rejected))
+        extremes = {name: value[None] for name, value in self._extremes(run, problem)._asdict().items()}
         return CaseRows(
-            (run.ending,), run.states[-1:], *steps, *extremes, count[None], first_at[None],
-            last_at[None], at_first[None], at_last[None], self._on_grid(run)[None],
-        )  # fmt: skip
+            endings=(run.ending,),
+            finals=run.states[-1:],
+            steps=np.array([run.statistics.steps]),
+            rejected=np.array([run.statistics.rejected]),
+            **extremes,
+            count=count[None],
+            first_at=first_at[None],
+            last_at=last_at[None],
+            at_first=at_first[None],
+            at_last=at_last[None],
+            saved=self._on_grid(run)[None],
+        )
 
     def _nothing(self, state: Floats) -> CaseRows:
         run = Run(np.array([self.problem.start]), state[None], Ending(Status.INTERRUPTED, self.problem.start))

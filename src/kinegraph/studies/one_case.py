@@ -22,7 +22,7 @@ from kinegraph.studies.starts import starts
 
 @dataclass(frozen=True)
 class Case:
-    """A case: `values` of what is varied, its `seed`, its `row` of the table (run again), `simulate()` for its motion."""
+    """A case: the values of what is varied, its seed, its row of the table, made again, and its motion."""
 
     plan: Plan
     index: int

@@ -12,10 +12,9 @@ from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.jit.contents import digest
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import Equations, MomentumForm, VelocityForm
+from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.methods.symplectic import Symplectic
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.problem import Floats, Signals
 from kinegraph.studies.outcomes.table import OutcomeTable
@@ -59,7 +58,7 @@ class Plan:
 
     def equations(self) -> Equations:
         """The equations all cases share."""
-        form = MomentumForm if isinstance(self.solver, Symplectic) else VelocityForm
+        form = FORMS[self.solver.capabilities.form]
         return form(self.mechanism, self.parameters, self.forces, self.runtime)
 
     @cached_property

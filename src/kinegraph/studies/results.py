@@ -24,7 +24,7 @@ from kinegraph.studies.statistics import (
     Sensitivity,
     Summary,
     class_probabilities,
-    given_data_indices,
+    first_order_indices,
     sobol_indices,
     summary,
 )
@@ -140,7 +140,7 @@ class Study(RichDisplay):
         if samples.design is Design.SALTELLI and self.complete:
             return sobol_indices(samples, outcome, values, confidence)
         inputs = np.column_stack([np.asarray(self.drawn[name], dtype=float) for name in samples.names])
-        return given_data_indices(samples.names, inputs, outcome, values, confidence)
+        return first_order_indices(samples.names, inputs, outcome, values, confidence)
 
     # files
 

@@ -23,9 +23,8 @@ from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.progress import bar
 from kinegraph.studies.cases import CaseTable
 from kinegraph.studies.describe import Asked, Vary
-from kinegraph.studies.executors.dask import DaskCluster
+from kinegraph.studies.executors.choice import chosen_executor
 from kinegraph.studies.executors.executor import Executor
-from kinegraph.studies.executors.mpi import Mpi
 from kinegraph.studies.executors.threads import Threads
 from kinegraph.studies.file import is_study_file, read_study_file
 from kinegraph.studies.plan import Plan
@@ -33,7 +32,7 @@ from kinegraph.studies.results import Study
 from kinegraph.studies.samples import Design
 from kinegraph.studies.stopping import Until, read_until
 from kinegraph.studies.storage import Folder, Memory, Storage, joined
-from kinegraph.studies.trajectories import require_zarr, write_trajectories
+from kinegraph.studies.tables import require_zarr, write_results
 
 
 def study(
@@ -86,7 +85,7 @@ def study(
         if duration is not None or vary is not None:
             raise StudyError(f"{model} says what is studied: change the file, or give a model instead")
         asked, known = read_study_file(Path(model), cases, seed, chunk, native)
-        return run_plan(asked.plan(), until or known, folder, _executor(threads, cluster, executor), progress)
+        return run_plan(asked.plan(), until or known, folder, executor or chosen_executor(threads, cluster), progress)
     if duration is None or vary is None:
         raise StudyError("a study needs a duration and what is varied: study(model, 10, vary={'q1': ...}, cases=100)")
     asked = Asked(
@@ -94,15 +93,7 @@ def study(
         events, initial or {}, parameters or {}, inputs or {}, method, chosen, start, trajectories, design, seed or 0,
         chunk, native,
     )  # fmt: skip
-    return run_plan(asked.plan(), until, folder, _executor(threads, cluster, executor), progress)
-
-
-def _executor(threads: int | None, cluster: Any, executor: Executor | None) -> Executor:
-    if sum(one is not None for one in (threads, cluster, executor)) > 1:
-        raise StudyError("give one of threads, cluster and executor")
-    if cluster is not None:
-        return DaskCluster(cluster)
-    return executor or Threads(threads)
+    return run_plan(asked.plan(), until, folder, executor or chosen_executor(threads, cluster), progress)
 
 
 def run_plan(
@@ -119,7 +110,7 @@ def run_plan(
         wanted.check(plan.asked)
     if plan.grid and folder is not None:
         require_zarr()
-    if isinstance(chosen, Mpi) and chosen.ranks.rank > 0:
+    if not chosen.leads:
         return _beside(plan, chosen)
     with ExitStack() as stack:
         storage: Storage = Memory()
@@ -127,17 +118,15 @@ def run_plan(
             storage = Folder(Path(folder), plan)
             stack.enter_context(storage.held())
         found = _Driver(plan, storage, wanted, chosen, progress).run(None if folder is None else Path(folder))
-        if isinstance(chosen, Mpi):
-            chosen.ranks.bcast(found, root=0)
-        return found
+        return chosen.shared(found)
 
 
-def _beside(plan: Plan, executor: Mpi) -> Study:
-    """What all ranks but the first do: work, and get the results of the first."""
+def _beside(plan: Plan, executor: Executor) -> Study:
+    """What a process does that does not lead: it works, and gets the results of the one that does."""
     for _ in executor.run(plan, ()):
         pass
-    found: Study = executor.ranks.bcast(None, root=0)
-    return found
+    nothing: Study | None = None
+    return executor.shared(nothing)
 
 
 class _Driver:
@@ -196,6 +185,6 @@ class _Driver:
         states = np.concatenate([table.saved for table in tables])
         enough = self.until.estimate(tables, self.plan.asked) if self._enough and self.until else None
         found = Study(self.plan, joined(tables), states, seconds, complete, enough, before, folder)
-        if folder is not None and self.plan.grid:
-            write_trajectories(found, folder)
+        if folder is not None:
+            write_results(found, folder)
         return found

@@ -58,6 +58,8 @@ class Samples:
             raise StudyError(f"cases is {self.cases}: give a number between 1 and 10^10")
         if not 0 <= self.seed < 2**64:
             raise StudyError(f"seed is {self.seed}: give a number between 0 and 2^64 - 1")
+        if self.design is Design.SOBOL and self.cases > 2**30:
+            raise StudyError(f"a Sobol sequence has 2^30 points, not {self.cases}: ask for less, or for random cases")
         if self.design is Design.TABLE:
             _check_tables(self.laws, self.cases)
         if self.design is Design.SALTELLI and self.cases % self._block:
@@ -124,8 +126,7 @@ class Samples:
         from scipy.stats import qmc
 
         sequence = qmc.Sobol if self.design is Design.SOBOL else qmc.Halton
-        finer = {"bits": 52} if self.design is Design.SOBOL else {}
-        engine = sequence(self.dimensions, scramble=True, rng=np.random.default_rng(self.seed), **finer)
+        engine = sequence(self.dimensions, scramble=True, rng=np.random.default_rng(self.seed))
         if first:
             engine.fast_forward(first)
         with warnings.catch_warnings():  # that the balance is best for powers of two is said in the documentation
@@ -167,7 +168,7 @@ def _saltelli(dimensions: int, points: int, seed: int) -> Floats:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        both = qmc.Sobol(2 * dimensions, scramble=True, rng=np.random.default_rng(seed), bits=52).random(points)
+        both = qmc.Sobol(2 * dimensions, scramble=True, rng=np.random.default_rng(seed)).random(points)
     a, b = both[:, :dimensions], both[:, dimensions:]
     rows = np.repeat(a[:, None, :], dimensions + 2, axis=1)
     for k in range(dimensions):

@@ -18,7 +18,7 @@ from kinegraph.studies.samples import Samples
 
 Floats = NDArray[np.float64]
 
-_FEWEST = 10  # different values before indices mean anything
+_FEWEST = 65  # cases before indices mean anything: some for each of the frequencies that are looked at
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
@@ -56,10 +56,10 @@ def class_probabilities(classes: NDArray[Any], confidence: float = 0.95) -> dict
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What an outcome depends on, a number for each varied name, by the method that is named.
+    """What an outcome depends on, a number for each varied name; `method` says by which indices.
 
-    rank: Spearman's correlation. first, total: Sobol's indices with half-widths; of other designs than Saltelli's only
-    `first` is known, as Borgonovo's S1 by the given data. delta: Borgonovo's index.
+    rank: Spearman's correlation. first, total: the part of the outcome's variance that goes back to a name alone, and
+    with all others together; with half-widths of their intervals. Total indices need a Saltelli design.
     """
 
     outcome: str
@@ -70,7 +70,6 @@ class Sensitivity:
     first_half_width: Floats
     total: Floats
     total_half_width: Floats
-    delta: Floats
 
 
 def rank_correlations(inputs: Floats, outcome: Floats) -> Floats:
@@ -99,30 +98,29 @@ def sobol_indices(samples: Samples, outcome: str, values: Floats, confidence: fl
         found = analyse(
             _problem(axes), values, calc_second_order=False, conf_level=confidence, print_to_console=False, seed=0
         )  # fmt: skip
-    unknown = np.full(len(axes), np.nan)
     return Sensitivity(
         outcome, axes, "Sobol indices of a Saltelli design", rank, np.asarray(found["S1"]),
-        np.asarray(found["S1_conf"]), np.asarray(found["ST"]), np.asarray(found["ST_conf"]), unknown,
+        np.asarray(found["S1_conf"]), np.asarray(found["ST"]), np.asarray(found["ST_conf"]),
     )  # fmt: skip
 
 
-def given_data_indices(
+def first_order_indices(
     names: Sequence[str], inputs: Floats, outcome: str, values: Floats, confidence: float = 0.95
 ) -> Sensitivity:
-    """Borgonovo's delta and first-order indices of any cases, by SALib (extra `studies`)."""
+    """First-order indices of any cases by random balance designs (RBD-FAST), by SALib (extra `studies`)."""
     good = np.isfinite(values)
     rank = rank_correlations(inputs[good], values[good])
     unknown = np.full(len(names), np.nan)
     if good.sum() < _FEWEST or not np.ptp(values[good]) > 0:
-        return Sensitivity(outcome, tuple(names), "too few different values", rank, *[unknown] * 5)
-    analyse = extra("SALib.analyze.delta", "sensitivity indices").analyze
+        return Sensitivity(outcome, tuple(names), "too few different values", rank, *[unknown] * 4)
+    analyse = extra("SALib.analyze.rbd_fast", "sensitivity indices").analyze
     with _undisturbed():
         found = analyse(
             _problem(names), inputs[good], values[good], conf_level=confidence, print_to_console=False, seed=0
         )  # fmt: skip
     return Sensitivity(
-        outcome, tuple(names), "Borgonovo's delta and first-order indices of the cases as they are", rank,
-        np.asarray(found["S1"]), np.asarray(found["S1_conf"]), unknown, unknown, np.asarray(found["delta"]),
+        outcome, tuple(names), "first-order indices of the cases as they are (RBD-FAST)", rank,
+        np.asarray(found["S1"]), np.asarray(found["S1_conf"]), unknown, unknown,
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ class Folder:
 
     def __init__(self, path: Path, plan: Plan) -> None:
         self.path, self.plan = path, plan
-        with _explained(path):
+        with explained(path):
             (path / CHUNKS).mkdir(parents=True, exist_ok=True)
         self._check_manifest()
 
@@ -151,7 +151,7 @@ def write_whole(path: Path, write: Any) -> None:
     """Write a file so that it appears whole or not at all, also if the machine stops."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with _explained(path):
+        with explained(path):
             with temporary.open("wb") as file:
                 write(file)
                 file.flush()
@@ -164,7 +164,7 @@ def write_whole(path: Path, write: Any) -> None:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Errors of the disk in words; a full one loses nothing."""
     try:
         yield

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart by everyone, also in print.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000")
 _STYLE: dict[str, Any] = {
     "font.family": "sans-serif", "font.size": 9.0, "axes.titlesize": 10.0, "axes.titleweight": "bold",
     "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
@@ -46,7 +46,7 @@ def styled() -> AbstractContextManager[None]:
     import matplotlib
     from cycler import cycler
 
-    style: Any = {**_STYLE, "axes.prop_cycle": cycler(linestyle=("-", "--")) * cycler(color=_COLOURS)}
+    style: Any = {**_STYLE, "axes.prop_cycle": cycler(linestyle=("-", "--")) * cycler(color=COLOURS)}
     found: AbstractContextManager[None] = matplotlib.rc_context(style)
     return found
 
@@ -58,7 +58,7 @@ def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
     with styled():
         page = Figure(figsize=(9.6, 6.4), layout="constrained")
         panels = page.subplots(2, 2)
-        page.suptitle(_written(solution.model), x=0.01, ha="left", fontsize=13, fontweight="bold")
+        page.suptitle(written(solution.model), x=0.01, ha="left", fontsize=13, fontweight="bold")
         known = _units(solution)
         title = "Chosen columns" if columns else "Coordinates"
         _curves(panels[0, 0], solution, columns or solution.positions, title, known)
@@ -72,7 +72,7 @@ def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
 
 def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str, known: Mapping[str, str]) -> None:
     for name in names[:_MOST_CURVES]:
-        panel.plot(solution.t, solution[name], label=_written(name))
+        panel.plot(solution.t, solution[name], label=written(name))
     panel.set_title(_titled(title, _MOST_CURVES, len(names)))
     panel.set_xlabel("t / s")
     panel.set_ylabel(joined(list(names[:_MOST_CURVES]), known))
@@ -126,9 +126,9 @@ def _phase_plane(panel: Any, solution: Solution, known: Mapping[str, str]) -> No
         pairs = [(solution.velocities[0], solution.velocities[1])]
     panel.set_title(_titled("Phase plane", _MOST_PLANES, len(pairs)))
     for position, velocity in pairs[:_MOST_PLANES]:
-        panel.plot(solution[position], solution[velocity], linewidth=0.9, label=_written(position))
+        panel.plot(solution[position], solution[velocity], linewidth=0.9, label=written(position))
     drawn = pairs[:_MOST_PLANES]
-    words = [_written(name) for name in pairs[0]] if len(pairs) == 1 else ["position", "velocity"]
+    words = [written(name) for name in pairs[0]] if len(pairs) == 1 else ["position", "velocity"]
     for place, write in enumerate((panel.set_xlabel, panel.set_ylabel)):
         unit = joined([pair[place] for pair in drawn], known)
         write(f"{words[place]} / {unit}" if unit and "," not in unit else words[place] + f" ({unit})" * bool(unit))
@@ -141,6 +141,6 @@ def _mark_events(panel: Any, solution: Solution) -> None:
         panel.axvline(time, color="#BBBBBB", linewidth=0.7, linestyle=":", zorder=0.5)
 
 
-def _written(name: str) -> str:
+def written(name: str) -> str:
     """A name as text: what matplotlib would read as a formula is taken literally."""
     return name.replace("$", r"\$").replace("'", "′")

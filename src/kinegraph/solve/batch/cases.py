@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,6 @@ from kinegraph.solve.loops.many.tally import Tally
 from kinegraph.solve.loops.record import COUNTERS
 from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
 from kinegraph.solve.methods.runge_kutta import (
-    RungeKutta,
     loop_control,
     loop_method,
     loop_name,
@@ -25,8 +25,9 @@ from kinegraph.solve.methods.runge_kutta import (
     loop_work,
 )
 from kinegraph.solve.methods.step_control import Control, FixedStep
+from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, Code, Floats
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, Function, code_of
 from kinegraph.solve.problem.slices import status_of
 from kinegraph.solve.results.recording import Grid, watch_of
 from kinegraph.solve.results.status import Ending, Status
@@ -37,12 +38,11 @@ _NOT_RUN = 11  # the code of a case that nobody has begun
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is computed along a run: code x -> values of so many outputs; `along`: extremes and integrals are wanted."""
+    """What is computed along a run: x -> values of so many outputs; `along`: extremes and integrals are wanted."""
 
-    code: Code = 0
+    code: Function = 0
     count: int = 0
     along: bool = False
-    keep: tuple[object, ...] = field(default=(), repr=False)
 
 
 NO_OUTPUTS = Outputs()
@@ -78,9 +78,9 @@ class CaseRows:
 
 @dataclass(frozen=True)
 class CaseProblem:
-    """A problem without its start: the solver, the events and the outputs of all cases."""
+    """A problem without its start: the explicit method, the events and the outputs of all cases."""
 
-    solver: RungeKutta
+    tableau: Tableau
     problem: CauchyProblem
     control: Control
     events: EventSet = NO_EVENTS
@@ -94,7 +94,7 @@ class CaseProblem:
         """
         cases = self._cases(states, parameters, np.zeros(1, dtype=np.int64) if stop is None else stop)
         tally = self._tally(len(states))
-        loop = self.problem.runnable(case_loop.run_cases)
+        loop: Callable[..., None] = self.problem.runnable(case_loop.run_cases)
         with np.errstate(all="ignore"):
             loop(*self._arguments(cases, tally), 0, len(states))
         return CaseRows(
@@ -113,24 +113,22 @@ class CaseProblem:
         compile_for(case_loop.run_cases, *self._arguments(cases, self._tally(1)), 0, 0)
 
     def _arguments(self, cases: Cases, tally: Tally) -> Any:
-        tableau = self.solver.tableau
+        tableau = self.tableau
         return (
             loop_system(self.problem), loop_method(tableau), loop_control(tableau, self.control, self.problem),
             loop_work(self.problem, tableau), np.zeros(5), watch_of(self.problem, self.events, self.problem.rhs.size),
-            np.zeros(COUNTERS, dtype=np.int64),
+            np.zeros(COUNTERS, dtype=np.int64), cases, tally,
         )  # fmt: skip
 
     def _cases(self, states: Floats, parameters: Floats, stop: Integers) -> Cases:
         rows, size = states.shape
-        control = self.control
         times = np.array([np.inf]) if self.grid is None else self.grid.times
-        step = control.step if isinstance(control, FixedStep) else control.first_step or 0.0
         return Cases(
             states=np.ascontiguousarray(states),
             parameters=np.ascontiguousarray(parameters),
             start=self.problem.start,
             end=self.problem.end,
-            step=step,
+            step=self.control.begin,
             grid=times,
             times=np.zeros(len(times)),
             saved=np.full((rows, 0 if self.grid is None else len(times), size), np.nan),
@@ -151,7 +149,7 @@ class CaseProblem:
             return np.full(shape, np.nan)
 
         return Tally(
-            code=self.outputs.code,
+            code=code_of(self.outputs.code),
             along=self.outputs.along,
             samples=np.zeros((5, outputs)),
             probe=np.zeros(outputs),
@@ -189,10 +187,10 @@ class CaseProblem:
         return Ending(status, time)
 
 
-def case_loops(solver: RungeKutta) -> Compilation:
+def case_loops(tableau: Tableau) -> Compilation:
     """The machine code that cases by this method need."""
-    return integrator(f"cases-{loop_name(solver.tableau)}", partial(_compile, solver))
+    return integrator(f"cases-{loop_name(tableau)}", partial(_compile, tableau))
 
 
-def _compile(solver: RungeKutta) -> None:
-    CaseProblem(solver, TYPICAL, FixedStep(1.0)).compile_loop()
+def _compile(tableau: Tableau) -> None:
+    CaseProblem(tableau, TYPICAL, FixedStep(1.0)).compile_loop()

@@ -14,7 +14,7 @@ from typing import Any
 
 from kinegraph.errors import StudyError
 from kinegraph.extras import extra
-from kinegraph.studies.executors.executor import Finished, run_chunk
+from kinegraph.studies.executors.executor import Alone, Finished, run_chunk
 from kinegraph.studies.plan import Plan
 
 _AHEAD = 4  # chunks under way for each thread of the cluster: enough to keep it busy, few for the scheduler
@@ -23,7 +23,7 @@ _CONNECT = 10.0  # seconds to wait for a cluster
 
 
 @dataclass(frozen=True)
-class DaskCluster:
+class DaskCluster(Alone):
     """The cluster at an address, or that of a `distributed.Client`; so many seconds a lost scheduler is waited for."""
 
     cluster: Any

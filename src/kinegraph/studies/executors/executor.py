@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from kinegraph.studies.cases import CaseTable, runner_of
 from kinegraph.studies.plan import Plan
 
 Finished: TypeAlias = "tuple[int, CaseTable]"
+S = TypeVar("S")
+
+
+class Alone:
+    """Of executors whose driver is one process."""
+
+    leads = True
+
+    def shared(self, found: S | None) -> S:
+        """What was found."""
+        assert found is not None
+        return found
 
 
 class Executor(Protocol):
     """Runs chunks of a plan."""
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process keeps the results; others of the same study only work."""
+        ...
+
+    def shared(self, found: S | None) -> S:
+        """The results, as the process that leads has them."""
+        ...
 
     def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
         """Chunks with their cases, in the order in which they are finished, each once.

@@ -10,7 +10,7 @@ from typing import Any
 
 from kinegraph.extras import extra
 from kinegraph.studies.cases import run_known, runner_key
-from kinegraph.studies.executors.executor import Finished
+from kinegraph.studies.executors.executor import Finished, S
 from kinegraph.studies.executors.threads import Threads
 from kinegraph.studies.plan import Plan
 
@@ -27,6 +27,16 @@ class Mpi:
     def ranks(self) -> Any:
         """The communicator."""
         return self.communicator or extra("mpi4py.MPI", "a study over MPI").COMM_WORLD
+
+    @property
+    def leads(self) -> bool:
+        """Rank 0 keeps the results."""
+        return bool(self.ranks.rank == 0)
+
+    def shared(self, found: S | None) -> S:
+        """The results of rank 0, on every rank."""
+        everywhere: S = self.ranks.bcast(found, root=0)
+        return everywhere
 
     def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
         """On rank 0 the chunks as they are finished; on all other ranks nothing, when rank 0 is done."""

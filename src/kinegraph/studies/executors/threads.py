@@ -12,14 +12,14 @@ import numpy as np
 from kinegraph.errors import StudyError
 from kinegraph.jit.parallel import cores
 from kinegraph.studies.cases import CaseTable, runner_of
-from kinegraph.studies.executors.executor import Finished
+from kinegraph.studies.executors.executor import Alone, Finished
 from kinegraph.studies.plan import Plan
 
 _LOOK = 0.2  # seconds between two looks whether Ctrl-C was pressed
 
 
 @dataclass(frozen=True)
-class Threads:
+class Threads(Alone):
     """So many threads; None takes one for each core, and one where cases are interpreted."""
 
     count: int | None = None

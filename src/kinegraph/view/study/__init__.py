@@ -1,0 +1,1 @@
+"""Studies to look at: figures and one page."""

@@ -1,0 +1,69 @@
+"""Intervals against published numbers and by their coverage; indices of a function whose indices are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kinegraph.studies.intervals import clopper_pearson, mean, quantile, wilson
+from kinegraph.studies.laws import read_laws
+from kinegraph.studies.samples import Design, Samples
+from kinegraph.studies.statistics import class_probabilities, first_order_indices, sobol_indices
+
+
+def test_intervals_of_probabilities_are_the_published_ones():
+    """Newcombe 1998, Table I: 81 of 263 and 15 of 148 (score interval and exact interval)."""
+    for found, low, high in (
+        (wilson(81, 263), 0.2553, 0.3662), (clopper_pearson(81, 263), 0.2527, 0.3676),
+        (wilson(15, 148), 0.0624, 0.1605), (clopper_pearson(15, 148), 0.0578, 0.1617),
+        (wilson(0, 20), 0.0, 0.1611), (clopper_pearson(0, 20), 0.0, 0.1684),
+        (wilson(29, 29), 0.8830, 1.0), (clopper_pearson(29, 29), 0.8806, 1.0),
+    ):  # fmt: skip
+        assert (found.low, found.high) == pytest.approx((low, high), abs=6e-5)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    random = np.random.default_rng(1)
+    draws = random.exponential(size=(400, 60))
+    inside = [one.low <= np.log(2) <= one.high for one in (quantile(row, 0.5) for row in draws)]
+    assert 0.93 <= np.mean(inside) <= 1.0
+    inside = [one.low <= 1 <= one.high for one in (mean(row) for row in random.normal(1, 3, (400, 20)))]
+    assert 0.92 <= np.mean(inside) <= 0.98
+
+
+def test_few_values_give_wide_intervals_and_no_error():
+    assert mean(np.array([2.0])).high == np.inf and np.isnan(mean(np.zeros(0)).value)
+    assert quantile(np.array([1.0, 2.0]), 0.99).high == np.inf
+    assert wilson(0, 0).high == 1.0
+
+
+def test_classes_are_counted():
+    found = class_probabilities(np.array(["b", "a", "b", "b"]))
+    assert list(found) == ["b", "a"] and found["b"].value == 0.75
+
+
+def ishigami(rows):
+    """Saltelli's test function; first-order indices 0.3139, 0.4424, 0, total ones 0.5576, 0.4424, 0.2437."""
+    x, y, z = rows.T
+    return np.sin(x) + 7 * np.sin(y) ** 2 + 0.1 * z**4 * np.sin(x)
+
+
+LAWS = read_laws(dict.fromkeys(("x", "y", "z"), "uniform(-pi, pi)"))
+
+
+def test_sobol_indices_of_the_ishigami_function():
+    pytest.importorskip("SALib", reason="sensitivity indices need the extra `studies`")
+    samples = Samples(LAWS, dict.fromkeys("xyz", 0.0), 5 * 2048, Design.SALTELLI)
+    found = sobol_indices(samples, "f", ishigami(samples.rows(1, samples.total)))
+    assert found.first == pytest.approx([0.3139, 0.4424, 0], abs=0.03)
+    assert found.total == pytest.approx([0.5576, 0.4424, 0.2437], abs=0.03)
+
+
+def test_first_order_indices_of_any_cases():
+    pytest.importorskip("SALib", reason="sensitivity indices need the extra `studies`")
+    rows = Samples(LAWS, dict.fromkeys("xyz", 0.0), 4000).rows(1, 4001)
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    found = first_order_indices("xyz", rows, "f", ishigami(rows))
+    assert found.first == pytest.approx([0.3139, 0.4424, 0], abs=0.05)
+    assert abs(found.rank[0]) > 0.3 and abs(found.rank[1]) < 0.1
+    assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
