@@ -69,7 +69,8 @@ ALLOWED |= {
     "bench": BASE | {"simulate", "store", "tasks", "studies", "export", "__init__"},
     "reproduce": BASE | {"simulate", "store", "tasks", "bench"},
     "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies"},
-    "cli": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "bench", "reproduce", "__init__"},
+    "cli": BASE
+    | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "bench", "reproduce", "__init__"},
     "__main__": {"cli"},
 }
 
