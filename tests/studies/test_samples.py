@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinegraph.studies.laws import read_laws
-from kinegraph.studies.samples import Design, Samples, case_seed
+from kinegraph.studies.sampling.laws import read_laws
+from kinegraph.studies.sampling.samples import Design, Samples, case_seed
 
 LAWS = read_laws({
     "a": "uniform(-1, 3)", "n": "normal(2, 0.5)", "c": "truncated(0, 1, -0.5, 2)", "x, y": "disc(0.1)",
@@ -56,7 +56,7 @@ def test_a_table_gives_its_rows_in_order():
 
 
 def test_weights_of_a_choice():
-    from kinegraph.studies.distributions import Choice
+    from kinegraph.studies.sampling.distributions import Choice
 
     one = Samples(read_laws({"a": Choice.of([1, 2], [3, 1])}), {"a": 1}, 4000)
     assert np.mean(one.rows(1, 4001) == 1) == pytest.approx(0.75, abs=0.03)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinegraph.studies.intervals import clopper_pearson, mean, quantile, wilson
-from kinegraph.studies.laws import read_laws
-from kinegraph.studies.samples import Design, Samples
-from kinegraph.studies.statistics import class_probabilities, first_order_indices, sobol_indices
+from kinegraph.studies.sampling.laws import read_laws
+from kinegraph.studies.sampling.samples import Design, Samples
+from kinegraph.studies.statistics.intervals import clopper_pearson, mean, quantile, wilson
+from kinegraph.studies.statistics.summaries import class_probabilities, first_order_indices, sobol_indices
 
 
 def test_intervals_of_probabilities_are_the_published_ones():

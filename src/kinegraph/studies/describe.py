@@ -22,12 +22,12 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem.execution import Native, forced
 from kinegraph.solve.results.recording import Grid
-from kinegraph.studies.distributions import Distribution
-from kinegraph.studies.laws import Law, read_laws
 from kinegraph.studies.outcomes.outputs import output_graph
 from kinegraph.studies.outcomes.table import OutcomeTable, default_outcomes
 from kinegraph.studies.plan import Plan
-from kinegraph.studies.samples import Design, Samples
+from kinegraph.studies.sampling.distributions import Distribution
+from kinegraph.studies.sampling.laws import Law, read_laws
+from kinegraph.studies.sampling.samples import Design, Samples
 
 Vary: TypeAlias = "Mapping[str, Law] | Mapping[tuple[str, ...], Law]"
 

@@ -17,8 +17,8 @@ from kinegraph.solve.problem.events import Action, Direction, Event
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.problem import Sampled
 from kinegraph.studies.describe import Asked
-from kinegraph.studies.samples import Design
-from kinegraph.studies.stopping import Until, read_until
+from kinegraph.studies.sampling.samples import Design
+from kinegraph.studies.statistics.stopping import Until, read_until
 
 _LARGEST = 10_000_000
 _NUMBERS = ("duration", "start", "rtol", "atol", "step")

@@ -18,7 +18,7 @@ from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.problem import Floats, Signals
 from kinegraph.studies.outcomes.table import OutcomeTable
-from kinegraph.studies.samples import Samples
+from kinegraph.studies.sampling.samples import Samples
 
 
 @dataclass(frozen=True)

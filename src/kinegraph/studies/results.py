@@ -16,11 +16,11 @@ from kinegraph.errors import StudyError
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.results.files import arrow_table, save_columns
 from kinegraph.solve.results.status import Status
-from kinegraph.studies.intervals import Estimate, clopper_pearson, quantile, wilson
-from kinegraph.studies.one_case import Case
 from kinegraph.studies.plan import Plan
-from kinegraph.studies.samples import Design
-from kinegraph.studies.statistics import (
+from kinegraph.studies.running.one_case import Case
+from kinegraph.studies.sampling.samples import Design
+from kinegraph.studies.statistics.intervals import Estimate, clopper_pearson, quantile, wilson
+from kinegraph.studies.statistics.summaries import (
     Sensitivity,
     Summary,
     class_probabilities,

@@ -21,7 +21,6 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.progress import bar
-from kinegraph.studies.cases import CaseTable
 from kinegraph.studies.describe import Asked, Vary
 from kinegraph.studies.executors.choice import chosen_executor
 from kinegraph.studies.executors.executor import Executor
@@ -29,8 +28,9 @@ from kinegraph.studies.executors.threads import Threads
 from kinegraph.studies.file import is_study_file, read_study_file
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.results import Study
-from kinegraph.studies.samples import Design
-from kinegraph.studies.stopping import Until, read_until
+from kinegraph.studies.running.cases import CaseTable
+from kinegraph.studies.sampling.samples import Design
+from kinegraph.studies.statistics.stopping import Until, read_until
 from kinegraph.studies.storage import Folder, Memory, Storage, joined
 from kinegraph.studies.tables import require_zarr, write_results
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import StudyError
 from kinegraph.files import open_regular, read_input_text
-from kinegraph.studies.cases import CaseTable
 from kinegraph.studies.plan import Plan
+from kinegraph.studies.running.cases import CaseTable
 
 MANIFEST, CHUNKS, LOCK = "study.json", "chunks", "lock"
 _LARGEST_MANIFEST = 100_000_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeAlias, TypeVar
 
-from kinegraph.studies.cases import CaseTable, runner_of
 from kinegraph.studies.plan import Plan
+from kinegraph.studies.running.cases import CaseTable, runner_of
 
 Finished: TypeAlias = "tuple[int, CaseTable]"
 S = TypeVar("S")

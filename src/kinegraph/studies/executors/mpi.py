@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Any
 
 from kinegraph.extras import extra
-from kinegraph.studies.cases import run_known, runner_key
 from kinegraph.studies.executors.executor import Finished, S
 from kinegraph.studies.executors.threads import Threads
 from kinegraph.studies.plan import Plan
+from kinegraph.studies.running.cases import run_known, runner_key
 
 _AHEAD = 2  # chunks under way for each rank that works
 

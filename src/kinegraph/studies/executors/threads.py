@@ -11,9 +11,9 @@ import numpy as np
 
 from kinegraph.errors import StudyError
 from kinegraph.jit.parallel import cores
-from kinegraph.studies.cases import CaseTable, runner_of
 from kinegraph.studies.executors.executor import Alone, Finished
 from kinegraph.studies.plan import Plan
+from kinegraph.studies.running.cases import CaseTable, runner_of
 
 _LOOK = 0.2  # seconds between two looks whether Ctrl-C was pressed
 

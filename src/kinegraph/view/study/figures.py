@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import StudyError
 from kinegraph.studies.results import Study
-from kinegraph.studies.statistics import rank_correlations
+from kinegraph.studies.statistics.summaries import rank_correlations
 from kinegraph.view.plot import COLOURS, styled, written
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from kinegraph.errors import MissingPackageError, StudyError
-from kinegraph.studies.intervals import Estimate
 from kinegraph.studies.results import Study
+from kinegraph.studies.statistics.intervals import Estimate
 from kinegraph.studies.storage import write_whole
 from kinegraph.view.study.figures import figure_of
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import StudyError
 from kinegraph.extras import extra
-from kinegraph.studies.intervals import Estimate, mean, quantile, wilson
-from kinegraph.studies.samples import Samples
+from kinegraph.studies.sampling.samples import Samples
+from kinegraph.studies.statistics.intervals import Estimate, mean, quantile, wilson
 
 Floats = NDArray[np.float64]
 

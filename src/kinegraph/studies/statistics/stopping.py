@@ -12,9 +12,9 @@ import numpy as np
 
 from kinegraph.errors import StudyError
 from kinegraph.model.names import did_you_mean
-from kinegraph.studies.cases import CaseTable
-from kinegraph.studies.intervals import Estimate, check_confidence, mean, wilson
 from kinegraph.studies.outcomes.table import OutcomeTable
+from kinegraph.studies.running.cases import CaseTable
+from kinegraph.studies.statistics.intervals import Estimate, check_confidence, mean, wilson
 
 _TEXT = re.compile(r"\s*(.+?)\s*(?:\+-|±)\s*([0-9.eE+-]+)\s*(?:@\s*([0-9.]+)\s*)?")
 _FEWEST = 30  # cases before an interval means anything

@@ -15,7 +15,7 @@ from kinegraph.files import read_input_text
 from kinegraph.model.evaluate import number
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.formula import formula
-from kinegraph.studies.distributions import Ball, Choice, Distribution, Normal, Uniform
+from kinegraph.studies.sampling.distributions import Ball, Choice, Distribution, Normal, Uniform
 
 #: What a user gives for the law of a name: the law, its text, or a list of values to choose from.
 Law: TypeAlias = "Distribution | str | ArrayLike"

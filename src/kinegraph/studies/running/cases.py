@@ -19,11 +19,11 @@ from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.results.recording import Grid
 from kinegraph.solve.results.status import Status
-from kinegraph.studies.each import EachCase
 from kinegraph.studies.outcomes.outputs import output_graph
 from kinegraph.studies.outcomes.reductions import Reduced
 from kinegraph.studies.plan import Plan
-from kinegraph.studies.starts import Starts, starts
+from kinegraph.studies.running.each import EachCase
+from kinegraph.studies.running.starts import Starts, starts
 
 #: The status of a case that could not begin.
 NOT_STARTED = "NOT_STARTED"

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.errors import StudyError
-from kinegraph.studies.distributions import Choice, Distribution, Floats
+from kinegraph.studies.sampling.distributions import Choice, Distribution, Floats
 
 
 class Design(Enum):

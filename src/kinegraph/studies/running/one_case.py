@@ -14,10 +14,10 @@ from kinegraph.simulate.run import INTERVALS, Input, simulate
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.problem import Sampled
 from kinegraph.solve.results.solution import Solution
-from kinegraph.studies.cases import runner_of
 from kinegraph.studies.plan import Plan
-from kinegraph.studies.samples import case_seed
-from kinegraph.studies.starts import starts
+from kinegraph.studies.running.cases import runner_of
+from kinegraph.studies.running.starts import starts
+from kinegraph.studies.sampling.samples import case_seed
 
 
 @dataclass(frozen=True)

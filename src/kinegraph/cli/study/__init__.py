@@ -1,0 +1,99 @@
+"""`kinegraph study`: many cases of one model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.simulate import InputOption
+from kinegraph.cli.study.options import StudyOptions, planned
+from kinegraph.cli.study.report import finish, show_case
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary", metavar="NAME=LAW", help="q1=uniform(-0.1,0.1), m1=normal(1,0.1), x,y=disc(0.1); repeat it."
+        ),
+    ] = None,
+    cases: Annotated[int | None, typer.Option("--cases", metavar="N", help="Besides the nominal case; 100.")] = None,
+    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long each case runs.")] = 10.0,
+    outcomes: Annotated[
+        list[str] | None,
+        typer.Option("--outcome", metavar="NAME=FORMULA", help="top=max(tip.z), when=time(low); else the end state."),
+    ] = None,
+    classes: Annotated[
+        list[str] | None, typer.Option("--class", metavar="NAME=CONDITION", help="low=happened(low); first that holds.")
+    ] = None,
+    success: Annotated[str | None, typer.Option(metavar="CONDITION", help="What counts as success: top > 0.")] = None,
+    events: Annotated[
+        list[str] | None, typer.Option("--event", metavar="NAME=FORMULA", help="Record when a formula passes zero.")
+    ] = None,
+    stop: Annotated[
+        list[str] | None, typer.Option("--stop", metavar="NAME=FORMULA", help="Stop when a formula passes zero.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE,...", help="Initial values and parameters, as formulas if wanted."),
+    ] = None,
+    inputs: InputOption = None,
+    method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams or bdf.")] = "dop853",
+    rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-8,
+    atol: Annotated[float | None, typer.Option(help="Absolute tolerance per step.")] = None,
+    step: Annotated[float | None, typer.Option(help="Length of fixed steps, in seconds.")] = None,
+    design: Annotated[str, typer.Option(help="random, latin, sobol, halton, saltelli or table.")] = "random",
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Of all samples; 0.")] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="INTERVAL", help="End when it is narrow enough: 'success +- 0.01'.")
+    ] = None,
+    trajectories: Annotated[
+        int | None, typer.Option(metavar="N", help="Keep the states of all cases at N equal intervals (Zarr).")
+    ] = None,
+    case: Annotated[int | None, typer.Option("--case", metavar="N", help="Run case N alone, and print it.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads of this process; else all cores.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster there: tcp://HOST:8786.")
+    ] = None,
+    mpi: Annotated[bool, typer.Option("--mpi", help="On all ranks: mpiexec -n 8 kinegraph study ... --mpi.")] = False,
+    chunk: Annotated[int | None, typer.Option(metavar="N", help="Cases of one piece of work.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Keep all there; what is there already is not run again."),
+    ] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Plots and statistics as one .html page.")] = None,
+    native: Annotated[
+        bool | None, typer.Option("--native/--interpret", help="Compile or not; else more than a few cases are.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Run many cases of a model, drawn by laws or by a design; or of a study file (.toml), which says all of that.
+
+    Example: kinegraph study double-pendulum --cases 1000 --vary "q1=uniform(-1,1)" --outcome "top=max(tip.z)" -o DIR
+    Exit code 130 says that Ctrl-C ended it; the same command goes on where it was.
+    """
+    from kinegraph.studies.executors.choice import chosen_executor
+    from kinegraph.studies.file import is_study_file
+    from kinegraph.studies.run import run_plan
+
+    options = StudyOptions(
+        vary, outcomes, classes, events, stop, settings, inputs, method, rtol, atol, step, duration, trajectories,
+        design, success,
+    ) if not is_study_file(source.model) else None  # fmt: skip
+    compiled = "auto" if native is None else native
+    plan, known = planned(source, options, vary, cases, seed, chunk, compiled)
+    if case is not None:
+        show_case(plan, case, json)
+        return
+    executor = chosen_executor(threads, cluster, mpi)
+    found = run_plan(plan, until or known, output, executor, False if quiet or json else None)
+    if mpi and not executor.leads:
+        return
+    finish(found, output, page, json)

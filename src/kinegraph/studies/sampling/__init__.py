@@ -1,0 +1,1 @@
+"""The numbers of every case: laws, designs, samples."""

@@ -1,0 +1,1 @@
+"""Statistics of cases: intervals of confidence, summaries, sensitivity, when there are enough."""
