@@ -20,6 +20,9 @@ _MODULES = {
     "kernels": "Kernels: compile time, time per call, batches (needs gcc).",
     "loops": "Loops over bodies: time against the length of a chain.",
     "closed-loops": "Accelerations of closed loops beside Pinocchio C++ (needs a C++ compiler).",
+    "iftomm": "The IFToMM problems A01 to A05: error and time beside published ones.",
+    "long-runs": "Loops over a million steps: how far they open, how well energy is kept.",
+    "linkages": "Four-bar and slider-crank beside Exudyn's generalized-alpha at equal accuracy.",
     "unknown-forces": "Unknown forces: the equations formed in two ways, operations and times.",
     "ik": "Inverse kinematics: all solutions, time per pose beside EAIK.",
     "bicycle": "The benchmark bicycle: time to compile, time per call, weave and capsize speeds.",
@@ -35,6 +38,9 @@ _ROOMS = {
     "ik": "tasks.inverse_kinematics",
     "continuation": "tasks.continuation",
     "bicycle": "tasks.bicycle",
+    "iftomm": "linkages.iftomm",
+    "long-runs": "linkages.long_runs",
+    "linkages": "linkages.beside_exudyn",
 }
 #: The programs of others that benches compare with; they come with the extra `bench`.
 _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmeel", "eaik")

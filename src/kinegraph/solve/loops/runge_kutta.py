@@ -201,8 +201,8 @@ def failed(method: Method, control: Control, work: Work, counters: Array, code: 
 
 @part
 def too_small(method: Method, control: Control, work: Work, counters: Array, constrained: bool) -> int:
-    """Why no step is short enough: the position is singular, or something else."""
-    if constrained and work.projected[LOWEST] < MEANINGLESS:
+    """Why no step is short enough: a singular position is near, or something else."""
+    if constrained and near_singular(work, LOWEST):
         counters[COMPONENT] = int(work.projected[ROW])
         return SINGULAR_PLACE
     return failed(method, control, work, counters, TOO_SMALL)

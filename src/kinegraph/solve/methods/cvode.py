@@ -26,13 +26,14 @@ from kinegraph.solve.loops.record import (
     INTERRUPTED,
     NOT_A_NUMBER,
     RUNNING,
+    SINGULAR_PLACE,
     STEPS,
     TIME,
     TOO_MANY_STEPS,
     TOO_SMALL,
     Saving,
 )
-from kinegraph.solve.loops.step import TAYLOR, System, Work, project
+from kinegraph.solve.loops.step import HIGHEST, LATEST, LOWEST, ROW, TAYLOR, System, Work, project
 from kinegraph.solve.methods.capabilities import Capabilities
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import loop_system
@@ -50,6 +51,7 @@ _STUCK = 20  # steps that do not move the clock
 _MISSED, _MISSED_PER_TOLERANCE = 1e-10, 10.0  # how far a state may be from unit quaternions and constraints
 _REPORT_EVERY = 256  # steps between two looks at the progress bar
 _FIRST, _LONGEST = 1 / 64, 1 / 8  # steps after an event: of the time between it and the one before
+_SINGULAR = 1e-6  # pivots below this part of the usual explain that no step is short enough
 _SHORTEST = 1e-13  # the first step after an event: of all times
 
 
@@ -222,12 +224,17 @@ class _Trajectory:
         self.session.call("CVodeSetMaxStep", (ctypes.c_double, chosen if isfinite(chosen) else 0.0))
 
     def _too_small(self) -> int:
+        if self.problem.rhs.rows and self._work.projected[LATEST] < _SINGULAR * self._work.projected[HIGHEST]:
+            self.recorder.counters[COMPONENT] = int(self._work.projected[ROW])
+            return SINGULAR_PLACE
         self.recorder.counters[COMPONENT] = max(self.callbacks.bad, 0)
         return NOT_A_NUMBER if self.callbacks.bad >= 0 else TOO_SMALL
 
     def _failed(self, flag: int) -> Ending:
         if flag in (-8, -9, -10, -11):  # the right-hand side could not be evaluated
             return ending_of(self._too_small(), self.problem, self.recorder, self.time)
+        if (code := self._too_small()) == SINGULAR_PLACE:
+            return ending_of(code, self.problem, self.recorder, self.time)
         status = Status.STEP_TOO_SMALL if flag in (-3, -4) else Status.SOLVER_FAILED
         return Ending(status, self.time, detail=f"CVODE returned {flag}")
 
@@ -240,6 +247,7 @@ class _Trajectory:
             return
         projected = self._work.x[: len(self.y)]
         projected[:] = self.y
+        self._work.projected[LOWEST] = 1.0
         project(self._common[0], self._work, self.time)
         far = max(_MISSED, _MISSED_PER_TOLERANCE * self.control.rtol)
         if np.any(np.abs(projected - self.y) > far * (1.0 + np.abs(self.y))):

@@ -1,0 +1,1 @@
+"""Benches of mechanisms with loops: published problems, long runs, other programs."""
