@@ -22,6 +22,7 @@ from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
 from kinegraph.io.robot.xml import Element, read_xml
 from kinegraph.io.sdf.load import read_sdf
 from kinegraph.io.urdf.load import read_urdf
+from kinegraph.io.vectors import load_vectors
 from kinegraph.model.changes.lock import lock as lock_coordinates
 from kinegraph.model.changes.set_parameters import with_parameters
 from kinegraph.model.expression import Scalar
@@ -83,8 +84,8 @@ def load(
     angle_tolerance: float = ANGLE_TOLERANCE,
     parameters: Mapping[str, Scalar] | str | Path | None = None,
 ) -> Mechanism:
-    """A mechanism from a file (the model language, URDF, MJCF, SDF, a Denavit-Hartenberg table as CSV), or by its name
-    in the library. What a file holds decides how it is read: XML is told apart by its root element.
+    """A mechanism from a file (the model language, URDF, MJCF, SDF, a Denavit-Hartenberg table as CSV, vectors as
+    TOML), or by its name in the library. What a file holds decides how it is read: XML is told apart by its root.
     A LeftOutWarning says what the file says and the equations do not have; `mechanism.report` keeps it. `ReadOptions`
     explains the options; the readers in `kinegraph.io` take more.
     """
@@ -156,4 +157,6 @@ def _without_xml(source: str | Path, kind: ModelFormat, options: ReadOptions) ->
         return library.mechanism(str(source))
     if kind is ModelFormat.TABLE:
         return load_denavit_hartenberg(source, angle_tolerance=options.angle_tolerance).mechanism
+    if kind is ModelFormat.VECTORS:
+        return load_vectors(source)
     return load_records(source)

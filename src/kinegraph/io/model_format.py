@@ -19,6 +19,7 @@ class ModelFormat(Enum):
     MJCF = "MJCF"
     SDF = "SDFormat"
     TABLE = "a Denavit-Hartenberg table"
+    VECTORS = "a table of vectors"
 
 
 #: Names of files that hold XML, whatever their first letters look like.
@@ -52,6 +53,9 @@ _FOREIGN_NAMES = {
 }
 
 
+_TABLES = {".csv": ModelFormat.TABLE, ".toml": ModelFormat.VECTORS}
+
+
 def holds_xml(path: str | PathLike[str]) -> bool:
     """Whether a file is to be read as XML. A file of a foreign kind is a ModelError that says what to do."""
     suffix = Path(path).suffix.lower()
@@ -68,7 +72,7 @@ def holds_xml(path: str | PathLike[str]) -> bool:
 
 def format_by_name(path: str | PathLike[str]) -> ModelFormat:
     """The format of a file that holds no XML."""
-    return ModelFormat.TABLE if Path(path).suffix.lower() == ".csv" else ModelFormat.RECORDS
+    return _TABLES.get(Path(path).suffix.lower(), ModelFormat.RECORDS)
 
 
 def format_by_root(root: Element) -> ModelFormat:

@@ -68,4 +68,4 @@ def _coordinates(legs: Sequence[FoundLeg]) -> dict[Exchanged, Exchanged]:
 
 
 def _cycle(symbols: Sequence[Symbol]) -> dict[Exchanged, Exchanged]:
-    return {one: following for one, following in pairwise([*symbols, symbols[0]])}
+    return dict(pairwise([*symbols, symbols[0]]))

@@ -1,0 +1,216 @@
+"""A TOML file of vectors becomes a mechanism.
+
+    name = "arm"
+    gravity = [0, 0, -9.81]
+
+    [[link]]
+    axis = [0, 0, 1]                              # of joint 1, which carries link 1
+    r = { 1 = [0, 0, 0.4], 2 = [0, 0, -0.4] }     # from joints 1 and 2 to the centre of mass of link 1
+    mass = 5
+    moments = [0.25, 0.01, 0.25]                  # principal, about the link's x, y, z
+    start = -0.5                                  # of the coordinate, 0 if left out
+    accept_inertia = true                         # moments that no real body has are taken as stated
+
+All vectors are in the axes of their link, which are its principal axes. Link k hangs by joint k on the link that has an
+r of joint k, else on the ground: this is the branch matrix of the algorithms. `axis_before` gives the axis in the axes
+of the link before, where it has other components there.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.files import read_input_text
+from kinegraph.io.robot.placement import negative
+from kinegraph.io.vectors.zero_pose import Three, zero_pose
+from kinegraph.model.expression import Expression, Name, Number
+from kinegraph.model.mechanism import (
+    ZERO,
+    Axis,
+    Body,
+    Coordinate,
+    Inertia,
+    Mechanism,
+    Parameter,
+    Quaternion,
+    Rotation,
+    Shift,
+    Transform,
+)
+from kinegraph.model.names import did_you_mean, model_name_from
+from kinegraph.model.places import Places
+from kinegraph.model.validation.mechanism import validate
+
+_MAX_BYTES = 5_000_000
+_WORDS = ("axis", "axis_before", "r", "mass", "moments", "accept_inertia", "start")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A row of the table; `r` by the number of the joint."""
+
+    number: int
+    axis: Three
+    axis_before: Three
+    r: Mapping[int, Three]
+    mass: Fraction
+    moments: Three
+    start: Fraction
+    accepted: bool
+
+
+def load_vectors(path: str | PathLike[str], *, symbolic: bool = False) -> Mechanism:
+    """Read a table of vectors; `symbolic`: lengths, masses and moments are parameters with the values of the table."""
+    return read_vectors(read_input_text(path, _MAX_BYTES, "table"), Path(path).stem, str(path), symbolic=symbolic)
+
+
+def read_vectors(text: str, name: str = "mechanism", source: str = "", *, symbolic: bool = False) -> Mechanism:
+    """A mechanism from the text of such a table."""
+    try:
+        table = tomllib.loads(text, parse_float=Fraction)
+    except (tomllib.TOMLDecodeError, ValueError) as error:
+        raise ModelError(f"this is no table of vectors: {error}", Place(1, 1, source), "write it as TOML") from None
+    return _Reader(source, symbolic).mechanism(table, name)
+
+
+class _Reader:
+    """One table on its way to a mechanism."""
+
+    def __init__(self, source: str, symbolic: bool) -> None:
+        self.place = Place(1, 1, source)
+        self.symbolic = symbolic
+        self.parameters: dict[str, Parameter] = {}
+
+    def mechanism(self, table: Mapping[str, object], name: str) -> Mechanism:
+        self._known(table, ("name", "gravity", "link"), "the table")
+        rows = table.get("link")
+        if not isinstance(rows, list) or not rows:
+            raise self._error("the table has no links", "write one [[link]] for every link")
+        links = [self._link(row, number) for number, row in enumerate(rows, 1)]
+        before = self._links_before(links)
+        bodies = tuple(self._body(link, before.get(link.number)) for link in links)
+        coordinates = tuple(Coordinate(f"q{link.number}", Number(link.start)) for link in links)
+        x, y, z = self._vector(table.get("gravity", [0, 0, Fraction(-981, 100)]), "gravity")
+        title = model_name_from(str(table.get("name", name)))
+        gravity = (Number(x), Number(y), Number(z))
+        found = Mechanism(title, bodies, coordinates, tuple(self.parameters.values()), gravity)
+        validate(found, Places())
+        return found
+
+    def _link(self, row: object, number: int) -> Link:
+        where = f"link {number}"
+        if not isinstance(row, dict):
+            raise self._error(f"{where} is no table", "write [[link]] and its rows below")
+        self._known(row, _WORDS, where)
+        for word in ("axis", "r"):
+            if word not in row:
+                raise self._error(f"{where} has no {word}", f"write {word} = ..., see docs/robots.md")
+        axis = self._direction(row["axis"], f"axis of {where}")
+        axis_before = self._direction(row.get("axis_before", row["axis"]), f"axis_before of {where}")
+        moments = self._vector(row.get("moments", [0, 0, 0]), f"moments of {where}")
+        accepted = row.get("accept_inertia", False) is True
+        mass, start = (self._number(row.get(word, 0), f"{word} of {where}") for word in ("mass", "start"))
+        return Link(number, axis, axis_before, self._arms(row["r"], number), mass, moments, start, accepted)
+
+    def _arms(self, rows: object, number: int) -> dict[int, Three]:
+        if not isinstance(rows, dict) or not all(key.isdecimal() for key in rows):
+            raise self._error(f"r of link {number} is no table of joints", "write r = { 1 = [x, y, z], 2 = [x, y, z] }")
+        found = {int(key): self._vector(value, f"r of link {number}, joint {key}") for key, value in rows.items()}
+        if number not in found:
+            raise self._error(f"link {number} has no r of its own joint {number}", f"add {number} = [x, y, z] to its r")
+        return found
+
+    def _links_before(self, links: Sequence[Link]) -> dict[int, Link]:
+        """The link each joint sits on; a joint no link mentions sits on the ground."""
+        found: dict[int, Link] = {}
+        for link in links:
+            for joint in link.r:
+                if joint == link.number:
+                    continue
+                if not link.number < joint <= len(links):
+                    remedy = "number links outwards: a joint has a higher number than the link it sits on"
+                    raise self._error(f"link {link.number} has an r of joint {joint}", remedy)
+                if joint in found:
+                    both = f"{found[joint].number} and {link.number}"
+                    raise self._error(
+                        f"joint {joint} sits on links {both}", "close loops by `loop` in the model language"
+                    )
+                found[joint] = link
+        return found
+
+    def _body(self, link: Link, before: Link | None) -> Body:
+        number = link.number
+        steps: list[Transform] = []
+        if before is not None:
+            steps += self._shifts(before.r[number], f"r{before.number}_{number}", -1)
+            steps += zero_pose(link.axis, link.r[number], link.axis_before, before.r[number])
+        steps += _turn(link.axis, Name(f"q{number}"))
+        steps += self._shifts(link.r[number], f"r{number}_{number}", 1)
+        mass = self._symbol(f"m{number}", link.mass)
+        moments = [self._symbol(f"J{number}{axis}", item) for axis, item in zip("xyz", link.moments, strict=True)]
+        inertia = Inertia(mass, *moments, accepted=link.accepted)
+        return Body(f"L{number}", None if before is None else f"L{before.number}", tuple(steps), inertia)
+
+    def _shifts(self, vector: Three, name: str, sign: int) -> list[Transform]:
+        found: list[Transform] = []
+        for axis, letter, amount in zip(Axis, "xyz", vector, strict=True):
+            if amount:
+                distance = self._symbol(f"{name}{letter}", amount)
+                found.append(Shift(axis, distance if sign > 0 else negative(distance)))
+        return found
+
+    def _symbol(self, name: str, value: Fraction) -> Expression:
+        """A number of the table: itself, or a parameter with this value; zero is always zero."""
+        if not self.symbolic or not value:
+            return Number(value) if value else ZERO
+        self.parameters[name] = Parameter(name, Number(value))
+        return Name(name)
+
+    def _direction(self, value: object, what: str) -> Three:
+        found = self._vector(value, what)
+        if not any(found):
+            raise self._error(f"{what} is zero", "write a vector along the joint's axis")
+        return found
+
+    def _vector(self, value: object, what: str) -> Three:
+        if not isinstance(value, list) or len(value) != 3:
+            raise self._error(f"{what} is {value!r}", "write three numbers: [x, y, z]")
+        x, y, z = (self._number(item, what) for item in value)
+        return x, y, z
+
+    def _number(self, value: object, what: str) -> Fraction:
+        if isinstance(value, bool) or not isinstance(value, int | Fraction):
+            raise self._error(f"{what} is {value!r}", "write a number")
+        return Fraction(value)
+
+    def _known(self, row: Mapping[str, object], words: Sequence[str], where: str) -> None:
+        for word in row:
+            if word not in words:
+                raise self._error(f"{where} has a row {word!r}", did_you_mean(word, words))
+
+    def _error(self, message: str, remedy: str | None) -> ModelError:
+        return ModelError(message, self.place, remedy or "")
+
+
+def _turn(axis: Three, angle: Expression) -> tuple[Transform, ...]:
+    """A rotation about an axis of the link: elementary, or between two constant turns that bring z onto the axis."""
+    lengths = [item for item in axis if item]
+    if len(lengths) == 1:
+        along = next(one for one, item in zip(Axis, axis, strict=True) if item)
+        return (Rotation(along, angle if lengths[0] > 0 else negative(angle)),)
+    x, y, z = axis
+    length = Fraction(float(x * x + y * y + z * z) ** 0.5)
+    onto = (length + z, -y, x, Fraction(0))
+    back = (length + z, y, -x, Fraction(0))
+    return _constant(onto), Rotation(Axis.Z, angle), _constant(back)
+
+
+def _constant(components: tuple[Fraction, Fraction, Fraction, Fraction]) -> Quaternion:
+    e0, e1, e2, e3 = map(Number, components)
+    return Quaternion((e0, e1, e2, e3))

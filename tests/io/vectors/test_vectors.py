@@ -1,0 +1,76 @@
+"""Tables of vectors give the mechanisms that were written by hand from the same tables."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import ModelError
+from kinegraph.io.vectors import load_vectors, read_vectors
+from kinegraph.io.vectors.zero_pose import quaternion, zero_pose
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("model", ["rackovic-6r", "rackovic-14r"])
+def test_the_tables_of_the_dissertation(model: str) -> None:
+    """The library's models were written by hand, with the zero pose worked out on paper."""
+    read, written = kg.load(HERE / f"{model}.toml"), kg.load(model)
+    kernels = [kg.compile(one, "H,gravity,bias") for one in (read, written)]
+    random = np.random.default_rng(5)
+    for _ in range(3):
+        q, v = random.uniform(-2, 2, (2, len(read.coordinates)))
+        found, expected = (kernel(q, v) for kernel in kernels)
+        for name in ("H", "gravity", "bias"):
+            np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=1e-12)
+
+
+def test_symbols_keep_the_values_of_the_table() -> None:
+    arm = load_vectors(HERE / "rackovic-6r.toml", symbolic=True)
+    assert {"m4", "J4x", "r4_4y", "r4_5y"} <= {one.name for one in arm.parameters}
+    q = [0.1, 0.2, -0.4, 1.1, 0.7, -0.3]
+    np.testing.assert_allclose(kg.compile(arm, "H")(q), kg.compile(kg.load("rackovic-6r"), "H")(q), atol=1e-13)
+
+
+def test_an_oblique_axis_turns_about_itself() -> None:
+    text = "[[link]]\naxis = [1, 2, 2]\nr = { 1 = [0.3, 0, 0] }\nmass = 2\nmoments = [0.1, 0.2, 0.3]"
+    arm = read_vectors(text)
+    n, r, moments = np.array([1, 2, 2]) / 3, np.array([0.3, 0, 0]), np.array([0.1, 0.2, 0.3])
+    expected = n @ (moments * n) + 2 * np.sum(np.cross(n, r) ** 2)
+    assert kg.compile(arm, "H")([0.7])[0, 0] == pytest.approx(expected, abs=1e-14)
+
+
+def test_the_zero_pose_continues_the_way_to_the_joint() -> None:
+    """Both links along x, the axis along z: the centre of the second lies beyond the joint, so nothing is turned."""
+    assert zero_pose((0, 0, 1), (1, 0, 0), (0, 0, 1), (-1, 0, 0)) == ()
+
+
+def test_quaternions_of_rotations_by_half_turns() -> None:
+    for k in range(3):
+        turn = [[(1 if i == k else -1) if i == j else 0 for j in range(3)] for i in range(3)]
+        assert [abs(item) for item in quaternion(turn)] == [0, *(int(i == k) for i in range(3))]
+
+
+LINK = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[link]\n", "no table of vectors"),
+        ("name = 'x'", "no links"),
+        ("[[link]]\naxis = [0, 0, 0]\nr = { 1 = [1, 0, 0] }", "axis of link 1 is zero"),
+        ("[[link]]\naxis = [0, 0]\nr = { 1 = [1, 0, 0] }", "three numbers"),
+        ("[[link]]\naxis = [0, 0, 1]\nr = { 2 = [1, 0, 0] }", "no r of its own joint 1"),
+        ("[[link]]\naxis = [0, 0, 1]", "link 1 has no r"),
+        (LINK + "inertia = [1, 1, 1]", "moments"),
+        (LINK.replace("r = {", "r = { 3 = [1, 0, 0],"), "joint 3"),
+        (LINK.replace("mass = 1", "mass = 'heavy'"), "mass of link 1 is 'heavy'"),
+        (LINK.replace("mass = 1", "mass = -1"), "mass"),
+        (LINK.replace("[1, 0, 0]", "[nan, 0, 0]"), "no table of vectors"),
+    ],
+)
+def test_what_is_wrong_is_said(text: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        read_vectors(text)
