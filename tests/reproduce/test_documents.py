@@ -2,7 +2,7 @@
 
 from kinegraph.reproduce.document import Chapter, Document, reproduced
 from kinegraph.reproduce.documents import DOCUMENTS
-from kinegraph.reproduce.documents.database import numbers_of_example
+from kinegraph.reproduce.documents.database import numbers_of_example, symbolic_element
 from kinegraph.reproduce.entry import Entry, Verdict, number
 from kinegraph.reproduce.page import html, markdown
 
@@ -13,6 +13,11 @@ def test_table_2_2_of_the_dissertation() -> None:
     assert len(entries) == 6 + 36 + 216
     assert [entry.name for entry in entries if entry.verdict is not Verdict.AGREES] == ["C^5_56"]
     assert next(entry for entry in entries if entry.name == "C^5_56").verdict is Verdict.EXPLAINED
+
+
+def test_the_printed_element_is_ours() -> None:
+    (entry,) = symbolic_element()
+    assert entry.verdict is Verdict.AGREES
 
 
 def test_pages_say_everything_and_let_nothing_out_of_its_cell() -> None:

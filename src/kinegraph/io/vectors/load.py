@@ -153,8 +153,8 @@ class _Reader:
         steps += _turn(link.axis, Name(f"q{number}"))
         steps += self._shifts(link.r[number], f"r{number}_{number}", 1)
         mass = self._symbol(f"m{number}", link.mass)
-        moments = [self._symbol(f"J{number}{axis}", item) for axis, item in zip("xyz", link.moments, strict=True)]
-        inertia = Inertia(mass, *moments, accepted=link.accepted)
+        Jx, Jy, Jz = (self._symbol(f"J{number}{axis}", item) for axis, item in zip("xyz", link.moments, strict=True))
+        inertia = Inertia(mass, Jx, Jy, Jz, accepted=link.accepted)
         return Body(f"L{number}", None if before is None else f"L{before.number}", tuple(steps), inertia)
 
     def _shifts(self, vector: Three, name: str, sign: int) -> list[Transform]:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from importlib.resources import files
 
 
+def text(name: str) -> str:
+    """A printed formula or file, as it stands."""
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
 def table(name: str) -> dict[str, tuple[str, ...]]:
     """The rows of a table by their first column; numbers stay the text that is printed."""
-    lines = (files(__package__) / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+    lines = text(f"{name}.tsv").splitlines()
     rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return {first: tuple(rest) for first, *rest in rows}
