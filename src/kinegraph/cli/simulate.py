@@ -69,6 +69,10 @@ def run(
         bool | None,
         typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
     ] = None,
+    loops: Annotated[
+        bool | None,
+        typer.Option("--loops/--no-loops", help="Accelerations by loops over bodies; else only where bodies are many."),
+    ] = None,
     estimate_error: Annotated[
         bool, typer.Option("--estimate-error", help="Run again with a hundredth of the tolerance; say what agrees.")
     ] = False,
@@ -97,6 +101,7 @@ def run(
         "inputs": input_values(assignments(inputs or (), "--input")), "events": read_events(events, stop),
         "grid": points or None,
         "native": "auto" if native is None else native,
+        "loops": loops,
         "progress": False if quiet or json else None,
     }  # fmt: skip
     solution = simulate(mechanism, duration, control=control, **options)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from kinegraph.codegen.arrays import Doubles
+from kinegraph.codegen.arrays import Doubles, batch_rows
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations
@@ -137,6 +137,12 @@ class Kernel(ABC):
         if missing:
             raise KernelError(f"argument {missing[0]!r} is missing: the kernel takes {', '.join(names)}")
         return tuple(given[name] for name in names)
+
+    def rows(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> list[Doubles]:
+        """Many states, a table for every argument: rows that all states share are repeated."""
+        rows, inputs = batch_rows(self.arguments, self.arranged(values, named))
+        sizes = (len(argument.symbols) for argument in self.arguments)
+        return [np.broadcast_to(one.array, (rows, size)) for one, size in zip(inputs, sizes, strict=True)]
 
     def refuse_out(self, out: object) -> None:
         """KernelError for memory that this form of code cannot write to."""

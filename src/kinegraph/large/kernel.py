@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
-from kinegraph.codegen.arrays import Doubles, batch_rows, vector
+from kinegraph.codegen.arrays import Doubles, vector
 from kinegraph.codegen.kernel import Kernel, Recipe, Result
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
@@ -61,10 +61,8 @@ class LoopedKernel(Kernel):
     def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """The outputs for many states, one after the other; an argument of one state serves all."""
         self.refuse_out(out)
-        rows, inputs = batch_rows(self.arguments, self.arranged(values, named))
-        tables = [np.broadcast_to(one.array, (rows, len(self.arguments[k].symbols))) for k, one in enumerate(inputs)]
-        found = [self.by_name(self(*(table[row] for table in tables))) for row in range(rows)]
-        shapes = [(output.name, (rows, *output.shape)) for output in self.outputs]
+        found = [self.by_name(self(*row)) for row in zip(*self.rows(values, named), strict=True)]
+        shapes = [(output.name, (len(found), *output.shape)) for output in self.outputs]
         results = {name: np.array([one[name] for one in found]).reshape(shape) for name, shape in shapes}
         return results if len(results) > 1 else next(iter(results.values()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,6 +57,9 @@ class Equations(ABC):
         self.runtime = tuple(runtime)
         numbers = bound_parameters(mechanism, True, values)
         self.bound: dict[str, Expression] = {name: value for name, value in numbers.items() if name not in runtime}
+
+    #: Loops over bodies compute the accelerations: there is no graph of the rates, and no Jacobian.
+    by_loops: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -154,7 +158,8 @@ class Equations(ABC):
         """x in its parts, so that batch code can take each from an array of its own."""
         ends = np.cumsum([len(self.names), 1, len(self.forces.sampled), len(self.runtime)])
         parts = zip("ytup", np.split(np.arange(ends[-1]), ends[:-1]), strict=True)
-        return [Argument(name, tuple(self.symbols[int(k)] for k in part)) for name, part in parts if len(part)]
+        symbols = self.symbols
+        return [Argument(name, tuple(symbols[int(k)] for k in part)) for name, part in parts if len(part)]
 
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
         """The right-hand side; with its Jacobian if it is wanted."""

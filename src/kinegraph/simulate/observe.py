@@ -80,6 +80,12 @@ def named(equations: Equations, rows: Rows) -> dict[str, Floats]:
     return {one.name: np.broadcast_to(values[one.name], rows.times.shape) for one in wanted}
 
 
+def observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tuple[str, ...]]:
+    """The columns that are computed from the states, and which of them cannot change."""
+    graph = quantities(equations)
+    return observed(equations, graph, rows), first_integrals(equations.in_velocities, graph, rows)
+
+
 def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[str, ...]:
     """Which of energy (less its accounts) and momenta cannot change: their rates vanish at random states.
 

@@ -20,16 +20,8 @@ from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.observe import (
-    Rows,
-    checks,
-    drift_checks,
-    drift_facts,
-    first_integrals,
-    named,
-    observed,
-    quantities,
-)
+from kinegraph.simulate.looped import LoopedForm, looped_observation, takes_loops
+from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -64,6 +56,7 @@ def simulate(
     step: float | None = None,
     control: Control | None = None,
     native: Native = "auto",
+    loops: bool | None = None,
     progress: bool | None = None,
 ) -> Solution:
     """Run a mechanism for `duration` seconds.
@@ -79,6 +72,7 @@ def simulate(
     rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
     control: a step controller, in place of rtol, atol and step.
     native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
+    loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities where they can.
     progress: show a bar; None shows it where someone is looking.
     """
     mechanism = mechanism_of(mechanism)
@@ -94,7 +88,8 @@ def simulate(
     values = parameters or {}
     happening = read_events(events)
     check_method(solver, mechanism, happening)
-    equations = FORMS[solver.capabilities.form](mechanism, values, forces)
+    form = LoopedForm if takes_loops(mechanism, solver, loops) else FORMS[solver.capabilities.form]
+    equations = form(mechanism, values, forces)
     q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
     state = equations.pack(q, v, np.zeros(0))
     task = Task(equations, solver, chosen, state, span, signal, happening, save, progress)
@@ -181,10 +176,10 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     columns |= accounts
     columns |= zip(mechanism.layout.integrals, run.states.T[mechanism.layout.integral_part.slice], strict=True)
     columns |= named(equations, rows)
-    graph = quantities(equations)
-    columns |= observed(equations, graph, rows)
-    integrals = first_integrals(equations.in_velocities, graph, rows) if not finished.reset else ()
-    kept = checks(equations, integrals, columns, rows, rtol)
+    observe = looped_observation if equations.by_loops else observation
+    found, integrals = observe(equations, rows)
+    columns |= found
+    kept = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
     return Solution(
         model=mechanism.name,
         method=finished.solver.name,

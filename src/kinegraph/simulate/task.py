@@ -11,6 +11,7 @@ from time import perf_counter
 import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
+from kinegraph.errors import SolveError
 from kinegraph.jit.straight import StraightKernel
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import event_set
@@ -45,6 +46,8 @@ class Task:
     def run(self, native: Native) -> tuple[Run, Decision]:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
         wanted = forced(native)
+        if self.equations.by_loops:
+            return self._attempt(self._by_loops(wanted))
         if wanted is not None:
             return self._attempt(Decision(wanted, forced=True))
         decision = self._beforehand()
@@ -67,7 +70,7 @@ class Task:
             self._loading.wait()
         shown = bar(self.progress, *self.span, label=self.equations.mechanism.name)
         watched = None
-        if not decision.forced and execution is not Execution.NATIVE:
+        if not (decision.forced or self.equations.by_loops or execution is Execution.NATIVE):
             shown = watched = self._watched(shown, decision, rhs)
         run = self.solver.integrate(problem, self.control, self.save, events, shown)
         self._loading.learn(run.statistics.loading)
@@ -87,6 +90,13 @@ class Task:
         return Loading(self.solver.name, self.solver.loops, self.progress is not False)
 
     # deciding
+
+    @staticmethod
+    def _by_loops(wanted: Execution | None) -> Decision:
+        """Loops over bodies are compiled, and Python calls them: the one way they can be executed."""
+        if wanted is Execution.INTERPRETED:
+            raise SolveError("loops over bodies are compiled: leave native=False away, or give loops=False")
+        return Decision(Execution.KERNEL)
 
     def _beforehand(self) -> Decision:
         """With steps of one length all is known before; else nothing: the interpreter begins, unless much is to do."""

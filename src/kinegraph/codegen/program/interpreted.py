@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kinegraph.codegen.arrays import Doubles, batch_rows, vector
+from kinegraph.codegen.arrays import Doubles, vector
 from kinegraph.codegen.kernel import Kernel, Recipe, Result
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.program.lower import lower
@@ -70,11 +70,9 @@ class InterpretedKernel(Kernel):
     def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
         """The outputs for many states, by NumPy over all of them."""
         self.refuse_out(out)
-        rows, inputs = batch_rows(self.arguments, self.arranged(values, named))
-        tables = [np.broadcast_to(one.array, (rows, len(self.arguments[k].symbols))) for k, one in enumerate(inputs)]
-        columns = dict(zip(self._names, np.hstack(tables).T, strict=True))
-        found = interpret(self.graph, columns)
-        results = {one.name: np.broadcast_to(found[one.name], (rows, *one.shape)) for one in self.outputs}
+        table = np.hstack(self.rows(values, named))
+        found = interpret(self.graph, dict(zip(self._names, table.T, strict=True)))
+        results = {one.name: np.broadcast_to(found[one.name], (len(table), *one.shape)) for one in self.outputs}
         return results if len(results) > 1 else next(iter(results.values()))
 
     def _joined(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> Doubles:

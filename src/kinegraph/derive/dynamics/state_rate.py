@@ -121,6 +121,28 @@ def state_rate(
     return builder.graph([Output("rate", (len(rates),), tuple(rates))])
 
 
+def rates_and_forces(mechanism: Mechanism, bound: Mapping[str, Expression], forces: Forces = NO_FORCES) -> Graph:
+    """All of y' but the accelerations: `position_rates`, the joint `forces` they follow from, and what is `further`.
+
+    For accelerations that no graph gives: loops over bodies compute them. `further` are the integrals of
+    quasi-velocities and the power of the forces.
+    """
+    forces.check(mechanism)
+    builder = Builder()
+    names = Names(builder, mechanism, bound)
+    given = input_meanings(mechanism, names, forces)
+    moving = position_rates(mechanism, builder, [names[name] for name in mechanism.layout.velocities])
+    further = [names.scalar(one.value) for one in mechanism.quasivelocities]
+    if WORK in account_names(mechanism, forces):
+        further.append(_power(mechanism, names, given))
+    parts = {
+        "position_rates": moving,
+        "forces": [given[name] for name in mechanism.layout.forces],
+        "further": further,
+    }
+    return builder.graph([Output(name, (len(part),), tuple(one.index for one in part)) for name, part in parts.items()])
+
+
 def input_meanings(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
     """What every input symbol stands for."""
     found = {}

@@ -1,0 +1,116 @@
+"""The motion of large mechanisms: accelerations by loops over bodies, in place of code written out for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kinegraph.codegen.arrays import Doubles, vector
+from kinegraph.codegen.kernel import Kernel, Recipe, Result
+from kinegraph.codegen.program.interpreted import InterpretedKernel
+from kinegraph.compiler.compile import LARGE, compile
+from kinegraph.derive.dynamics.state_rate import rates_and_forces
+from kinegraph.derive.quantities.variables import depends_on_time
+from kinegraph.errors import SolveError
+from kinegraph.graph.node import Graph
+from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.equations import Equations, VelocityForm
+from kinegraph.simulate.observe import ENERGY, KINETIC, POTENTIAL, Rows
+from kinegraph.simulate.point_paths import point_columns
+from kinegraph.solve.methods.capabilities import StateForm
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.problem.problem import Floats, RightHandSide
+
+
+def takes_loops(mechanism: Mechanism, solver: Solver, loops: bool | None) -> bool:
+    """Whether a run computes accelerations by loops over bodies; `loops` forces it, or the contrary.
+
+    SolveError where loops are to be taken and cannot.
+    """
+    suits = not (mechanism.elements or is_constrained(mechanism))
+    wanted = loops if loops is not None else suits and len(mechanism.layout.velocities) > LARGE
+    if not wanted:
+        return False
+    why = "" if suits else f"{mechanism.name} has elements, loops or constraints"
+    if solver.capabilities.jacobian:
+        why = f"{solver.name} needs the Jacobian of the rates"
+    elif solver.capabilities.form is not StateForm.VELOCITIES:
+        why = f"{solver.name} needs the equations in momenta"
+    if why:
+        remedy = "choose dop853 or dopri5" if suits else "leave loops=True away"
+        raise SolveError(f"{why}, which loops over bodies do not give: {remedy}, or give loops=False")
+    return True
+
+
+class LoopedRate(Kernel):
+    """y' = [N(q) v, qdd, further] with accelerations by loops; what is around them is interpreted."""
+
+    form = "looped"
+
+    def __init__(self, accelerations: Kernel, around: InterpretedKernel) -> None:
+        self._accelerations, self._around = accelerations, around
+        self.arguments = around.arguments
+        self.operations = None
+        positions, forces, further = (output.size for output in around.outputs)
+        self._positions, self._forces = positions, positions + forces
+        self.outputs = (Result("rate", (positions + forces + further,)),)
+        self._time = len(self.arguments[0].symbols)
+
+    @property
+    def recipe(self) -> Recipe:
+        return LoopedRate, (self._accelerations, self._around)
+
+    def flat(self, x: Doubles) -> Sequence[float]:
+        """The rates for x = [y, t, u, p]."""
+        around = np.asarray(self._around.flat(x))
+        rates, forces, further = np.split(around, (self._positions, self._forces))
+        q, v = x[: self._positions], x[self._positions : self._forces]
+        known = {"q": q, "v": v, "tau": forces, "t": x[self._time]}
+        found = self._accelerations(*(known[argument.name] for argument in self._accelerations.arguments))
+        joined: list[float] = np.concatenate([rates, found, further]).tolist()
+        return joined
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        """The rates of one state."""
+        given = zip(self.arguments, self.arranged(values, named), strict=True)
+        return np.array(self.flat(np.concatenate([np.atleast_1d(vector(one, value)) for one, value in given])))
+
+    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
+        """The rates of many states, one after the other."""
+        self.refuse_out(out)
+        return np.array([self.flat(row) for row in np.hstack(self.rows(values, named))])
+
+
+class LoopedForm(VelocityForm):
+    """y = [q, v], its accelerations by loops over bodies."""
+
+    by_loops = True
+
+    @property
+    def rate(self) -> Graph:
+        raise SolveError("loops over bodies give numbers, no graph of the rates: simulate with loops=False")
+
+    def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
+        """The right-hand side; loops are compiled, what is around them is interpreted."""
+        accelerations = compile(self.mechanism, "qdd", parameters=self.bound, loops=True)
+        around = rates_and_forces(self.mechanism, self.bound, self.forces)
+        return RightHandSide(
+            code=LoopedRate(accelerations, InterpretedKernel(around, self._arguments())),
+            names=self.names,
+            inputs=len(self.forces.sampled),
+            quaternions=self.mechanism.layout.quaternions,
+        )
+
+
+def looped_observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tuple[str, ...]]:
+    """Columns of energies and output points, and what cannot change. Momenta are not computed by loops."""
+    known = {"q": rows.q, "v": rows.v, "t": rows.times}
+    energies = compile(equations.mechanism, "energy", parameters=equations.bound, loops=True)
+    kinetic, potential = energies.batch(*(known[argument.name] for argument in energies.arguments)).T
+    columns = {KINETIC: kinetic, POTENTIAL: potential, ENERGY: kinetic + potential}
+    # there are no elements here: with nothing that depends on time, energy changes by the work of forces alone
+    integrals = () if depends_on_time(equations.mechanism) else (ENERGY,)
+    return columns | point_columns(equations, rows), integrals
