@@ -11,7 +11,7 @@ import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import SolveError
 from kinegraph.simulate.equations import VelocityForm
-from kinegraph.simulate.looped import LoopedForm
+from kinegraph.simulate.large.looped import LoopedForm
 from kinegraph.simulate.run import read_inputs
 from kinegraph.solve.results.solution import Solution
 from tests.cli.run import runner

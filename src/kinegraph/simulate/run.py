@@ -20,7 +20,7 @@ from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.looped import LoopedForm, looped_observation, takes_loops
+from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task

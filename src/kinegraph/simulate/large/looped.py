@@ -18,8 +18,8 @@ from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, VelocityForm
+from kinegraph.simulate.large.point_paths import point_columns
 from kinegraph.simulate.observe import ENERGY, KINETIC, POTENTIAL, Rows
-from kinegraph.simulate.point_paths import point_columns
 from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.problem.problem import Floats, RightHandSide

@@ -1,0 +1,1 @@
+"""Runs of large mechanisms, by loops over bodies."""
