@@ -16,8 +16,10 @@ def test_table_2_2_of_the_dissertation() -> None:
 
 
 def test_the_printed_element_is_ours() -> None:
-    (entry,) = symbolic_element()
-    assert entry.verdict is Verdict.AGREES
+    """But for two moments in each other's place, which have the same value in the table."""
+    as_printed, exchanged = symbolic_element()
+    assert as_printed.verdict is Verdict.EXPLAINED
+    assert exchanged.verdict is Verdict.AGREES
 
 
 def test_pages_say_everything_and_let_nothing_out_of_its_cell() -> None:
