@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from kinegraph.tasks.linear.modes import modes
     from kinegraph.tasks.linear.response import response
     from kinegraph.tasks.runs.fit import fit
+    from kinegraph.tasks.runs.gradient import gradient
     from kinegraph.tasks.runs.sensitivities import sensitivities
     from kinegraph.tasks.runs.synthesise import synthesise
     from kinegraph.view.look import view
@@ -84,6 +85,7 @@ _HOMES = {
     "export": "kinegraph.export.write",
     "fit": "kinegraph.tasks.runs.fit",
     "formula": "kinegraph.notation.text",
+    "gradient": "kinegraph.tasks.runs.gradient",
     "integrals": "kinegraph.tasks.integrals",
     "interpret": "kinegraph.graph.interpret",
     "inverse_dynamics": "kinegraph.tasks.forces.unknown_forces",
@@ -135,6 +137,7 @@ __all__ = [
     "export",
     "fit",
     "formula",
+    "gradient",
     "integrals",
     "interpret",
     "inverse_dynamics",

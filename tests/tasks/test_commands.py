@@ -41,6 +41,10 @@ from tests.cli.run import runner
             "sensitivity double-pendulum --for 0.1 --by m1,q1(0) --results tip.x,energy --integral cost=q1^2",
             {"t", "results", "by", "at", "values", "derivatives"},
         ),
+        (
+            "sensitivity double-pendulum --for 0.1 --by m1,q1(0) --results tip.x --backward",
+            {"t", "results", "by", "at", "values", "derivatives"},
+        ),
     ],
 )
 def test_json(capsys, command, keys):
@@ -67,7 +71,7 @@ def test_json(capsys, command, keys):
         ("sensitivity double-pendulum --for 1 --by mm1", "has no 'mm1'"),
         ("fit double-pendulum missing.csv --unknown m1", "missing.csv"),
         ("fit double-pendulum missing.csv --unknown m1 --bounds m1=3", "NAME=FROM:TO"),
-        ("sensitivity four-bar --for 1 --by b", "loops or constraints"),
+        ("sensitivity four-bar --for 1 --by bb", "has no 'bb'"),
     ],
 )
 def test_mistakes_are_named(capsys, command, message):

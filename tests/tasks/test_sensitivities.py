@@ -181,11 +181,6 @@ def test_mistakes_are_named(arguments, message):
         sensitivities("double-pendulum", **{"duration": 0.1, "progress": False} | arguments)
 
 
-def test_loops_are_refused():
-    with pytest.raises(TaskError, match="loops or constraints"):
-        sensitivities("four-bar", 0.1, "b")
-
-
 def test_what_does_not_move_is_refused():
     with pytest.raises(TaskError, match="does not move"):
         sensitivities(kg.parse("parameters k = 1; Post | Sx(2) | m(k);"), 1, "k")

@@ -27,6 +27,7 @@ _MODULES = {
     "ik": "Inverse kinematics: all solutions, time per pose beside EAIK.",
     "bicycle": "The benchmark bicycle: time to compile, time per call, weave and capsize speeds.",
     "continuation": "Special points of equilibria beside AUTO-07p (needs auto-07p, gcc and gfortran).",
+    "gradients": "Derivatives of a run by many parameters, forwards and backwards in time.",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
@@ -41,6 +42,7 @@ _ROOMS = {
     "iftomm": "linkages.iftomm",
     "long-runs": "linkages.long_runs",
     "linkages": "linkages.beside_exudyn",
+    "gradients": "tasks.gradients",
 }
 #: The programs of others that benches compare with; they come with the extra `bench`.
 _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmeel", "eaik")

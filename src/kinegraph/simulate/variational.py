@@ -13,14 +13,13 @@ import numpy as np
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import request_of
+from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
-from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
-from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm, row_values
@@ -50,8 +49,6 @@ class VariationalForm(VelocityForm):
         by: Sequence[str],
         integrands: Mapping[str, Expression],
     ) -> None:
-        if is_constrained(mechanism):
-            raise SolveError(f"{mechanism.name}: runs with loops or constraints are not differentiated yet")
         super().__init__(mechanism, values, forces, runtime)
         self.by = tuple(by)
         self.integrands = dict(integrands)
@@ -94,6 +91,19 @@ class VariationalForm(VelocityForm):
         roots = moved(self.motion.outputs, transfer(self.motion, builder))[0].nodes
         derivatives = [along(root) for along in self.directions(builder) for root in roots]
         return builder.graph([Output("rate", (len(self.names),), (*roots, *derivatives))])
+
+    @cached_property
+    def returned(self) -> Graph | None:
+        """The step onto the constraints with its derivative: columns are taken to what the constraints allow."""
+        if self.projection is None:
+            return None
+        builder = Builder()
+        wanted = [self.projection.output(name) for name in (PROJECTED, PIVOTS)]
+        state, pivots = moved(wanted, transfer(self.projection, builder))
+        integrals = [builder.symbol(Kind.INPUT, name) for name in self.integrands]
+        roots = (*state.nodes, *integrals)
+        derivatives = [along(root) for along in self.directions(builder) for root in roots]
+        return builder.graph([Output("y", (len(self.names),), (*roots, *derivatives)), pivots])
 
     def directions(self, builder: Builder) -> Iterator[ForwardDerivative]:
         """For each name of `by` what takes the total derivative of nodes by it."""

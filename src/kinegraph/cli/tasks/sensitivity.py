@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from kinegraph.cli.common import JsonOption, assignments, print_json
@@ -31,6 +33,9 @@ def run(
     method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, adams or bdf.")] = "dop853",
     rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-10,
     points: Annotated[int, typer.Option(min=1, help="Equal intervals that --json prints.")] = 100,
+    backward: Annotated[
+        bool, typer.Option("--backward", help="At the end only, backwards in time: for many parameters.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -38,38 +43,59 @@ def run(
 
     Example: kinegraph sensitivity double-pendulum --for 2 --by m1,l1,q1(0) --results tip.x,tip.z
     """
-    from kinegraph.tasks.runs.sensitivities import sensitivities
-
     mechanism = source.mechanism()
-    initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
+    initial, values = split_settings(mechanism, assignments(settings or (), "--set"))
+    parameters = formulas(values)
     wanted = formula_list(results)
     integrands = assignments(integrals or (), "--integral")
+    asked = [*wanted, *integrands] if wanted else None
+    driven = input_values(assignments(inputs or (), "--input"))
+    progress = False if quiet or json else None
+    if backward:
+        from kinegraph.tasks.runs.gradient import gradient
+
+        last = gradient(
+            mechanism, duration, by, results=asked, integrals=integrands, initial=initial, parameters=parameters,
+            inputs=driven, method=method, rtol=rtol, progress=progress,
+        )  # fmt: skip
+        shown = _Shown([last.time], last.results, last.by, last.at, last.values[None], last.derivatives[None])
+        _show(shown, json, last.model)
+        return
+    from kinegraph.tasks.runs.sensitivities import sensitivities
+
     found = sensitivities(
-        mechanism,
-        duration,
-        by,
-        results=[*wanted, *integrands] if wanted else None,
-        integrals=integrands,
-        initial=initial,
-        parameters=formulas(parameters),
-        inputs=input_values(assignments(inputs or (), "--input")),
-        grid=points,
-        method=method,
-        rtol=rtol,
-        progress=False if quiet or json else None,
-    )
+        mechanism, duration, by, results=asked, integrals=integrands, initial=initial, parameters=parameters,
+        inputs=driven, grid=points, method=method, rtol=rtol, progress=progress,
+    )  # fmt: skip
+    shown = _Shown(found.times.tolist(), found.results, found.by, found.at, found.values, found.derivatives)
+    _show(shown, json, found.model)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What both ways have in common: values and derivatives, the first index that of time."""
+
+    times: list[float]
+    results: tuple[str, ...]
+    by: tuple[str, ...]
+    at: np.ndarray
+    values: np.ndarray
+    derivatives: np.ndarray
+
+
+def _show(found: _Shown, json: bool, model: str) -> None:
     if json:
         print_json(
             {
-                "t": found.times.tolist(), "results": found.results, "by": found.by, "at": found.at.tolist(),
+                "t": found.times, "results": found.results, "by": found.by, "at": found.at.tolist(),
                 "values": found.values.tolist(), "derivatives": found.derivatives.tolist(),
             }
         )  # fmt: skip
         return
-    typer.echo(f"{found.model}: derivatives at t = {found.times[-1]:.9g}")
+    typer.echo(f"{model}: derivatives at t = {found.times[-1]:.9g}")
     rows = [("value", "", *(f"{value:.10g}" for value in found.values[-1]))]
     rows += [
         (f"by {name}", f"{value:.6g}", *(f"{entry:.10g}" for entry in column))
-        for name, value, column in zip(found.by, found.at.tolist(), found.final.T, strict=True)
+        for name, value, column in zip(found.by, found.at.tolist(), found.derivatives[-1].T, strict=True)
     ]
     show_table(("", "at", *found.results), rows)

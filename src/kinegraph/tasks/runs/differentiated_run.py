@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from kinegraph.model.expression import PI, TIME, Expression, Scalar
 from kinegraph.model.expression import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.simulate.adjoint import AdjointForm
 from kinegraph.simulate.arguments import check_inputs, initial_values
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.formula import formula
@@ -33,9 +35,11 @@ from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.execution import Native
-from kinegraph.solve.results.recording import Save, Statistics
+from kinegraph.solve.problem.problem import Signals
+from kinegraph.solve.results.recording import Run, Save, Statistics
 from kinegraph.solve.results.status import Status
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.runs.assembled_start import AssembledStart
 
 #: Formulas by name, or formulas that are their own names.
 Results: TypeAlias = Mapping[str, Scalar] | Sequence[str] | str
@@ -81,25 +85,26 @@ class DifferentiatedRun:
         results: Mapping[str, Expression] | None = None,
         integrands: Mapping[str, Expression] | None = None,
     ) -> None:
-        _require_tree(mechanism)
+        _require_motion(mechanism)
         self._settings = settings
         self._solver = solver_of(settings.method)
         if self._solver.capabilities.form is not StateForm.VELOCITIES:
             raise TaskError("derivatives need a method in velocities: choose e.g. method='dop853'")
         self.by = by
         check_inputs(settings.inputs)
-        forces, self._signals = read_inputs(mechanism, settings.inputs)
+        forces, self.signals = read_inputs(mechanism, settings.inputs)
         mechanism = opened(mechanism, forces)
         self._parameters = tuple(name for name in by if not name.endswith(_AT_START))
         self._initial = tuple(name for name in by if name.endswith(_AT_START))
         self.form = _form(mechanism, settings, forces, (*self._parameters, *self._initial), integrands or {})
-        wanted = results or {name: formula(name) for name in self.form.motion_names}
-        self.results = tuple(wanted)
-        _check_formulas(self.form, wanted)
-        self._graph: Graph = self.form.results(tuple(wanted.values()))
+        self.formulas = results or {name: formula(name) for name in self.form.motion_names}
+        self.results = tuple(self.formulas)
+        _check_formulas(self.form, self.formulas)
         self._start, self.values = self._beginning(mechanism, settings)
 
-    def _beginning(self, mechanism: Mechanism, settings: RunSettings) -> tuple[StartDerivative, Floats]:
+    def _beginning(
+        self, mechanism: Mechanism, settings: RunSettings
+    ) -> tuple[StartDerivative | AssembledStart, Floats]:
         """Where runs start, and the values of the variables that the model and the settings say."""
         numbers = parameter_values(mechanism, settings.parameters)
         initial = initial_values(mechanism, settings.initial)
@@ -109,49 +114,98 @@ class DifferentiatedRun:
         parameters = np.array([known[name] for name in self._parameters])
         state = dict(zip(self._state_names, start.raw(parameters).tolist(), strict=True))
         found = {**known, **{name + _AT_START: value for name, value in state.items()}}
-        return start, np.array([found[name] for name in self.by], dtype=float)
+        values = np.array([found[name] for name in self.by], dtype=float)
+        if not is_constrained(mechanism):
+            return start, values
+        given = [name.removesuffix(_AT_START) for name in self._initial]
+        first = parameters, {self._state_names.index(name): state[name] for name in given}
+        held = (*initial, *given)
+        return AssembledStart(mechanism, start, settings.parameters, self._parameters, held, first), values
+
+    @cached_property
+    def motion(self) -> VariationalForm:
+        """The motion alone, without derivatives."""
+        form = self.form
+        return VariationalForm(form.mechanism, form.values, form.forces, form.runtime, (), form.integrands)
+
+    @cached_property
+    def adjoint(self) -> AdjointForm:
+        """The motion backwards in time with its adjoint."""
+        return AdjointForm.of(self.form)
+
+    @cached_property
+    def _graph(self) -> Graph:
+        return self.form.results(tuple(self.formulas.values()))
 
     @property
     def _state_names(self) -> tuple[str, ...]:
         layout = self.form.mechanism.layout
         return (*layout.positions, *layout.velocities)
 
-    def at(self, values: Floats, span: tuple[float, float], save: Save) -> DifferentiatedRows:
-        """One run; TaskError if it does not reach its end."""
+    def started(self, values: Floats) -> tuple[Floats, Floats, Floats]:
+        """The parameters, the first state, and its derivatives: parameters first, then initial values."""
         by_name = dict(zip(self.by, values.tolist(), strict=True))
         parameters = np.array([by_name[name] for name in self._parameters], dtype=float)
         given = {self._state_names.index(name.removesuffix(_AT_START)): by_name[name] for name in self._initial}
-        state, columns = self._start.at(parameters, given)
+        return (parameters, *self._start.at(parameters, given))
+
+    def in_order(self, columns: Floats) -> Floats:
+        """Columns by parameter and initial value, in the order of `by`."""
+        order = [(*self._parameters, *self._initial).index(name) for name in self.by]
+        return np.asarray(columns[..., order])
+
+    def at(self, values: Floats, span: tuple[float, float], save: Save) -> DifferentiatedRows:
+        """One run; TaskError if it does not reach its end."""
+        parameters, state, columns = self.started(values)
         motion = len(self.form.motion_names)
         first = np.zeros((1 + len(self.by), motion))
         first[0, : len(state)], first[1:, : len(state)] = state, columns.T
-        task = Task(
-            self.form, self._solver, self._settings.control, first.ravel(), span, self._signals, (), save,
-            self._settings.progress, parameters,
-        )  # fmt: skip
-        run, _ = task.run(self._settings.native)
-        if run.ending.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        if not run.ending.status.good:
-            raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {run.ending}")
-        rows = np.hstack(
-            [run.states, run.times[:, None], self._signals.values(run.times), np.tile(parameters, (len(run.times), 1))]
-        )
-        self._require_continuous(rows)
+        run = self.integrated(self.form, first.ravel(), span, self.signals, save, parameters)
+        rows = self.rows(run, parameters)
+        require_continuous(self.form, rows)
         found = row_values(self._graph, self.form.symbols, rows)
         count = len(run.times)
         results = np.broadcast_to(found["values"], (count, len(self.results)))
         slopes = np.broadcast_to(found["derivatives"], (count, len(self.results), len(self.by)))
-        order = [(*self._parameters, *self._initial).index(name) for name in self.by]
-        return DifferentiatedRows(run.times, np.array(results), np.array(slopes[:, :, order]), run.statistics)
+        return DifferentiatedRows(run.times, np.array(results), self.in_order(np.array(slopes)), run.statistics)
 
-    def _require_continuous(self, rows: Floats) -> None:
-        time = self.form.jump(rows)
-        if time is not None:
-            raise TaskError(
-                f"{self.form.mechanism.name}: forces jump at about t = {time:.6g} (sign or select in a formula)\n"
-                "  derivatives across a jump are not computed: write a continuous law, e.g. tanh(v/0.01) for sign(v)"
-            )
+    def integrated(
+        self,
+        form: VariationalForm,
+        state: Floats,
+        span: tuple[float, float],
+        signals: Signals,
+        save: Save,
+        parameters: Floats,
+    ) -> Run:
+        """A run of any form of these equations that reaches its end; else TaskError."""
+        settings = self._settings
+        task = Task(
+            form, self._solver, settings.control, state, span, signals, (), save, settings.progress, parameters
+        )  # fmt: skip
+        run, _ = task.run(settings.native)
+        if run.ending.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if not run.ending.status.good:
+            raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {run.ending}")
+        return run
+
+    def rows(self, run: Run, parameters: Floats) -> Floats:
+        """What all graphs take, row by row: state, time, inputs, parameters."""
+        count = len(run.times)
+        return np.hstack(
+            [run.states, run.times[:, None], self.signals.values(run.times), np.tile(parameters, (count, 1))]
+        )
+
+
+def require_continuous(form: VariationalForm, rows: Floats) -> None:
+    """TaskError if forces jump between rows of a run."""
+    time = form.jump(rows)
+    if time is not None:
+        raise TaskError(
+            f"{form.mechanism.name}: forces jump at about t = {time:.6g} (sign or select in a formula)\n"
+            "  derivatives across a jump are not computed: write a continuous law, e.g. tanh(v/0.01) for sign(v)"
+        )
 
 
 def variables(mechanism: Mechanism, by: Sequence[str] | str, what: str = "by") -> tuple[str, ...]:
@@ -222,11 +276,6 @@ def _check_formulas(form: VariationalForm, wanted: Mapping[str, Expression]) -> 
             raise TaskError(f"{name}: {form.mechanism.name} has no {used!r}\n  {did_you_mean(used, known)}")
 
 
-def _require_tree(mechanism: Mechanism) -> None:
+def _require_motion(mechanism: Mechanism) -> None:
     if not mechanism.layout.positions:
         raise TaskError(f"{mechanism.name} has no coordinates: it does not move")
-    if is_constrained(mechanism):
-        raise TaskError(
-            f"{mechanism.name} has loops or constraints: derivatives of such runs are not computed yet\n"
-            "  trees are: write the mechanism in independent coordinates"
-        )

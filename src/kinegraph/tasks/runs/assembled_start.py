@@ -1,0 +1,107 @@
+"""Where a run of a mechanism with loops or constraints starts, and how that depends on parameters and initial values.
+
+Independent coordinates and velocities start as the model or the user says; the others follow from the constraints, and
+so do their derivatives: J dq = -d(constraints)/dp, J dv = -d(rates)/dq dq - d(rates)/dp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.derive.constraints.rank import dependent_columns, row_rank
+from kinegraph.errors import TaskError
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.start_derivative import StartDerivative
+from kinegraph.tasks.cyclic import holonomic_rows
+from kinegraph.tasks.equations import JACOBIAN, RATE, VALUE, parameter_slope, row_kernel, slope
+from kinegraph.tasks.kernels import called
+from kinegraph.tasks.operating_point import Floats, OperatingPoint
+
+
+class AssembledStart:
+    """The start of a StartDerivative, made to fit.
+
+    held: names of positions and velocities that are given. Which others are independent is decided at the first state.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        start: StartDerivative,
+        values: Mapping[str, Scalar],
+        runtime: Sequence[str],
+        held: Sequence[str],
+        first: tuple[Floats, Mapping[int, float]],
+    ) -> None:
+        if mechanism.layout.quaternions:
+            raise TaskError(
+                f"{mechanism.name}: derivatives of loops with free rotations (quaternions) are not computed\n"
+                "  write the rotation with Rx, Ry, Rz"
+            )
+        self._mechanism, self._start = mechanism, start
+        self._values, self._runtime = dict(values), tuple(runtime)
+        self._kernel = row_kernel(mechanism, self._values, self._runtime)
+        size = len(mechanism.layout.positions)
+        raw, _ = start.at(*first)
+        place = self._assembler(first[0]).assembled(raw[:size], raw[size:], held)
+        jacobian = self._rows(place.q, place.v, first[0])[JACOBIAN]
+        names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+        given = [name in held for name in names]
+        self._positions = _Split(jacobian[holonomic_rows(mechanism)], given[:size])
+        self._velocities = _Split(jacobian, given[size:])
+        self._offset = np.zeros(2 * size)
+        independent = [*self._positions.independent, *(size + k for k in self._velocities.independent)]
+        self._offset[independent] = np.concatenate([place.q, place.v])[independent] - raw[independent]
+        self._independent = tuple(names[k] for k in independent)
+
+    def raw(self, parameters: Floats) -> Floats:
+        """q and v as they are written, independent ones where they start."""
+        return self._start.raw(parameters) + self._offset
+
+    def at(self, parameters: Floats, given: Mapping[int, float]) -> tuple[Floats, Floats]:
+        """q and v, and their derivatives: a column for each parameter, then one for each given initial value."""
+        size = len(self._mechanism.layout.positions)
+        state, columns = self._start.at(parameters, given)
+        state = state + self._offset
+        place = self._assembler(parameters).assembled(state[:size], state[size:], self._independent)
+        found = self._rows(place.q, place.v, parameters)
+        by_parameter = {name: [found[parameter_slope(word, name)] for word in (VALUE, RATE)] for name in self._runtime}
+        values, rates = np.zeros((2, len(found[VALUE]), columns.shape[1]))
+        for number, (value, rate) in enumerate(by_parameter.values()):
+            values[:, number], rates[:, number] = value, rate
+        holonomic = holonomic_rows(self._mechanism)
+        q = self._positions.filled(found[JACOBIAN][holonomic], columns[:size], values[holonomic])
+        v = self._velocities.filled(found[JACOBIAN], columns[size:], rates + found[slope(RATE, "dq")] @ q)
+        return np.concatenate([place.q, place.v]), np.vstack([q, v])
+
+    def _assembler(self, parameters: Floats) -> Assembler:
+        return Assembler(self._mechanism, self._values | dict(zip(self._runtime, parameters.tolist(), strict=True)))
+
+    def _rows(self, q: Floats, v: Floats, parameters: Floats) -> dict[str, Floats]:
+        layout = self._mechanism.layout
+        given = tuple(zip(self._runtime, parameters.tolist(), strict=True))
+        point = OperatingPoint(q, v, np.zeros(len(layout.forces)), np.zeros(len(layout.inputs)), 0.0, given)
+        return called(self._kernel, point.arguments())
+
+
+class _Split:
+    """Which columns of a Jacobian are solved for, chosen once: those that are given are independent if they can be."""
+
+    def __init__(self, jacobian: Floats, given: Sequence[bool]) -> None:
+        self._rows = list(row_rank(jacobian).independent)
+        order = [*np.flatnonzero(given), *np.flatnonzero(~np.asarray(given))]  # later columns are taken first
+        chosen = dependent_columns(jacobian[self._rows][:, order]) if self._rows else ()
+        self._dependent = sorted(int(order[k]) for k in chosen)
+        self.independent = [k for k in range(jacobian.shape[1]) if k not in self._dependent]
+
+    def filled(self, jacobian: Floats, columns: Floats, missing: Floats) -> Floats:
+        """Columns whose dependent entries make J columns + missing vanish."""
+        found = columns.copy()
+        if self._dependent:
+            right = jacobian[self._rows][:, self.independent] @ columns[self.independent] + missing[self._rows]
+            found[self._dependent] = -np.linalg.solve(jacobian[np.ix_(self._rows, self._dependent)], right)
+        return found

@@ -1,0 +1,106 @@
+"""Derivatives of runs with loops, and backwards in time: against trees, forward derivatives and differences."""
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import TaskError
+from kinegraph.simulate.adjoint import reversed_signals
+from kinegraph.solve.problem.problem import Sampled, signals
+
+TREE = """
+    parameters l = 0.9, m = 1.3, k = 2;
+    coordinates q1 = 0.5, q2 = 0.3; gravity 0, -9.81, 0;
+    Upper       | Rz(q1)         | Sy(-0.4), m(m), Jz(0.11);
+    Lower~Upper | Sy(-l), Rz(q2) | Sy(-0.3), m(0.7), Jz(0.05);
+    spring coil | on(q2), stiffness(k); damper oil | on(q1), damping(0.2);
+"""
+#: The same with each body on its own, in absolute coordinates that do not fit at first, and two pins.
+MAXIMAL = """
+    parameters l = 0.9, m = 1.3, k = 2;
+    coordinates q1 = 0.5, q2 = 0.3, x1 = 0.2, y1 = -0.35, x2 = 0.6, y2 = -1; gravity 0, -9.81, 0;
+    Upper | Sx(x1), Sy(y1), Rz(q1)      | m(m), Jz(0.11);
+    Lower | Sx(x2), Sy(y2), Rz(q1 + q2) | m(0.7), Jz(0.05);
+    loop top   | revolute | Upper: Sy(0.4)     |;
+    loop elbow | revolute | Upper: Sy(0.4 - l) | Lower: Sy(0.3);
+    spring coil | on(q2), stiffness(k); damper oil | on(q1), damping(0.2);
+"""
+BY = ["l", "q1(0)", "m", "k", "q2'(0)"]
+RUN = {"results": ["q1", "q2'", "cost", "energy"], "integrals": {"cost": "q1^2*m"}, "native": False, "progress": False}
+START = {"q1": 0.5, "q2": 0.3, "q1'": 0, "q2'": 0.2}
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return kg.sensitivities(kg.parse(TREE), 1, BY, grid=3, initial=START, **RUN)
+
+
+def test_pins_instead_of_a_tree(tree):
+    maximal = kg.sensitivities(kg.parse(MAXIMAL), 1, BY, grid=3, initial=START, **RUN)
+    np.testing.assert_allclose(maximal.values[:, :3], tree.values[:, :3], atol=1e-9)
+    np.testing.assert_allclose(maximal.derivatives[:, :3], tree.derivatives[:, :3], atol=2e-9)
+
+
+@pytest.mark.parametrize("model", [TREE, MAXIMAL], ids=["tree", "loops"])
+def test_backwards_is_forwards(tree, model):
+    found = kg.gradient(kg.parse(model), 1, BY, initial=START, **RUN)
+    places = slice(None) if model is TREE else slice(0, 3)  # the level of the potential differs
+    np.testing.assert_allclose(found.values[places], tree.values[-1][places], atol=1e-9)
+    np.testing.assert_allclose(found.derivatives[places], tree.final[places], rtol=1e-8, atol=1e-8)
+
+
+def test_backwards_through_five_seconds_and_a_sampled_input():
+    times = np.linspace(0, 5, 11)
+    wind = Sampled(times, np.sin(times), smooth=True)
+    arguments = {"results": ["tip.x", "q2"], "native": False, "progress": False, "inputs": {"q1": wind}}
+    by = ["m1", "m2", "l1", "l2", "q1(0)", "q2(0)", "q1'(0)", "q2'(0)"]
+    forward = kg.sensitivities("double-pendulum", 5, by, grid=1, **arguments)
+    backward = kg.gradient("double-pendulum", 5, by, **arguments)
+    size = np.abs(forward.final).max()
+    np.testing.assert_allclose(backward.derivatives / size, forward.final / size, atol=1e-8)
+
+
+def test_a_four_bar_against_differences_of_runs():
+    by = ["a", "b", "crank(0)"]
+    found = kg.sensitivities("four-bar", 0.4, by, results=["crank", "tip.x"], grid=1, native=False, progress=False)
+
+    def results(a=0.5, b=1.2, crank=0.3):
+        run = kg.simulate(
+            "four-bar", 0.4, parameters={"a": a, "b": b}, initial={"crank": crank, "crank'": 0}, rtol=1e-12, grid=1,
+            native=False, progress=False,
+        )  # fmt: skip
+        return np.array([run["crank"][-1], run["tip.x"][-1]])
+
+    h = 1e-5
+    for number, (name, value) in enumerate({"a": 0.5, "b": 1.2, "crank": 0.3}.items()):
+        slope = (results(**{name: value + h}) - results(**{name: value - h})) / (2 * h)
+        np.testing.assert_allclose(found.final[:, number], slope, rtol=1e-6, atol=1e-7)
+
+
+def test_rolling_keeps_its_derivatives_on_the_constraints():
+    """The derivative of J v = 0 by any variable vanishes along the run."""
+    sleigh = kg.parse("""
+        parameters a = 0.2;
+        coordinates x, y, th; initial x' = 1, th' = 0.5;
+        Sleigh | Sx(x), Sy(y), Rz(th) | Sx(a), m(2), Jz(0.3);
+        constraint blade | y'*cos(th) - x'*sin(th) = 0;
+    """)
+    found = kg.sensitivities(
+        sleigh, 2, ["a", "th'(0)"], results=["y'*cos(th) - x'*sin(th)"], grid=4, native=False, progress=False
+    )
+    np.testing.assert_allclose(found.derivatives, 0, atol=1e-11)
+
+
+def test_signals_backwards():
+    there = signals([Sampled([0, 1, 3], [1, 4, 2]), Sampled([0.5, 2, 2.5], [0, 1, -1], smooth=True)])
+    times = np.linspace(-0.5, 3.5, 41)
+    np.testing.assert_allclose(reversed_signals(there).values(-times), there.values(times), atol=1e-13)
+
+
+def test_mistakes_are_named():
+    with pytest.raises(TaskError, match="intervals is 0"):
+        kg.gradient("double-pendulum", 1, "m1", intervals=0)
+    free = kg.load("free-body")
+    tied = kg.parse(kg.write(free) + "\nconstraint level | z - 1 = 0;")
+    with pytest.raises(TaskError, match="free rotations"):
+        kg.sensitivities(tied, 0.1, [f"{tied.layout.positions[0]}(0)"])
