@@ -5,7 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.simulate.adjoint import reversed_signals
+from kinegraph.simulate.derivatives.adjoint import reversed_signals
 from kinegraph.solve.problem.problem import Sampled, signals
 
 TREE = """

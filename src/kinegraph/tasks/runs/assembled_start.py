@@ -15,7 +15,7 @@ from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.start_derivative import StartDerivative
+from kinegraph.simulate.derivatives.start_derivative import StartDerivative
 from kinegraph.tasks.cyclic import holonomic_rows
 from kinegraph.tasks.equations import JACOBIAN, RATE, VALUE, parameter_slope, row_kernel, slope
 from kinegraph.tasks.kernels import called

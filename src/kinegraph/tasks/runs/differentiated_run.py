@@ -20,16 +20,16 @@ from kinegraph.model.expression import PI, TIME, Expression, Scalar
 from kinegraph.model.expression import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.adjoint import AdjointForm
 from kinegraph.simulate.arguments import check_inputs, initial_values
+from kinegraph.simulate.derivatives.adjoint import AdjointForm
+from kinegraph.simulate.derivatives.start_derivative import StartDerivative
+from kinegraph.simulate.derivatives.variational import VariationalForm
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA, POTENTIAL
 from kinegraph.simulate.run import Input, opened, read_inputs
 from kinegraph.simulate.start import starting_state
-from kinegraph.simulate.start_derivative import StartDerivative
 from kinegraph.simulate.task import Task
-from kinegraph.simulate.variational import VariationalForm
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.methods.method import Solver

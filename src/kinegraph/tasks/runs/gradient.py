@@ -16,8 +16,8 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
-from kinegraph.simulate.adjoint import reversed_signals
 from kinegraph.simulate.arguments import check_length, seconds
+from kinegraph.simulate.derivatives.adjoint import reversed_signals
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.run import Input, save_at
 from kinegraph.solve.methods.by_name import Method

@@ -17,7 +17,7 @@ from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import TIME, Expression
-from kinegraph.simulate.variational import ResultNames, VariationalForm
+from kinegraph.simulate.derivatives.variational import ResultNames, VariationalForm
 from kinegraph.solve.problem.problem import Signals
 
 

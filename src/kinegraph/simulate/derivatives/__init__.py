@@ -1,0 +1,1 @@
+"""Runs with their derivatives by parameters and initial values, forwards and backwards in time."""
