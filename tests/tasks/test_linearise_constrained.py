@@ -9,7 +9,6 @@ from kinegraph.errors import AssemblyError, TaskError
 from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import OperatingPoint
-from tests.simulate.test_nonholonomic import DISC
 
 TREE = """
     coordinates q1, q2; gravity 0, -9.81, 0;
@@ -60,11 +59,11 @@ def _state(bars, crank):
 
 def test_a_rolling_disc_stands_up_above_its_critical_speed():
     """A uniform disc rolls stably upright if its rate exceeds sqrt(g/(3 r))."""
-    disc = kg.parse(DISC.format(along="r*lean'*cos(lean)*sin(psi)", across="-r*lean'*cos(lean)*cos(psi)"))
+    disc = kg.load("rolling-disc")
     critical = np.sqrt(9.81 / (3 * 0.3))
 
     def square(rate):
-        values = kg.linearise(disc, {"phi'": rate}).eigenvalues
+        values = kg.linearise(disc, {"phi'": rate, "lean": 0}).eigenvalues
         return float(np.real(values[np.argmax(np.abs(values))] ** 2))
 
     found = brentq(square, 0.5 * critical, 1.5 * critical, xtol=1e-13)

@@ -38,6 +38,7 @@ class Row:
 ROWS = (
     Row("rackovic-6r", "H,C,gravity", True, "140+107 (dissertation)"),
     Row("rackovic-14r", "H,C,gravity", True, "30607+24008 (dissertation)"),
+    Row("rackovic-14r-double", "H,C,gravity,B:support", True, "30771+24127 (dissertation)"),
     Row("puma-full", "tau", False, "301+240 (SYMORO)"),
     Row("puma-principal", "tau", False, "189+137 (SYMORO)"),
     Row("stanford-principal", "tau", False, "143+96 (SYMORO)"),
