@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.tasks.kinematics.pose_solver import NoClosedForm
 
 NAME = "double-pendulum"
 
 
 def _refusal(call: Callable[[], object]) -> str:
-    """What a call says that cannot work: a pendulum is no arm of six joints."""
-    with pytest.raises(kg.KinegraphError) as refused:
+    """What is said of an arm without closed form, as a pendulum is."""
+    with pytest.raises(NoClosedForm) as refused:
         call()
     return str(refused.value)
 

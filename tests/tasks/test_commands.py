@@ -61,7 +61,7 @@ def test_json(capsys, command, keys):
         ("response double-pendulum --over 3", "FROM:TO"),
         ("inverse double-pendulum -m q1=t --unknown tau:q1 --for 2", "no law of motion for q2"),
         ("assemble four-bar --set b=0.01 --set c=0.01", "pin stays open by"),
-        ("reactions double-pendulum --joint Uper", "no body 'Uper'"),
+        ("reactions double-pendulum --joint Uper", "'Uper' names no joint"),
         ("ik puma560 --body L6 --pose 1,2", "2 numbers"),
         ("ik puma560 --body L6 --pose 5,0,0", "not reached"),
         ("equilibria double-pendulum --within q1=1", "NAME=FROM:TO"),
