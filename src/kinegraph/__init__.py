@@ -51,8 +51,10 @@ if TYPE_CHECKING:
     from kinegraph.tasks.forces.statics import statics
     from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
     from kinegraph.tasks.integrals import integrals
+    from kinegraph.tasks.kinematics.follow import follow
     from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
     from kinegraph.tasks.kinematics.pose_solver import pose_solver
+    from kinegraph.tasks.kinematics.spring_follow import follow_by_spring
     from kinegraph.tasks.linear.linearise import linearise
     from kinegraph.tasks.linear.modes import modes
     from kinegraph.tasks.linear.response import response
@@ -84,6 +86,8 @@ _HOMES = {
     "equilibria": "kinegraph.tasks.equilibria",
     "export": "kinegraph.export.write",
     "fit": "kinegraph.tasks.runs.fit",
+    "follow": "kinegraph.tasks.kinematics.follow",
+    "follow_by_spring": "kinegraph.tasks.kinematics.spring_follow",
     "formula": "kinegraph.notation.text",
     "gradient": "kinegraph.tasks.runs.gradient",
     "integrals": "kinegraph.tasks.integrals",
@@ -136,6 +140,8 @@ __all__ = [
     "equilibria",
     "export",
     "fit",
+    "follow",
+    "follow_by_spring",
     "formula",
     "gradient",
     "integrals",

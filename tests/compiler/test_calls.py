@@ -34,6 +34,10 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "fit": lambda one, folder: kg.fit(
         one, {"t": [0.1, 0.2, 0.3], "q1": [0.09, 0.06, 0.02]}, "amplitude", native=False
     ).values.tolist(),
+    "follow": lambda one, folder: str(kg.follow(one, {"q1": "t", "q2": "0"}, [0, 0.1])),
+    "follow_by_spring": lambda one, folder: str(
+        kg.follow_by_spring(one, {"q1": "t", "q2": "0"}, [0, 0.01], stiffness=100, native=False)
+    ),
     "integrals": lambda one, folder: str(kg.integrals(one)),
     "inverse_dynamics": lambda one, folder: str(
         kg.inverse_dynamics(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])

@@ -30,6 +30,11 @@ from tests.cli.run import runner
         ("reactions double-pendulum", {"axes", "reactions"}),
         ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0", {"solutions", "family", "nearest", "method", "complete"}),
         (
+            "ik stanford --path gripper.x=1.15 --path gripper.y=0.6*cos(t)^3 --path gripper.z=0.6*sin(t)^3 --steps 2",
+            {"t", "near_singular", "crossings", *(n + "'" * k for n in ("θ1", "θ2", "d32") for k in range(3))},
+        ),
+        ("reactions double-pendulum --for 0.1", {"axes", "t", "worst"}),
+        (
             "response double-pendulum --equilibrium 1 --over 1:10:5",
             {"frequencies", "inputs", "outputs", "amplitude", "phase"},
         ),
@@ -64,6 +69,8 @@ def test_json(capsys, command, keys):
         ("reactions double-pendulum --joint Uper", "'Uper' names no joint"),
         ("ik puma560 --body L6 --pose 1,2", "2 numbers"),
         ("ik puma560 --body L6 --pose 5,0,0", "not reached"),
+        ("ik puma560 --body L6", "or a --path"),
+        ("reactions double-pendulum --plot loads.png", "add --for"),
         ("equilibria double-pendulum --within q1=1", "NAME=FROM:TO"),
         ("equilibria double-pendulum --over m1", "NAME=FROM:TO"),
         ("equilibria double-pendulum --plot a.png", "say over what"),

@@ -9,14 +9,17 @@ import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.tasks.common import show_table
+from kinegraph.cli.tasks.common import AtOption, PlotOption, show_table
+from kinegraph.cli.tasks.path import follow_path
 from kinegraph.errors import TaskError
 
 
 @reads_model
 def run(
     source: ModelSource,
-    body: Annotated[str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to be placed.")],
+    body: Annotated[
+        str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to be placed.")
+    ] = "",
     pose: Annotated[
         str,
         typer.Option(
@@ -24,17 +27,34 @@ def run(
             metavar="NUMBERS",
             help="x,y,z of a point; x,y,z,roll,pitch,yaw (as in URDF); or the 16 numbers of a 4 x 4 matrix by rows.",
         ),
-    ],
+    ] = "",
+    path: Annotated[
+        list[str] | None,
+        typer.Option("--path", metavar="WHAT=LAW", help="Follow a path: tip.x=0.4*cos(t), q4=0; several times."),
+    ] = None,
+    duration: Annotated[float, typer.Option("--for", metavar="T", help="The end time of a path in seconds.")] = 1.0,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=1_000_000, help="Of a path.")] = 100,
+    spring: Annotated[
+        float | None, typer.Option("--spring", metavar="N/M", help="Follow by fictitious springs of this stiffness.")
+    ] = None,
+    at: AtOption = None,
+    plot: PlotOption = None,
     starts: Annotated[
         int, typer.Option("--starts", min=1, max=1_000_000, help="From how many places to search.")
     ] = 256,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """All positions that bring a body to a pose, each certified by forward kinematics.
+    """All positions that bring a body to a pose, each certified by forward kinematics; or the motion along a path.
 
     Example: kinegraph ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0
+    Example: kinegraph ik stanford --path gripper.x=1.15 --path "gripper.y=0.6*cos(t)^3" --path "gripper.z=0.6*sin(t)^3"
     """
+    if path:
+        follow_path(source, path, duration, steps, spring, at, plot, settings, json)
+        return
+    if not body or not pose:
+        raise TaskError("say what is wanted: --body NAME and --pose NUMBERS, or a --path")
     from kinegraph.tasks.kinematics.inverse_kinematics import SEARCH, inverse_kinematics
 
     mechanism = source.mechanism()
