@@ -18,17 +18,15 @@ from kinegraph.cli.tasks import (
     assemble,
     equilibria,
     fit,
-    ik,
     integrals,
-    inverse,
     linearise,
     modes,
-    reactions,
     response,
     sensitivity,
-    statics,
     synthesise,
 )
+from kinegraph.cli.tasks.forces import inverse, reactions, statics
+from kinegraph.cli.tasks.kinematics import ik
 from kinegraph.errors import KinegraphError
 
 

@@ -10,7 +10,7 @@ import typer
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, PlotOption, show_table
-from kinegraph.cli.tasks.path import follow_path
+from kinegraph.cli.tasks.kinematics.path import follow_path
 from kinegraph.errors import TaskError
 
 

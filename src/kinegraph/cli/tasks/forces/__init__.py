@@ -1,0 +1,1 @@
+"""Commands on forces: unknown ones, those at rest, and what joints carry."""

@@ -1,0 +1,1 @@
+"""Commands on where bodies are: poses and paths."""
