@@ -16,6 +16,7 @@ from kinegraph.errors import DerivationError, KernelError, ModelError
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
+from kinegraph.model.constraints.underived import refuse_contact_forces
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
@@ -61,9 +62,13 @@ def request_of(
     effort: Effort | str = Effort.QUICK,
 ) -> Request:
     """A request; parameters stay symbols unless `numeric` (the model's values) or given, those of `runtime` always."""
+    wanted = quantities_of(quantities)
+    for quantity in wanted:
+        if quantity.name == "tau" or Variables.FORCES in quantity.record.arguments:
+            refuse_contact_forces(mechanism, str(quantity))
     bound = bound_parameters(mechanism, numeric, parameters)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
-    return Request(mechanism, quantities_of(quantities), fixed, effort_of(effort))
+    return Request(mechanism, wanted, fixed, effort_of(effort))
 
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:

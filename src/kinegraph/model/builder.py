@@ -196,6 +196,7 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
             loops=tuple(self._loops),
             constraints=tuple(self._constraints),
             contacts=tuple(self._contacts),
+            impacts=self._impacts,
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
         )

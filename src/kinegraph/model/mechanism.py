@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from kinegraph.display import RichDisplay
+from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.model.expression import Expression, expression
 from kinegraph.model.report import Report
 from kinegraph.model.state_layout import StateLayout
@@ -149,9 +150,9 @@ class Mechanism(RichDisplay):
     `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does
     not cover them. `elements` act on the bodies, `inputs` are the signals they may use, `unknowns` are forces to be
     found. The records give every body one joint on its base; `loops`, `constraints` and `contacts` tie them beyond
-    that. `cuts` name the joints at which the model wants its loops cut. `definitions` and `quasivelocities` are names
-    for expressions. `report` tells what a file said that is not in the mechanism, and what was rounded; it is no part
-    of what the mechanism is.
+    that, and `impacts` says how contacts meet. `cuts` name the joints at which the model wants its loops cut.
+    `definitions` and `quasivelocities` are names for expressions. `report` tells what a file said that is not in the
+    mechanism, and what was rounded; it is no part of what the mechanism is.
     """
 
     name: str
@@ -168,6 +169,7 @@ class Mechanism(RichDisplay):
     loops: tuple[AnyLoop, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     contacts: tuple[Contact, ...] = ()
+    impacts: Impacts = field(default_factory=Impacts)
     unknowns: tuple[Unknown, ...] = ()
     cuts: tuple[Cut, ...] = ()
     report: Report = field(default=Report(), compare=False, repr=False)

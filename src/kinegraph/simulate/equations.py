@@ -36,7 +36,8 @@ from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
 from kinegraph.solve.methods.capabilities import StateForm
-from kinegraph.solve.problem.problem import Floats, RightHandSide
+from kinegraph.solve.problem.problem import Floats, RightHandSide, Signals
+from kinegraph.solve.results.recording import Run
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
@@ -101,6 +102,10 @@ class Equations(ABC):
     def in_velocities(self) -> VelocityForm:
         """The same equations in velocities."""
 
+    def saved(self, run: Run, inputs: Signals) -> tuple[Floats, dict[str, Floats]]:
+        """The saved states of a run, and columns that only these equations know of."""
+        return run.states, {}
+
     def rate_jacobian(self) -> Graph:
         """d(y')/dy as a graph, row by row."""
         return rate_jacobian(self.mechanism, self.rate)
@@ -122,11 +127,16 @@ class Equations(ABC):
         """q and v from rows of y."""
 
     @property
+    def flags(self) -> tuple[Symbol, ...]:
+        """What says in which mode the equations are; x ends with them."""
+        return ()
+
+    @property
     def symbols(self) -> tuple[Symbol, ...]:
         """The symbols of x."""
         inputs = (Symbol(Kind.INPUT, name) for name in self.forces.sampled)
         parameters = (Symbol(Kind.PARAMETER, name) for name in self.runtime)
-        return (*self.state_symbols, Symbol(Kind.TIME, TIME), *inputs, *parameters)
+        return (*self.state_symbols, Symbol(Kind.TIME, TIME), *inputs, *parameters, *self.flags)
 
     @property
     def velocity_symbols(self) -> tuple[Symbol, ...]:
@@ -156,7 +166,7 @@ class Equations(ABC):
 
     def _arguments(self) -> list[Argument]:
         """x in its parts, so that batch code can take each from an array of its own."""
-        ends = np.cumsum([len(self.names), 1, len(self.forces.sampled), len(self.runtime)])
+        ends = np.cumsum([len(self.names), 1, len(self.forces.sampled), len(self.runtime) + len(self.flags)])
         parts = zip("ytup", np.split(np.arange(ends[-1]), ends[:-1]), strict=True)
         symbols = self.symbols
         return [Argument(name, tuple(symbols[int(k)] for k in part)) for name, part in parts if len(part)]
@@ -168,7 +178,7 @@ class Equations(ABC):
             code=_function(self.rate, self._arguments(), native),
             names=self.names,
             inputs=len(self.forces.sampled),
-            parameters=len(self.runtime),
+            parameters=len(self.runtime) + len(self.flags),
             quaternions=self.mechanism.layout.quaternions,
             jacobian=_function(self.rate_jacobian(), whole, native) if jacobian else 0,
             projection=0 if self.returned is None else _function(self.returned, whole, native),

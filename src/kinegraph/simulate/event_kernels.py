@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.tree.convert import Names
@@ -17,7 +17,7 @@ from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.formula import formula
-from kinegraph.solve.problem.events import Action, Event, EventSet
+from kinegraph.solve.problem.events import Action, Direction, Event, EventSet
 from kinegraph.solve.problem.problem import Function
 
 
@@ -42,26 +42,47 @@ class PointNames(Names):
         return Scalar(self.builder, self._points[point][4 * "xyz".index(axis) + 3])
 
 
-def event_set(equations: Equations, events: Sequence[Event], native: bool = True) -> EventSet:
+@dataclass(frozen=True)
+class Endings:
+    """Further conditions, with names: a run stops when one of them falls below zero. boundaries: of positions alone."""
+
+    names: tuple[str, ...]
+    conditions: Graph
+    boundaries: tuple[bool, ...]
+
+
+def event_set(
+    equations: Equations, events: Sequence[Event], native: bool = True, endings: Endings | None = None
+) -> EventSet:
     """The events for the state of these equations, compiled or interpreted."""
-    if not events:
+    if not events and endings is None:
         return EventSet()
     conditions, boundaries = _conditions(equations, events)
     carried = equations.carry(conditions)
+    if endings is not None:
+        carried, boundaries = _joined(carried, endings.conditions), (*boundaries, *endings.boundaries)
     values = equations.function(carried, native)
     slopes = equations.slope_function(slopes_along(equations, carried), native)
     reset: Function = 0
     if any(event.reset for event in events):
-        reset = equations.function(equations.carry_states(_new_states(equations, events)), native)
+        reset = equations.function(equations.carry_states(new_states(equations, events)), native)
+    further = () if endings is None else endings.names
     return EventSet(
-        names=tuple(event.name for event in events),
-        directions=tuple(event.direction for event in events),
-        actions=tuple(event.action for event in events),
+        names=(*(event.name for event in events), *further),
+        directions=(*(event.direction for event in events), *(Direction.FALLING for _ in further)),
+        actions=(*(event.action for event in events), *(Action.STOP for _ in further)),
         boundaries=boundaries,
         code=values,
         slope=slopes,
         reset=reset,
     )
+
+
+def _joined(first: Graph, second: Graph) -> Graph:
+    """The values of both graphs as one output."""
+    builder = Builder()
+    nodes = [node for one in (first, second) for node in moved(one.outputs, transfer(one, builder))[0].nodes]
+    return builder.graph([Output("events", (len(nodes),), tuple(nodes))])
 
 
 def read(event: Event) -> Event:
@@ -93,7 +114,7 @@ def slopes_along(equations: Equations, conditions: Graph) -> Graph:
     return builder.graph([Output("slopes", values.shape, tuple(along(node) for node in values.nodes))])
 
 
-def _new_states(equations: Equations, events: Sequence[Event]) -> Graph:
+def new_states(equations: Equations, events: Sequence[Event]) -> Graph:
     """The states events lead to, in q and v (and accounts), a row for each event."""
     builder = Builder()
     names = PointNames(builder, equations)

@@ -16,6 +16,9 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, check_rows, initial_values, seconds
+from kinegraph.simulate.contacts.checks import contact_checks
+from kinegraph.simulate.contacts.forms import OpenForm
+from kinegraph.simulate.contacts.task import ContactTask
 from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.simulate.event_kernels import read
@@ -88,14 +91,22 @@ def simulate(
     values = parameters or {}
     happening = read_events(events)
     check_method(solver, mechanism, happening)
-    form = LoopedForm if takes_loops(mechanism, solver, loops) else FORMS[solver.capabilities.form]
-    equations = form(mechanism, values, forces)
+    equations = form_of(mechanism, solver, loops)(mechanism, values, forces)
     q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
     state = equations.pack(q, v, np.zeros(0))
-    task = Task(equations, solver, chosen, state, span, signal, happening, save, progress)
+    kind = ContactTask if mechanism.contacts else Task
+    task = kind(equations, solver, chosen, state, span, signal, happening, save, progress)
     run, decision = task.run(native)
-    reset = any(event.reset for event in happening)  # a new state keeps no first integral
-    return solution_of(FinishedRun(equations, solver, run, decision, values, forces, reset, signal), chosen.relative)
+    reset = any(event.reset for event in happening) or bool(mechanism.contacts)  # new states keep no first integral
+    finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, signal)
+    return solution_of(finished, chosen.relative)
+
+
+def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None) -> type[Equations]:
+    """The equations of motion in the form a run of this mechanism takes."""
+    if mechanism.contacts:
+        return OpenForm
+    return LoopedForm if takes_loops(mechanism, solver, loops) else FORMS[solver.capabilities.form]
 
 
 def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
@@ -150,6 +161,7 @@ class FinishedRun:
     """A run and what it was a run of."""
 
     equations: Equations
+    mechanism: Mechanism
     solver: Solver
     run: Run
     decision: Decision
@@ -164,7 +176,8 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     equations, run = finished.equations, finished.run
     mechanism = equations.mechanism
     nothing: Floats = np.zeros(0)
-    q, v = equations.unpack(run.states, nothing)
+    states, further = equations.saved(run, finished.signals)
+    q, v = equations.unpack(states, nothing)
     drift = None
     if equations.projection is not None:
         q, v, drift = without_drift(equations, equations.projection, run.times, q, v, nothing)
@@ -178,7 +191,8 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     columns |= named(equations, rows)
     observe = looped_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
-    columns |= found
+    columns |= found | further
+    gained = contact_checks(columns, accounts, rtol) if finished.mechanism.contacts else ()
     kept = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
     return Solution(
         model=mechanism.name,
@@ -188,7 +202,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         velocities=mechanism.layout.velocities,
         ending=run.ending,
         events=run.events,
-        checks=(*kept, *drift_checks(drift)),
+        checks=(*kept, *drift_checks(drift), *gained),
         statistics=run.statistics,
         subject=_subject(finished, rtol),
         decision=finished.decision,
@@ -198,4 +212,4 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
 
 def _subject(finished: FinishedRun, rtol: float | None) -> Subject:
     forces, equations = finished.forces, finished.equations
-    return Subject(equations.mechanism, equations.bound, rtol, forces.formulas, forces.sampled, finished.signals)
+    return Subject(finished.mechanism, equations.bound, rtol, forces.formulas, forces.sampled, finished.signals)

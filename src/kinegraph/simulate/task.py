@@ -62,19 +62,21 @@ class Task:
         execution = decision.execution
         native = execution is not Execution.INTERPRETED
         rhs = self._right_hand_side(native)
-        problem = CauchyProblem(
-            rhs, self.state, *self.span, self.parameters, self.inputs, execution is Execution.NATIVE
-        )  # fmt: skip
-        events = event_set(self.equations, self.events, native)
         if execution is Execution.NATIVE:
             self._loading.wait()
         shown = bar(self.progress, *self.span, label=self.equations.mechanism.name)
         watched = None
         if not (decision.forced or self.equations.by_loops or execution is Execution.NATIVE):
             shown = watched = self._watched(shown, decision, rhs)
-        run = self.solver.integrate(problem, self.control, self.save, events, shown)
+        run = self._integrate(rhs, execution, shown)
         self._loading.learn(run.statistics.loading)
         return run, replace(decision, estimates=watched.estimates) if watched and watched.estimates else decision
+
+    def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress) -> Run:
+        loops = execution is Execution.NATIVE
+        problem = CauchyProblem(rhs, self.state, *self.span, self.parameters, self.inputs, loops)
+        events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED)
+        return self.solver.integrate(problem, self.control, self.save, events, shown)
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()

@@ -135,24 +135,24 @@ class Ties:
 
     def _coupling(self, loop: Coupling) -> TieRow:
         residual = Name(loop.first) - loop.ratio * Name(loop.second) - loop.offset
-        return self._holonomic(row_names(loop)[0], self.names.scalar(residual))
+        return self.holonomic(row_names(loop)[0], self.names.scalar(residual))
 
     def _constraint(self, constraint: Constraint) -> TieRow:
         residual = self.names.scalar(constraint.residual)
         if self._has_rates(constraint):
-            return self._nonholonomic(constraint.name, residual)
-        return self._holonomic(constraint.name, residual)
+            return self.nonholonomic(constraint.name, residual)
+        return self.holonomic(constraint.name, residual)
 
     def _has_rates(self, constraint: Constraint) -> bool:
         velocities = set(self.mechanism.layout.velocities)
         return any(name in velocities or name.endswith("'") for name in names(constraint.residual))
 
-    def _holonomic(self, name: str, value: Scalar) -> TieRow:
+    def holonomic(self, name: str, value: Scalar) -> TieRow:
         entries = tuple(Scalar(self.builder, way(value.index)) for way in self._ways)
         rate = self.names.total_rate(value)
         return TieRow(name, value, entries, rate, self.names.total_rate(rate))
 
-    def _nonholonomic(self, name: str, rate: Scalar) -> TieRow:
+    def nonholonomic(self, name: str, rate: Scalar) -> TieRow:
         """Linear in the velocities; the bias is what changes although the velocities do not."""
         symbols = [self.names[velocity].index for velocity in self.mechanism.layout.velocities]
         one = self.builder.one

@@ -143,6 +143,17 @@ def rates_and_forces(mechanism: Mechanism, bound: Mapping[str, Expression], forc
     return builder.graph([Output(name, (len(part),), tuple(one.index for one in part)) for name, part in parts.items()])
 
 
+def with_forces(
+    mechanism: Mechanism, graph: Graph, bound: Mapping[str, Expression], forces: Forces = NO_FORCES
+) -> Graph:
+    """A graph of the state and the forces as one of the state, with what each force stands for."""
+    forces.check(mechanism)
+    builder = Builder()
+    names = Names(builder, mechanism, bound)
+    place = transfer(graph, builder, _replacing(builder, names, input_meanings(mechanism, names, forces)))
+    return builder.graph(moved(graph.outputs, place))
+
+
 def input_meanings(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
     """What every input symbol stands for."""
     found = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lark import Token
@@ -12,6 +12,7 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.io.records.element_items import Clause
 from kinegraph.io.records.expression_reader import ExpressionReader, plain
 from kinegraph.io.records.items import Item, read_transforms
+from kinegraph.model.constraints.impacts import ImpactLaw, ImpactOrder, Impacts
 from kinegraph.model.constraints.joint_types import SYNONYMS, JointType
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Coupling, Cut, Frame, Joint, Loop, Unknown
 from kinegraph.model.expression import Expression, Name
@@ -36,6 +37,7 @@ class ConstraintReader(ExpressionReader):
         self._loops: list[AnyLoop] = []
         self._constraints: list[Constraint] = []
         self._contacts: list[Contact] = []
+        self._impacts: Impacts | None = None
         self._unknowns: list[Unknown] = []
         self._cuts: list[Cut] = []
 
@@ -61,6 +63,12 @@ class ConstraintReader(ExpressionReader):
         for clause in clauses or ():
             self.places.mark(contact, clause.place, clause.word)
         self._contacts.append(contact)
+
+    def impacts(self, children: list[Any]) -> None:
+        keyword, *words = children
+        if self._impacts is not None:
+            raise ModelError("impacts are stated a second time", self.place(keyword), "keep one `impacts` statement")
+        self._impacts = read_impacts([(str(word), self.place(word)) for word in words])
 
     def unknown(self, children: list[Any]) -> None:
         self._unknowns.extend(self.places.mark(Unknown(str(name)), self.place(name)) for name in children)
@@ -149,6 +157,26 @@ def _coordinate(loop: str, kind: JointType, section: Section, place: Place) -> s
     where = section.items[0].place if section.items else place
     remedy = f"write `loop {loop} | {_example(kind)} | q1 | q2;`, or a `constraint` for any other relation"
     raise ModelError(f"the {kind.value} {loop} ties two coordinates, not frames", where, remedy)
+
+
+def read_impacts(words: Sequence[tuple[str, Place]]) -> Impacts:
+    """The law and the order of impacts, each at most once."""
+    laws, orders = {law.value: law for law in ImpactLaw}, {order.value: order for order in ImpactOrder}
+    found = Impacts()
+    for kind in (laws, orders):
+        named = [(word, place) for word, place in words if word in kind]
+        if len(named) > 1:
+            message = f"`impacts` names {named[0][0]} and {named[1][0]}"
+            raise ModelError(message, named[1][1], "keep one of them")
+    for word, place in words:
+        if word in laws:
+            found = replace(found, law=laws[word])
+        elif word in orders:
+            found = replace(found, order=orders[word])
+        else:
+            message = f"`impacts` takes no {word}"
+            raise ModelError(message, place, did_you_mean(word, (*laws, *orders)))
+    return found
 
 
 _CONTACT_WORDS = ("restitution", "friction", "slip")

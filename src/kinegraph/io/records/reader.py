@@ -15,6 +15,7 @@ from kinegraph.io.records.expression_reader import plain
 from kinegraph.io.records.items import Item, read_inertia, read_transforms
 from kinegraph.io.records.platform_items import PlatformReader
 from kinegraph.io.records.shape_items import read_shape
+from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.elements import Element, Input, Potential
 from kinegraph.model.expression import Expression
@@ -69,6 +70,7 @@ class Reader(ConstraintReader, PlatformReader):
             loops=tuple(self._loops),
             constraints=tuple(self._constraints),
             contacts=tuple(self._contacts),
+            impacts=self._impacts or Impacts(),
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
         )

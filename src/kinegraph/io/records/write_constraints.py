@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.model.constraints.records import AnyLoop, Contact, Coupling, Frame, Joint
 from kinegraph.model.expression import Expression, text
 from kinegraph.model.mechanism import ZERO, Mechanism, Transform
@@ -23,6 +24,8 @@ def constraint_statements(mechanism: Mechanism, transform: Callable[[Transform],
         yield f"loop {loop.name} | {' | '.join(_sections(loop, transform))};"
     yield from (f"constraint {one.name} | {text(one.left)} = {text(one.right)};" for one in mechanism.constraints)
     yield from (_contact(contact) for contact in mechanism.contacts)
+    if mechanism.impacts != Impacts():
+        yield f"impacts {mechanism.impacts.law.value}, {mechanism.impacts.order.value};"
     if mechanism.cuts:
         yield f"cut {', '.join(cut.joint for cut in mechanism.cuts)};"
 

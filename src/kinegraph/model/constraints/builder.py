@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from kinegraph.errors import ModelError
+from kinegraph.model.constraints.impacts import ImpactLaw, ImpactOrder, Impacts
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Coupling, Cut, Frame, Joint, Loop, Unknown
 from kinegraph.model.definitions import Definition, QuasiVelocity
@@ -30,6 +31,7 @@ class ConstraintBuilder:
         self._loops: list[AnyLoop] = []
         self._constraints: list[Constraint] = []
         self._contacts: list[Contact] = []
+        self._impacts = Impacts()
         self._unknowns: list[Unknown] = []
         self._cuts: list[Cut] = []
 
@@ -99,6 +101,12 @@ class ConstraintBuilder:
         contact = Contact(name, expression(gap), expression(restitution), expression(friction), sliding)
         self._contacts.append(contact)
         return contact
+
+    def impacts(
+        self, law: ImpactLaw | str = ImpactLaw.NEWTON, order: ImpactOrder | str = ImpactOrder.SIMULTANEOUS
+    ) -> None:
+        """How contacts meet: `newton` or `poisson`; several at once `simultaneous` or `sequential`."""
+        self._impacts = Impacts(ImpactLaw(law), ImpactOrder(order))
 
     def cut(self, *joints: str | Loop | Body) -> None:
         """Cut loops at these joints: a loop's own, or the one of a body on its base."""

@@ -7,12 +7,22 @@ from kinegraph.model.constraints.records import described, ties
 from kinegraph.model.mechanism import Mechanism
 
 
-def refuse_contacts_and_unknowns(mechanism: Mechanism) -> None:
-    """DerivationError for a mechanism with contacts, unknown forces or cuts away from loops, naming them."""
+def refuse_unknowns_and_cuts(mechanism: Mechanism) -> None:
+    """DerivationError for a mechanism with unknown forces or cuts away from loops, naming them."""
     loops = {loop.name for loop in mechanism.loops}  # elsewhere than at its own joint no loop is cut yet
     pending = [f"the cut at {cut.joint}" for cut in mechanism.cuts if cut.joint not in loops]
-    pending += [described(tie) for tie in mechanism.contacts]
-    _refuse(mechanism, [*pending, *_unknowns(mechanism)], "equations with contacts, unknown forces or such cuts")
+    _refuse(mechanism, [*pending, *_unknowns(mechanism)], "equations with unknown forces or such cuts")
+
+
+def refuse_contact_forces(mechanism: Mechanism, what: str) -> None:
+    """DerivationError for what follows from forces: those of contacts depend on which of them are closed."""
+    if not mechanism.contacts:
+        return
+    names = ", ".join(one.name for one in mechanism.contacts[:5])
+    raise DerivationError(
+        f"{mechanism.name}: {what} depends on which contacts are closed ({names})\n"
+        "  simulate finds that out and computes it; without contacts, remove them from the model"
+    )
 
 
 def refuse_ties(mechanism: Mechanism, what: str) -> None:

@@ -83,7 +83,9 @@ class Cvode(Solver):
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(fixed_step=False, evaluations=2, jacobian=True, stiff=self.formula is Formula.BDF)
+        return Capabilities(
+            fixed_step=False, evaluations=2, jacobian=True, stiff=self.formula is Formula.BDF, starts_slowly=True
+        )
 
     def integrate(
         self,

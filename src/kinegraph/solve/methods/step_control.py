@@ -77,9 +77,15 @@ class Adaptive:
         if self.max_steps < 1:
             raise SolveError(f"max_steps is {self.max_steps!r}: give at least 1")
 
+    @property
+    def common_atol(self) -> float:
+        """The absolute tolerance of components that are not named."""
+        default = 1e-12 + self.rtol * 1e-2
+        return default if self.atol is None or isinstance(self.atol, Mapping) else float(self.atol)
+
     def absolute(self, names: Sequence[str]) -> NDArray[np.float64]:
         """The absolute tolerance of every component."""
-        default = 1e-12 + self.rtol * 1e-2
+        default = self.common_atol
         if self.atol is None:
             return np.full(len(names), default)
         if not isinstance(self.atol, Mapping):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import SolveError
+from kinegraph.solve.contacts.mode import Phase
 from kinegraph.solve.loops.events import Watch
 from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
 from kinegraph.solve.problem.events import EventSet
@@ -75,13 +76,14 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Run:
-    """What an integrator returns: states by row at times, events, how it ended, what it cost."""
+    """What an integrator returns: states by row at times, events, how it ended, what it cost, the phases it had."""
 
     times: Floats
     states: Floats
     ending: Ending
     events: tuple[EventRecord, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
+    phases: tuple[Phase, ...] = ()
 
 
 class Recorder:

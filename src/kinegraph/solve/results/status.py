@@ -20,6 +20,7 @@ class Status(Enum):
     NO_CONVERGENCE = "the equations of an implicit step could not be solved"
     SOLVER_FAILED = "the solver gave up"
     SINGULAR = "the position is singular: loops allow more than one way on"
+    CONTACT = "the laws of contact lead no further"
 
     @property
     def good(self) -> bool:
@@ -34,11 +35,13 @@ HINTS: dict[Status, str] = {
     Status.STEP_TOO_SMALL: "a singularity or very stiff forces: try method='bdf', or larger tolerances",
     Status.TOO_MANY_STEPS: "raise max_steps, loosen rtol and atol, or try method='bdf' if forces are stiff",
     Status.TOO_MANY_EVENTS: "look for an event that happens again and again, or raise `limit` of the events",
-    Status.ACCUMULATED: "a ball comes to rest so, and the run ends there; to go on, hold what rests (kg.lock, or a "
-    "constraint) and start a second run from this state",
+    Status.ACCUMULATED: "a ball comes to rest so, and the run ends there; a `contact` of the model rests by itself; or "
+    "hold what rests (kg.lock, or a constraint) and start a second run from this state",
     Status.NO_CONVERGENCE: "make the step smaller",
     Status.SINGULAR: "rows of constraints depend on each other there; start beside this position, choose another step, "
     "or a method that steps over it (dop853)",
+    Status.CONTACT: "look at the state there; less friction, `impacts poisson;` or another restitution may agree "
+    "with the laws, and a start must not lie inside a body",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",
 }
 

@@ -1,0 +1,37 @@
+"""A run of a mechanism with contacts: interpreted or compiled as any other, in phases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinegraph.simulate.contacts.forms import OpenForm
+from kinegraph.simulate.contacts.system import ContactSystem
+from kinegraph.simulate.task import Task
+from kinegraph.solve.contacts.phases import integrate_phases
+from kinegraph.solve.problem.execution import Execution
+from kinegraph.solve.problem.problem import RightHandSide
+from kinegraph.solve.problem.progress import Progress
+from kinegraph.solve.results.recording import Run
+
+
+@dataclass(frozen=True)
+class ContactTask(Task):
+    """Equations with contacts, where they start, and how they are to be integrated."""
+
+    def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress) -> Run:
+        system = self.system(execution)
+        return integrate_phases(self.solver, self.control, system, self.span, self.state, self.save, shown)
+
+    def system(self, execution: Execution) -> ContactSystem:
+        """The modes of this run."""
+        form = self.equations
+        assert isinstance(form, OpenForm)
+        return ContactSystem(
+            open=form,
+            user_events=self.events,
+            inputs=self.inputs,
+            span=self.span,
+            native=execution is not Execution.INTERPRETED,
+            loops=execution is Execution.NATIVE,
+            jacobian=self.solver.capabilities.jacobian,
+        )

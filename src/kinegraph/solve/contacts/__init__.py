@@ -1,0 +1,1 @@
+"""Contacts in a run: which are closed, what an impact does, and the phases between two such decisions."""

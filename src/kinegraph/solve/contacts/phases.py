@@ -1,0 +1,200 @@
+"""A run in phases: one mode each, integrated as any other problem; between two of them the mode is decided anew.
+
+The events that end a phase are conditions of its mode: a gap, a contact force, the cone of friction, a slip velocity.
+They are found like all events, in compiled code where the run is compiled; Python is asked between phases only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from kinegraph.solve.contacts.complementarity import Floats
+from kinegraph.solve.contacts.mode import Mode, Phase
+from kinegraph.solve.contacts.settle import Rebound, Settled
+from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.problem.events import EventSet
+from kinegraph.solve.problem.problem import CauchyProblem
+from kinegraph.solve.problem.progress import Progress
+from kinegraph.solve.results.recording import EventRecord, Grid, OwnSteps, Run, Save, Statistics
+from kinegraph.solve.results.status import Ending, Status
+
+_MOST_PHASES = 1_000_000
+_MOST_AT_ONCE = 100  # phases without any time
+_FIRST, _LONGEST = 1 / 8, 1 / 8  # steps of a rebound, of the time it takes
+_PART = 1e-9  # of its height, that a step may miss
+
+
+class ModalSystem(Protocol):
+    """What has modes: the equations and events of each, and how one follows another."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What changes its mode."""
+
+    @property
+    def watched(self) -> int:
+        """How many events stand before those that end a phase: they are the user's."""
+
+    @property
+    def stops(self) -> frozenset[str]:
+        """Events of the user that stop the run."""
+
+    def settle(self, time: float, state: Floats, before: Mode | None, ended: frozenset[str]) -> Settled:
+        """The mode to go on with; `ended` are the events that ended the one before."""
+
+    def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
+        """The state that events of the user lead to, if these are among those that ended a phase."""
+
+    def problem(self, mode: Mode, state: Floats, start: float, end: float) -> CauchyProblem:
+        """The equations of a mode."""
+
+    def events(self, mode: Mode) -> EventSet:
+        """The user's events, and what ends the mode."""
+
+
+@dataclass
+class _Record:
+    """What has been computed so far."""
+
+    times: list[Floats] = field(default_factory=list)
+    states: list[Floats] = field(default_factory=list)
+    events: list[EventRecord] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
+    cost: Statistics = field(default_factory=Statistics)
+    rows: int = 0
+
+    def add(self, run: Run, count: int, own: frozenset[str]) -> None:
+        """Keep the first rows of a phase's run, and the user's events."""
+        self.times.append(run.times[:count])
+        self.states.append(run.states[:count])
+        self.rows += count
+        self.events.extend(one for one in run.events if one.name in own)
+        total = {name: getattr(self.cost, name) + value for name, value in vars(run.statistics).items()}
+        self.cost = Statistics(**total)
+
+    def settle(self, system: ModalSystem, settled: Settled, time: float, state: Floats) -> None:
+        """Note a new phase, and what led to it."""
+        self.phases.append(Phase(settled.mode, time, self.rows))
+        for one in settled.happened:
+            self.events.append(EventRecord(f"{system.names[one.contact]}: {one.word}", one.time, state))
+
+    def run(self, ending: Ending, last: tuple[float, Floats], grid: bool) -> Run:
+        """All of it; a run that ended early ends with its last state in any case."""
+        times, states = np.concatenate(self.times), np.concatenate(self.states)
+        if (ending.status is not Status.FINISHED or not grid) and (not len(times) or times[-1] < last[0]):
+            times, states = np.append(times, last[0]), np.vstack([states, last[1]])
+        return Run(times, states, ending, tuple(self.events), self.cost, tuple(self.phases))
+
+
+class _Within:
+    """The bar of the whole run, for one phase of it."""
+
+    def __init__(self, whole: Progress) -> None:
+        self._whole = whole
+
+    def __enter__(self) -> _Within:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        pass
+
+    def reached(self, amount: float) -> None:
+        """Move the bar."""
+        self._whole.reached(amount)
+
+
+def integrate_phases(
+    solver: Solver,
+    control: Control,
+    system: ModalSystem,
+    span: tuple[float, float],
+    state: Floats,
+    save: Save,
+    progress: Progress,
+) -> Run:
+    """Run a system from one mode to the next, until the end, an event of the user's that stops, or trouble."""
+    record, time, mode, at_once = _Record(), span[0], None, 0
+    ended: frozenset[str] = frozenset()
+    record.times.append(np.zeros(0))
+    record.states.append(np.zeros((0, len(state))))
+    with progress:
+        while True:
+            try:
+                settled = _settled(system, time, state, mode, ended, at_once)
+            except ContactTrouble as trouble:
+                return record.run(Ending(Status.CONTACT, time, detail=str(trouble)), (time, state), _is_grid(save))
+            record.settle(system, settled, time, state)
+            mode = settled.mode
+            run, count = _phase(solver, control, system, settled, (time, span[1]), save, progress)
+            events = system.events(mode)
+            record.add(run, count, frozenset(events.names[: system.watched]))
+            at_once = at_once + 1 if run.ending.time <= time else 0
+            time, state = run.ending.time, run.states[-1]
+            ended = frozenset(one.name for one in run.events if one.time == time)
+            progress.reached(time)
+            if run.ending.status is not Status.EVENT or ended & system.stops:
+                return record.run(run.ending, (time, state), _is_grid(save))
+            state = system.reset(time, state, ended)
+
+
+def _is_grid(save: Save) -> bool:
+    return isinstance(save, Grid)
+
+
+def _settled(
+    system: ModalSystem, time: float, state: Floats, mode: Mode | None, ended: frozenset[str], at_once: int
+) -> Settled:
+    if at_once > _MOST_AT_ONCE:
+        raise ContactTrouble(Trouble.CHATTER, system.names)
+    return system.settle(time, state, mode, ended)
+
+
+def _phase(
+    solver: Solver,
+    control: Control,
+    system: ModalSystem,
+    settled: Settled,
+    span: tuple[float, float],
+    save: Save,
+    progress: Progress,
+) -> tuple[Run, int]:
+    """One phase, and how many of its rows belong to the run."""
+    problem = system.problem(settled.mode, settled.state, *span)
+    grid = _remaining(save, span)
+    rebound = settled.rebound if settled.rebound and settled.rebound.time < span[1] - span[0] else None
+    chosen = _careful(solver, control, rebound)
+    run = solver.integrate(problem, chosen, grid, system.events(settled.mode), _Within(progress))
+    if not isinstance(save, Grid):
+        return run, len(run.times)
+    wanted = save.times[(save.times > span[0]) | ((save.times == span[0]) & (span[0] == save.times[0]))]
+    return run, int(np.searchsorted(wanted, run.ending.time, side="right"))
+
+
+def _remaining(save: Save, span: tuple[float, float]) -> Save:
+    """What is to be saved from here on; a grid that has been passed still needs a time."""
+    if isinstance(save, OwnSteps):
+        return save
+    first = save.times[0] == span[0]
+    left = save.times[save.times > span[0]] if not first else save.times
+    return Grid(left) if len(left) else Grid(np.array([span[1]]))
+
+
+def _careful(solver: Solver, control: Control, rebound: Rebound | None) -> Control:
+    """Begin with steps that are short beside a rebound, which may be smaller than all tolerances."""
+    if not control.adaptive or rebound is None:
+        return control
+    shortest = 1e-13
+    first = max(_FIRST * rebound.time, shortest)
+    if control.first_step is not None:
+        first = min(first, control.first_step)
+    if not solver.capabilities.starts_slowly:
+        return replace(control, first_step=first)
+    longest = min(control.longest, max(_LONGEST * rebound.time, shortest))
+    atol = control.atol if isinstance(control.atol, Mapping) else min(control.common_atol, _PART * rebound.height)
+    return replace(control, first_step=first / 8, max_step=longest, atol=atol)
