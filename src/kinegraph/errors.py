@@ -76,6 +76,14 @@ class DerivationError(KinegraphError):
     """A quantity cannot be derived for this mechanism."""
 
 
+class MasslessError(DerivationError):
+    """Nothing with mass moves with a velocity, which is named."""
+
+    def __init__(self, velocity: str) -> None:
+        self.velocity = velocity
+        super().__init__(f"forward dynamics: nothing with mass moves with {velocity}; give a body mass")
+
+
 class KernelError(KinegraphError):
     """A kernel was called with arguments it cannot take, or could not be built."""
 

@@ -20,7 +20,7 @@ from kinegraph.derive.constraints.rank import RowRank, nearly_dependent, row_ran
 from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
-from kinegraph.model.constraints.records import row_group, row_names
+from kinegraph.model.constraints.records import AnyLoop, Constraint, Loop, row_group, row_names
 from kinegraph.model.evaluate import float_values, initial_positions, initial_velocities, number, parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Rotation, amounts
@@ -171,6 +171,13 @@ class Assembler:
         found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0))
         if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > 1e-9 * (1 + np.max(np.abs(v), initial=0.0)):
             found = consistent_velocities(conditions, q, v, np.where(fixed, _RELUCTANCE, 1.0))
+        missed = np.abs(conditions.rate(q, found))
+        if np.max(missed, initial=0.0) > 1e-6 * (1 + np.max(np.abs(v), initial=0.0)):
+            worst = self.rows[int(np.argmax(missed))]
+            raise AssemblyError(
+                f"{self.mechanism.name}: no velocities meet all its constraints here: {worst} stays off by "
+                f"{np.max(missed):.3g}\n  they contradict each other: check those that act on the same velocities"
+            )
         return found
 
     def _held(self, held: Sequence[str]) -> np.ndarray:
@@ -192,14 +199,19 @@ class Assembler:
         place, misses = 0, []
         for tie in ties:
             count = len(row_names(tie))
-            misses.append((float(np.linalg.norm(found.residual[place : place + count])), tie.name))
+            misses.append((float(np.linalg.norm(found.residual[place : place + count])), tie.name, _bodies(tie)))
             place += count
-        miss, name = max(misses)
+        miss, name, between = max(misses)
         hint = f"free some of {', '.join(held)}, or " if held else ""
         return (
-            f"{self.mechanism.name} cannot be assembled near this state: {name} stays open by {miss:.3g}\n"
+            f"{self.mechanism.name} cannot be assembled near this state: {name} stays open by {miss:.3g}{between}\n"
             f"  {hint}check the lengths, or begin nearer to a position where it closes"
         )
+
+
+def _bodies(tie: AnyLoop | Constraint) -> str:
+    """Which bodies a loop ties, in words; nothing for what ties coordinates."""
+    return f" between {tie.first} and {tie.second}" if isinstance(tie, Loop) else ""
 
 
 def is_angle(mechanism: Mechanism, name: str) -> bool:

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.tree.coordinates import Square
+from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.constraints.records import row_group
 
@@ -37,7 +38,15 @@ class ConstrainedSystem:
 
     @cached_property
     def factorised(self) -> Factorised:
-        return Factorised(self.compliance, range(len(self._rows)), self._names)
+        """S, ready to be solved with."""
+        try:
+            return Factorised(self.compliance, range(len(self._rows)), self._names)
+        except DerivationError:
+            raise DerivationError(
+                f"the constraints {', '.join(self._names)} follow from each other, or contradict each other\n"
+                "  which of them could be left out is known where the mechanism can be assembled: check them, and the "
+                "initial values"
+            ) from None
 
     def multipliers(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         """lambda from the generalized forces f (bias taken off) and gamma."""

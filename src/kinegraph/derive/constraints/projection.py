@@ -20,8 +20,9 @@ PROJECTED, MISSED, PIVOTS = "projected", "missed", "pivots"
 
 
 def projection(derivation: Derivation) -> Graph:
-    """`projected`: positions and velocities after the step; `missed`: values and rates before it, row by row;
-    `pivots`: how far the rows are from depending on each other, 1 to 0."""
+    """`projected`: positions and velocities after the step; `missed`: values and rates before it, of all rows, so that
+    those left out as redundant are seen if they are not; `pivots`: how far the rows are from depending on each other,
+    1 to 0."""
     if derivation.platform is not None:
         return _platform_projection(derivation, derivation.platform)
     constrained = derivation.constrained
@@ -37,7 +38,7 @@ def projection(derivation: Derivation) -> Graph:
         *(place + step for place, step in zip(q, moved, strict=True)),
         *(rate + step for rate, step in zip(v, change, strict=True)),
     ]
-    missed = [*holonomic, *rates]
+    missed = [*(row.zero_value() for row in constrained.rows), *(row.rate for row in constrained.rows)]
     pivots = constrained.system.pivots() if rows else []
     parts = {PROJECTED: projected, MISSED: missed, PIVOTS: pivots}
     return derivation.builder.graph([output(name, (len(values),), values) for name, values in parts.items()])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.errors import DerivationError
+from kinegraph.errors import MasslessError
 from kinegraph.graph.scalar import Scalar
 
 
@@ -105,7 +105,7 @@ def _factorise(h: Square, order: Sequence[int], names: Sequence[str]) -> tuple[S
     for position in range(len(order) - 1, -1, -1):
         k = order[position]
         if h[k][k].is_zero:
-            raise DerivationError(f"forward dynamics: nothing with mass moves with {names[k]}; give a body mass")
+            raise MasslessError(names[k])
         inverse[k] = h[k][k].reciprocal()
         below = [i for i in order[:position] if not h[k][i].is_zero]
         ratios = {i: h[k][i] * inverse[k] for i in below}

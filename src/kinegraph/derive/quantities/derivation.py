@@ -16,6 +16,7 @@ from kinegraph.derive.dynamics import armature, composite_body, newton_euler
 from kinegraph.derive.dynamics.closed_form import ClosedForm
 from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
+from kinegraph.derive.dynamics.massless import massless_remedy
 from kinegraph.derive.elements.forces import ElementNames, Elements
 from kinegraph.derive.elements.structure import component_count
 from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
@@ -36,7 +37,7 @@ from kinegraph.derive.tree.kinematics import fixed_frame
 from kinegraph.derive.tree.limbs import Alike, AlikeLimbs, alike_limbs
 from kinegraph.derive.tree.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.tree.origin_shift import with_shifted_origins
-from kinegraph.errors import DerivationError
+from kinegraph.errors import DerivationError, MasslessError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Graph, Output
@@ -239,7 +240,10 @@ class Derivation:
     def factorised(self) -> Factorised:
         """H ready to be solved with."""
         order = base_to_tip(self.motion(velocities=True))
-        return Factorised(self.inertia, order, self.mechanism.layout.velocities)
+        try:
+            return Factorised(self.inertia, order, self.mechanism.layout.velocities)
+        except MasslessError as error:
+            raise DerivationError(f"{error}{massless_remedy(self.mechanism, error.velocity)}") from None
 
     @property
     def is_constrained(self) -> bool:
