@@ -1,12 +1,13 @@
 """Mechanisms: what they are, how to write them in Python, when they are well described, what their numbers are."""
 
 from kinegraph.model.builder import Builder, Q, Rx, Ry, Rz, Sx, Sy, Sz, inertia
-from kinegraph.model.element_builder import at
+from kinegraph.model.element_builder import at, capsule, plane, sphere, torus
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
     Anchor,
     Axes,
+    Bumper,
     Damper,
     Element,
     EnergyLaw,
@@ -58,6 +59,7 @@ __all__ = [
     "Axis",
     "Body",
     "Builder",
+    "Bumper",
     "Call",
     "Coordinate",
     "Damper",
@@ -104,12 +106,16 @@ __all__ = [
     "Sz",
     "Transform",
     "at",
+    "capsule",
     "expression",
     "inertia",
     "initial_positions",
     "initial_velocities",
     "number",
     "parameter_values",
+    "plane",
+    "sphere",
+    "torus",
     "validate",
     "value",
 ]

@@ -8,8 +8,12 @@ from typing import TypeAlias, TypeVar
 from kinegraph.errors import ModelError
 from kinegraph.model.elements import (
     DEFAULT_WIDTH,
+    HERTZ,
     Anchor,
     Axes,
+    Bumper,
+    Capsule,
+    ContactShape,
     Damper,
     Element,
     EnergyLaw,
@@ -20,11 +24,14 @@ from kinegraph.model.elements import (
     Limit,
     Linear,
     Moment,
+    Plane,
     PointForce,
     Potential,
     Span,
+    Sphere,
     Spring,
     Target,
+    Torus,
     Triple,
 )
 from kinegraph.model.expression import Expression, Name, Scalar, expression
@@ -45,6 +52,26 @@ PointLike: TypeAlias = Anchor | Point | Body | str | Sequence[Scalar]
 def at(body: Body | str | None, position: Sequence[Scalar] = (0, 0, 0)) -> Anchor:
     """A point of a body, in its frame (of the fixed frame if body is None)."""
     return Anchor(body.name if isinstance(body, Body) else body, _triple(position, "a point"))
+
+
+def sphere(centre: PointLike, radius: Scalar) -> Sphere:
+    """A sphere that touches other shapes."""
+    return Sphere(_anchor(centre), expression(radius))
+
+
+def capsule(first: PointLike, second: PointLike, radius: Scalar) -> Capsule:
+    """A rod with round ends, between two points of one body."""
+    return Capsule(_anchor(first), _anchor(second), expression(radius))
+
+
+def plane(point: PointLike, normal: Sequence[Scalar]) -> Plane:
+    """A half-space; the normal, in the axes of the point's body, points out of the material."""
+    return Plane(_anchor(point), _triple(normal, "a normal"))
+
+
+def torus(centre: PointLike, normal: Sequence[Scalar], ring: Scalar, radius: Scalar) -> Torus:
+    """A ring of the radius `ring`, `radius` thick."""
+    return Torus(_anchor(centre), _triple(normal, "a normal"), expression(ring), expression(radius))
 
 
 class ElementBuilder:
@@ -140,6 +167,22 @@ class ElementBuilder:
         bounds = [None if bound is None else expression(bound) for bound in (lower, upper)]
         target = _target(name, on, between)
         return self._add(Limit(name, target, expression(stiffness), bounds[0], bounds[1], expression(damping)))
+
+    def bumper(
+        self,
+        name: str,
+        first: ContactShape,
+        second: ContactShape,
+        *,
+        stiffness: Scalar,
+        exponent: Scalar = HERTZ,
+        damping: Scalar = 0,
+        friction: Scalar = 0,
+        slip: Scalar = DEFAULT_WIDTH,
+    ) -> Bumper:
+        """Two shapes that push each other apart where they overlap, as `sphere(ball, r)` and `capsule(a, b, r)`."""
+        amounts = (expression(one) for one in (stiffness, exponent, damping, friction, slip))
+        return self._add(Bumper(name, (first, second), *amounts))
 
     def _add(self, element: E) -> E:
         self._elements.append(element)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import TypeAlias
 
 from kinegraph.model.expression import Expression, Name, expression, names
@@ -165,7 +166,72 @@ class Limit:
     damping: Expression = ZERO
 
 
-Element: TypeAlias = Spring | Damper | Friction | Force | PointForce | Moment | Potential | Limit
+@dataclass(frozen=True, slots=True)
+class Sphere:
+    """A sphere about a point."""
+
+    centre: Anchor
+    radius: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule:
+    """All points within a radius of the segment between two points of one body: a rod, a pin, the edge of a guide."""
+
+    first: Anchor
+    second: Anchor
+    radius: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A half-space: its normal points out of the material. It is in the axes of the point's body."""
+
+    point: Anchor
+    normal: Triple
+
+
+@dataclass(frozen=True, slots=True)
+class Torus:
+    """A ring: all points within `radius` of a circle of radius `ring`; the normal of its plane in the body's axes."""
+
+    centre: Anchor
+    normal: Triple
+    ring: Expression
+    radius: Expression
+
+
+ContactShape: TypeAlias = Sphere | Capsule | Plane | Torus
+
+#: The exponent of Hertz' contact of round bodies.
+HERTZ = expression(Fraction(3, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Bumper:
+    """Two shapes that push each other apart where they overlap, after Hunt and Crossley.
+
+    With the depth d: force = stiffness d^exponent max(0, 1 + damping d'), friction times that force against sliding,
+    smoothed over velocities of the size of `slip`. It begins at zero and never pulls.
+    """
+
+    name: str
+    shapes: tuple[ContactShape, ContactShape]
+    stiffness: Expression
+    exponent: Expression = HERTZ
+    damping: Expression = ZERO
+    friction: Expression = ZERO
+    slip: Expression = DEFAULT_WIDTH
+
+
+Element: TypeAlias = Spring | Damper | Friction | Force | PointForce | Moment | Potential | Limit | Bumper
+
+
+def anchors_of(shape: ContactShape) -> tuple[Anchor, ...]:
+    """The points a shape hangs on."""
+    if isinstance(shape, Capsule):
+        return shape.first, shape.second
+    return (shape.point,) if isinstance(shape, Plane) else (shape.centre,)
 
 
 def expressions(element: Element) -> Iterator[Expression]:
@@ -177,7 +243,7 @@ def expressions(element: Element) -> Iterator[Expression]:
             yield item
         elif isinstance(item, tuple):
             stack.extend(item)
-        elif isinstance(item, Span | Anchor | Linear | ForceLaw | EnergyLaw):
+        elif isinstance(item, Span | Anchor | Linear | ForceLaw | EnergyLaw | ContactShape):
             stack.extend(getattr(item, name) for name in item.__slots__)
 
 

@@ -17,7 +17,7 @@ from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
-from kinegraph.model.elements import Element, ForceLaw, Limit, Potential, Spring, mentions
+from kinegraph.model.elements import Bumper, Element, ForceLaw, Limit, Potential, Spring, mentions
 from kinegraph.model.expression import TIME, Expression, expression
 from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.state_layout import is_force, moved_by
@@ -83,6 +83,8 @@ def _stores(element: Element, mechanism: Mechanism) -> bool:
         return False
     if isinstance(element, Spring):
         return not isinstance(element.law, ForceLaw) and not is_steered(element, mechanism)
+    if isinstance(element, Bumper):
+        return element.damping == ZERO and element.friction == ZERO
     return isinstance(element, Potential) or (isinstance(element, Limit) and element.damping == ZERO)
 
 

@@ -15,14 +15,15 @@ D is the power that moves the bare mechanism where its transforms or gravity dep
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from kinegraph.derive.elements.bumpers import Distances, Nearest, material_velocity, positive_part, power
 from kinegraph.derive.elements.points import Points
 from kinegraph.derive.elements.stored_energy import integral
-from kinegraph.derive.tree.algebra import Vector, dot, minus, vector
+from kinegraph.derive.tree.algebra import Vector, dot, minus, times, vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import Layout
@@ -36,6 +37,7 @@ from kinegraph.model.elements import (
     RATE,
     STRETCH,
     Axes,
+    Bumper,
     Damper,
     Element,
     EnergyLaw,
@@ -49,6 +51,7 @@ from kinegraph.model.elements import (
     Span,
     Spring,
     Target,
+    anchors_of,
     expressions,
 )
 from kinegraph.model.expression import Expression, names
@@ -65,6 +68,14 @@ class Work:
     force: Scalar
     target: Scalar
     is_rate: bool = False
+
+
+@dataclass(frozen=True)
+class Storing:
+    """An energy and the force it gives, against the growth of its target: for laws better not differentiated."""
+
+    energy: Scalar
+    work: Work
 
 
 class ElementNames(Names):
@@ -119,6 +130,7 @@ class Elements:
         self.builder: Builder = layout.tree.like.builder
         self.names = ElementNames(mechanism, bound, layout)
         self.potentials: list[Scalar] = []
+        self.storing: list[Storing] = []
         self.resisting: list[Work] = []  # their force is against the growth of the target
         self.driving: list[Work] = []
         self.moments: list[list[Scalar]] = []  # generalized forces of each
@@ -134,15 +146,22 @@ class Elements:
         """True if all forces come from a potential that does not change with time by itself."""
         if self.resisting or self.driving or self.moments:
             return False
-        return self.names.explicit_rate(self.potential()).is_zero
+        steady = all(self._explicit(one.work).is_zero for one in self.storing)
+        return steady and self.names.explicit_rate(self._differentiated).is_zero
 
     def potential(self) -> Scalar:
-        """The energy stored in springs and potentials."""
+        """The energy stored in springs, potentials and shapes that touch."""
+        return _sum([*self.potentials, *(one.energy for one in self.storing)], self._zero)
+
+    @property
+    def _differentiated(self) -> Scalar:
+        """The part of the potential whose forces are its derivatives."""
         return _sum(self.potentials, self._zero)
 
     def forces(self) -> list[Scalar]:
         """The generalized forces of all elements."""
-        works = [*self.driving, *(Work(-work.force, work.target, work.is_rate) for work in self.resisting)]
+        against = [*self.resisting, *(one.work for one in self.storing)]
+        works = [*self.driving, *(Work(-work.force, work.target, work.is_rate) for work in against)]
         totals = self._weighted_rows(works)
         for moment in self.moments:
             totals = [total + item for total, item in zip(totals, moment, strict=True)]
@@ -150,7 +169,9 @@ class Elements:
 
     def power(self) -> list[Scalar]:
         """The power (dissipated, supplied); see the top of this file for what time-dependence adds."""
-        dissipated, supplied = self._zero, self.names.explicit_rate(self.potential())
+        dissipated, supplied = self._zero, self.names.explicit_rate(self._differentiated)
+        for stored in self.storing:
+            supplied = supplied + stored.work.force * self._explicit(stored.work)
         for work in self.resisting:
             dissipated = dissipated + work.force * self._rate(work)
             supplied = supplied + work.force * self._explicit(work)
@@ -177,7 +198,7 @@ class Elements:
     def _weighted_rows(self, works: Sequence[Work]) -> list[Scalar]:
         """sum f dgamma/dq - dV/dq, with q along the velocities, and sum f dbeta/dv."""
         weights = {Symbol(Kind.INPUT, f"element:{index}"): work.force.index for index, work in enumerate(works)}
-        position_work, rate_work = -self.potential(), self._zero
+        position_work, rate_work = -self._differentiated, self._zero
         for symbol, work in zip(weights, works, strict=True):
             part = Scalar(self.builder, self.builder.symbol(symbol.kind, symbol.name)) * work.target
             if work.is_rate:
@@ -233,6 +254,8 @@ class Elements:
                 self.potentials.append(self.names.scalar(element.energy))
             case Limit():
                 self._add_limit(element)
+            case Bumper():
+                self._add_bumper(element)
 
     def target(self, target: Target) -> tuple[Scalar, bool]:
         """What an element works on, and whether that is a rate already."""
@@ -310,6 +333,41 @@ class Elements:
             self._add_stop(limit, target - self.names.scalar(limit.upper))
         if limit.lower is not None:
             self._add_stop(limit, self.names.scalar(limit.lower) - target)
+
+    def _add_bumper(self, bumper: Bumper) -> None:
+        """k d^p max(0, 1 + c d') along the normal: k d^(p + 1)/(p + 1) is stored, the rest dissipated; friction."""
+        stiffness, damping = self.names.scalar(bumper.stiffness), self.names.scalar(bumper.damping)
+        exponent = self.names.scalar(bumper.exponent).value
+        assert exponent is not None  # validated
+        for place in self.touching(bumper):
+            target = -place.gap
+            depth = positive_part(target)
+            elastic = stiffness * power(depth, Fraction(exponent))
+            stored = elastic * depth * (1 / (Fraction(exponent) + 1))
+            self.storing.append(Storing(stored, Work(elastic, target)))
+            loss = damping * self.names.total_rate(target)
+            loss = elastic * (loss + 1).apply("select", loss, loss.number(-1))
+            if not damping.is_zero:
+                self.resisting.append(Work(loss, target))
+            if bumper.friction != ZERO:
+                self._add_sliding(bumper, place, elastic + loss)
+
+    def touching(self, bumper: Bumper) -> Iterator[Nearest]:
+        """Where the shapes of a bumper are nearest."""
+        return Distances(self.names.points, self.names).nearest(bumper)
+
+    def _add_sliding(self, bumper: Bumper, place: Nearest, pressing: Scalar) -> None:
+        """Friction against sliding, through the velocity of one surface along the other."""
+        points, rate = self.names.points, self.names.total_rate
+        bodies = [anchors_of(shape)[0].of for shape in bumper.shapes]
+        first, second = (material_velocity(points, rate, of, place.point) for of in bodies)
+        relative = minus(first, second)
+        sliding = minus(relative, times(dot(relative, place.normal), place.normal))
+        smooth = (dot(sliding, sliding) + self.names.scalar(bumper.slip) ** 2).apply("sqrt")
+        share = self.names.scalar(bumper.friction) * pressing / smooth
+        for along in sliding:
+            if not along.is_zero:
+                self.resisting.append(Work(share * along, along, is_rate=True))
 
     def _add_stop(self, limit: Limit, depth: Scalar) -> None:
         """d max(0, k + c d') where d >= 0: k d^2/2 stored, the rest dissipated."""

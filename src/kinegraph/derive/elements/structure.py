@@ -13,12 +13,15 @@ from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.links import Placement
 from kinegraph.model.elements import (
     Axes,
+    Bumper,
+    Capsule,
     Damper,
     Element,
     Force,
     Friction,
     Limit,
     Moment,
+    Plane,
     PointForce,
     Potential,
     Spring,
@@ -40,10 +43,15 @@ def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> S
             return [elements.row(elements.names.scalar(element.energy), is_rate=False)]
         case Spring() | Damper() | Friction() | Force() | Limit():
             return [elements.row(*elements.target(element.on))]
+        case Bumper():
+            return [elements.row(-place.gap, is_rate=False) for place in elements.touching(element)]
 
 
 def component_count(element: Element) -> int:
     """How many components an element acts with: the rows of its structure matrix."""
+    if isinstance(element, Bumper):
+        capsules = sum(isinstance(shape, Capsule) for shape in element.shapes)
+        return 2 if capsules and any(isinstance(shape, Plane) for shape in element.shapes) else 1
     return 3 if isinstance(element, PointForce | Moment) else 1
 
 

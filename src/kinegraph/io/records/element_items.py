@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from kinegraph.errors import ModelError, Place
 from kinegraph.model.elements import (
     DEFAULT_WIDTH,
+    HERTZ,
     Anchor,
     Axes,
+    Bumper,
+    Capsule,
+    ContactShape,
     Damper,
     Element,
     EnergyLaw,
@@ -19,10 +23,13 @@ from kinegraph.model.elements import (
     Limit,
     Linear,
     Moment,
+    Plane,
     PointForce,
     Span,
+    Sphere,
     Spring,
     Target,
+    Torus,
     Triple,
 )
 from kinegraph.model.expression import Call, Expression, Name
@@ -64,6 +71,7 @@ class _Clauses:
         self.keyword = keyword
         self.place = place
         self.places = places
+        self.shapes: list[Clause] = []
         self._found: dict[str, Clause] = {}
         self._used: set[str] = set()
 
@@ -72,6 +80,9 @@ class _Clauses:
         if clause.word not in allowed:
             message = f"{self.what} takes no `{clause.word}`"
             raise ModelError(message, clause.place, did_you_mean(clause.word, allowed))
+        if clause.word in _SHAPES:
+            self.shapes.append(clause)
+            return
         if clause.word in self._found:
             raise ModelError(f"{self.what} has `{clause.word}` a second time", clause.place, "keep one of the two")
         self._found[clause.word] = clause
@@ -132,6 +143,25 @@ class _Clauses:
         self.chosen(word)
         clause = self._counted(word, 1)
         return self._anchor(clause.arguments[0], clause)
+
+    def shape(self, clause: Clause) -> ContactShape:
+        """`sphere(point, radius)`, `capsule(point, point, radius)`, `plane(point, (normal))`, `torus(...)`."""
+        wanted = _SHAPES[clause.word]
+        if len(clause.arguments) != len(wanted):
+            remedy = f"write {clause.word}({', '.join(wanted)})"
+            raise ModelError(f"`{clause.word}` of {self.what} takes {len(wanted)} arguments", clause.place, remedy)
+        parts = [self._part(argument, kind, clause) for argument, kind in zip(clause.arguments, wanted, strict=True)]
+        return _MADE[clause.word](*parts)
+
+    def _part(self, argument: Argument, kind: str, clause: Clause) -> Anchor | Triple | Expression:
+        if kind == "point":
+            return self._anchor(argument, clause)
+        if kind == "(x, y, z)" and isinstance(argument, tuple) and len(argument) == 3:
+            return argument[0], argument[1], argument[2]
+        if kind == "radius" and isinstance(argument, Expression):
+            return argument
+        message = f"`{clause.word}` of {self.what} has something else where its {kind} belongs"
+        raise ModelError(message, clause.place, f"write {clause.word}({', '.join(_SHAPES[clause.word])})")
 
     def axes(self) -> Axes:
         return Axes(self.chosen("world", "body"))
@@ -211,6 +241,30 @@ def _limit(c: _Clauses) -> Limit:
     return Limit(c.name, c.target(), c.one("stiffness"), *bounds, c.optional("damping", ZERO))
 
 
+def _bumper(c: _Clauses) -> Bumper:
+    if len(c.shapes) != 2:
+        raise ModelError(f"{c.what} has {len(c.shapes)} shapes", c.place, f"write two: {_EXAMPLES['bumper']}")
+    first, second = map(c.shape, c.shapes)
+    return Bumper(
+        c.name,
+        (first, second),
+        c.one("stiffness"),
+        c.optional("exponent", HERTZ),
+        c.optional("damping", ZERO),
+        c.optional("friction", ZERO),
+        c.optional("slip", DEFAULT_WIDTH),
+    )
+
+
+#: What the clauses of shapes hold.
+_SHAPES = {
+    "sphere": ("point", "radius"),
+    "capsule": ("point", "point", "radius"),
+    "plane": ("point", "(x, y, z)"),
+    "torus": ("point", "(x, y, z)", "radius", "radius"),
+}
+_MADE: dict[str, Callable[..., ContactShape]] = {"sphere": Sphere, "capsule": Capsule, "plane": Plane, "torus": Torus}
+
 _READERS: dict[str, tuple[Callable[[_Clauses], Element], tuple[str, ...]]] = {
     "spring": (_spring, ("on", "between", "stiffness", "force", "energy", "rest")),
     "damper": (_damper, ("on", "between", "damping", "force")),
@@ -218,6 +272,7 @@ _READERS: dict[str, tuple[Callable[[_Clauses], Element], tuple[str, ...]]] = {
     "force": (_force, ("value", "on", "between", "at", "world", "body")),
     "moment": (_moment, ("at", "world", "body")),
     "limit": (_limit, ("on", "between", "lower", "upper", "stiffness", "damping")),
+    "bumper": (_bumper, (*_SHAPES, "stiffness", "exponent", "damping", "friction", "slip")),
 }
 
 _EXAMPLES = {
@@ -227,4 +282,5 @@ _EXAMPLES = {
     "force": "`force P | value(f) on(tip.x);` or `force P | at(tip) world(fx, fy, fz);`",
     "moment": "`moment M | at(Body) world(mx, my, mz);`",
     "limit": "`limit L | on(q) lower(a) upper(b) stiffness(k);`",
+    "bumper": "`bumper B | sphere(Ball, r) plane((0, 0, 0), (0, 0, 1)) stiffness(k);`",
 }

@@ -18,7 +18,7 @@ _WORDS = {
     "INERTIA": "`inertia`", "COLON": "`:`", "NOT_BELOW": "`>=`",
 }  # fmt: skip
 _ELEMENTS = frozenset(
-    {"spring", "damper", "friction", "force", "moment", "potential", "limit", "loop", "constraint", "contact"}
+    {"spring", "damper", "friction", "force", "moment", "potential", "limit", "bumper", "loop", "constraint", "contact"}
 )
 _OPERATORS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
 

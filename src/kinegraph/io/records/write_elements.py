@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 from kinegraph.model.elements import (
     DEFAULT_WIDTH,
+    HERTZ,
     Anchor,
+    Bumper,
+    Capsule,
+    ContactShape,
     Damper,
     Element,
     EnergyLaw,
@@ -17,11 +21,14 @@ from kinegraph.model.elements import (
     Limit,
     Linear,
     Moment,
+    Plane,
     PointForce,
     Potential,
     Span,
+    Sphere,
     Spring,
     Target,
+    Torus,
     Triple,
 )
 from kinegraph.model.expression import Expression, text
@@ -57,6 +64,8 @@ def _statement(element: Element) -> tuple[str, Iterator[str]]:
             return "moment", iter((f"at({element.on})", _vector(element.axes.value, element.components)))
         case Limit():
             return "limit", _limit(element)
+        case Bumper():
+            return "bumper", _bumper(element)
     raise TypeError(f"{type(element).__name__} is no element")
 
 
@@ -84,6 +93,26 @@ def _limit(limit: Limit) -> Iterator[str]:
     yield _clause("stiffness", limit.stiffness)
     if limit.damping != ZERO:
         yield _clause("damping", limit.damping)
+
+
+def _bumper(bumper: Bumper) -> Iterator[str]:
+    yield from map(_shape, bumper.shapes)
+    yield _clause("stiffness", bumper.stiffness)
+    for word, usual in (("exponent", HERTZ), ("damping", ZERO), ("friction", ZERO), ("slip", DEFAULT_WIDTH)):
+        if getattr(bumper, word) != usual:
+            yield _clause(word, getattr(bumper, word))
+
+
+def _shape(shape: ContactShape) -> str:
+    match shape:
+        case Sphere(centre, radius):
+            return f"sphere({_point(centre)}, {text(radius)})"
+        case Capsule(first, second, radius):
+            return f"capsule({_point(first)}, {_point(second)}, {text(radius)})"
+        case Plane(point, normal):
+            return f"plane({_point(point)}, {_vector('', normal)})"
+        case Torus(centre, normal, ring, radius):
+            return f"torus({_point(centre)}, {_vector('', normal)}, {text(ring)}, {text(radius)})"
 
 
 def _law(law: Linear | ForceLaw | EnergyLaw, linear: str) -> str:

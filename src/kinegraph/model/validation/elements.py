@@ -9,6 +9,9 @@ from kinegraph.model.elements import (
     RATE,
     STRETCH,
     Anchor,
+    Bumper,
+    Capsule,
+    ContactShape,
     Damper,
     Element,
     EnergyLaw,
@@ -18,11 +21,15 @@ from kinegraph.model.elements import (
     Limit,
     Linear,
     Moment,
+    Plane,
     PointForce,
     Potential,
     Span,
+    Sphere,
     Spring,
     Target,
+    Torus,
+    anchors_of,
 )
 from kinegraph.model.evaluate import Value, known_parameter_values, number
 from kinegraph.model.expression import PI, Expression, names
@@ -46,7 +53,8 @@ from kinegraph.model.validation.linearity import degree
 _LOADS = ANYTHING | UNKNOWN
 
 _WORDS: dict[type, str] = {Spring: "spring", Damper: "damper", Friction: "friction", Force: "force",
-                           PointForce: "force", Moment: "moment", Potential: "potential", Limit: "limit"}  # fmt: skip
+                           PointForce: "force", Moment: "moment", Potential: "potential", Limit: "limit",
+                           Bumper: "bumper"}  # fmt: skip
 
 _Part = tuple[str, Expression, frozenset[str], str]  # clause, expression, kinds it may use, local name
 
@@ -98,6 +106,22 @@ def _parts(element: Element) -> Iterator[_Part]:
             yield from ((clause, bound, GIVEN, "") for clause, bound in bounds if bound is not None)
             yield "stiffness", stiffness, PARAMETERS, ""
             yield "damping", damping, PARAMETERS, ""
+        case Bumper():
+            for clause in ("stiffness", "exponent", "damping", "friction", "slip"):
+                yield clause, getattr(element, clause), PARAMETERS, ""
+            for shape in element.shapes:
+                yield from ((word_of(shape), item, PARAMETERS, "") for item in _sizes(shape))
+
+
+def word_of(shape: ContactShape) -> str:
+    """The clause of a shape."""
+    return type(shape).__name__.lower()
+
+
+def _sizes(shape: ContactShape) -> tuple[Expression, ...]:
+    if isinstance(shape, Plane):
+        return shape.normal
+    return (*shape.normal, shape.ring, shape.radius) if isinstance(shape, Torus) else (shape.radius,)
 
 
 def _target(target: Target, allowed: frozenset[str]) -> Iterator[_Part]:
@@ -116,6 +140,8 @@ def _law(law: Linear | ForceLaw | EnergyLaw, linear: str, allowed: frozenset[str
 def _anchors(element: Element) -> tuple[tuple[str, Anchor], ...]:
     if isinstance(element, PointForce):
         return (("at", element.at),)
+    if isinstance(element, Bumper):
+        return tuple((word_of(shape), anchor) for shape in element.shapes for anchor in anchors_of(shape))
     target = getattr(element, "on", None)
     return (("between", target.first), ("between", target.second)) if isinstance(target, Span) else ()
 
@@ -187,6 +213,8 @@ def _check_target(element: Element, scope: Scope, body_of: Mapping[str, str | No
 def _ends(element: Element) -> Iterable[tuple[str, tuple[str | None, ...]]]:
     if isinstance(element, PointForce):
         return (("at", (element.at.of,)),)
+    if isinstance(element, Bumper):
+        return (("stiffness", tuple(anchor.of for shape in element.shapes for anchor in anchors_of(shape))),)
     target = getattr(element, "on", None)
     return (("between", (target.first.of, target.second.of)),) if isinstance(target, Span) else ()
 
@@ -214,6 +242,34 @@ def _check_numbers(element: Element, values: Mapping[str, Value], places: Places
             raise ModelError(message, places.of(element, "width"), remedy)
     if isinstance(element, Limit):
         _check_limit(element, values, places)
+    if isinstance(element, Bumper):
+        _check_bumper(element, values, places)
+
+
+def _check_bumper(element: Bumper, values: Mapping[str, Value], places: Places) -> None:
+    what = described(element)
+    kinds = [type(shape) for shape in element.shapes]
+    if not any(kind in (Sphere, Capsule) for kind in kinds) or (Torus in kinds and Capsule in kinds):
+        words = " and ".join(map(word_of, element.shapes))
+        remedy = "write a sphere against anything, or a capsule against a capsule or a plane"
+        raise ModelError(f"{what} is between {words}, whose distance is not known", places.of(element), remedy)
+    for shape in element.shapes:
+        if isinstance(shape, Capsule) and shape.first.of != shape.second.of:
+            message = f"the capsule of {what} has its ends on {shape.first.of} and {shape.second.of}"
+            raise ModelError(message, places.of(element, "capsule"), "give two points of one body")
+    first, second = (anchors_of(shape)[0].of for shape in element.shapes)
+    if first == second:
+        message = f"both shapes of {what} are on {first or 'the fixed frame'}, so it moves nothing"
+        raise ModelError(message, places.of(element), "put them on two bodies")
+    for clause in ("stiffness", "damping", "friction", "slip", "exponent"):
+        found = _known(clause, getattr(element, clause), element, values, places)
+        if found is not None and (found < 0 or (found == 0 and clause in ("slip", "exponent"))):
+            message = f"the {clause} of {what} is {found:g}"
+            raise ModelError(message, places.of(element, clause), "write a positive number")
+    exponent = _known("exponent", element.exponent, element, values, places)
+    if exponent is None or exponent < 1 or 2 * exponent != int(2 * exponent) or exponent > 10:
+        message = f"the exponent of {what} is {'a symbol' if exponent is None else f'{exponent:g}'}"
+        raise ModelError(message, places.of(element, "exponent"), "write 1, 3/2, 2, ... up to 10")
 
 
 def _check_limit(element: Limit, values: Mapping[str, Value], places: Places) -> None:

@@ -1,0 +1,217 @@
+"""Shapes that touch: distances by another method, momentum, energy, contact laws in closed form."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import kinegraph as kg
+from kinegraph.errors import ModelError
+from kinegraph.io import parse, write
+from kinegraph.model import Builder, Sz, capsule, inertia, plane, sphere
+from tests.mechanisms import Floats
+
+TWO_BODIES = """
+coordinates ax, ay, az, bx, by, bz;
+quaternion (a0, a1, a2, a3) velocity (au, av, aw);
+quaternion (b0, b1, b2, b3) velocity (bu, bv, bw);
+A | Sx(ax), Sy(ay), Sz(az), Q(a0, a1, a2, a3) | m(2), Jx(0.1), Jy(0.2), Jz(0.15);
+B | Sx(bx), Sy(by), Sz(bz), Q(b0, b1, b2, b3) | m(3), Jx(0.3), Jy(0.2), Jz(0.4);
+bumper touch | {}, stiffness(1000), damping(0.3), friction(0.4), slip(0.02){};
+"""
+#: Radii are so large that the shapes always overlap.
+SHAPES = {
+    "sphere-sphere": "sphere(A(0.1, 0, 0.2), 2), sphere(B(0, 0.1, 0), 3)",
+    "capsule-sphere": "capsule(A(-1, 0, 0.2), A(1, 0.3, 0), 2), sphere(B(0, 0.1, 0), 3)",
+    "sphere-capsule": "sphere(A(0.1, 0, 0.2), 2), capsule(B(0, -1, 0), B(0.2, 1, 0.1), 3)",
+    "capsule-capsule": "capsule(A(-1, 0, 0.2), A(1, 0.3, 0), 2), capsule(B(0, -1, 0), B(0.2, 1, 0.1), 3)",
+    "sphere-plane": "sphere(A(0.1, 0, 0.2), 9), plane(B(0, 0.1, 0), (1, 2, 2))",
+    "plane-capsule": "plane(A(0.1, 0, 0.2), (0, 0, 1)), capsule(B(0, -1, 0), B(0.2, 1, 0.1), 9)",
+    "sphere-torus": "sphere(A(0.1, 0, 0.2), 2), torus(B(0, 0.1, 0), (0, 3, 4), 1.5, 3)",
+}
+
+
+@cache
+def mechanism(shapes: str, more: str = "") -> kg.Mechanism:
+    return parse(TWO_BODIES.format(SHAPES[shapes], more))
+
+
+def state(seed: int) -> tuple[Floats, Floats]:
+    random = np.random.default_rng(seed)
+    q = random.uniform(-1, 1, 14)
+    for start in (6, 10):
+        q[start : start + 4] /= np.linalg.norm(q[start : start + 4])
+    return q, random.uniform(-1, 1, 12)
+
+
+def turn(e: Floats) -> Floats:
+    w, x, y, z = e
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
+def placed(q: Floats, body: str, point: tuple[float, float, float]) -> Floats:
+    start, of = (0, 6) if body == "A" else (3, 10)
+    return q[start : start + 3] + turn(q[of : of + 4]) @ np.array(point)
+
+
+@cache
+def kernel(shapes: str, quantities: str, more: str = "") -> kg.Kernel:
+    found = kg.compile(mechanism(shapes, more), quantities)
+    assert isinstance(found, kg.Kernel)
+    return found
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_action_is_reaction_and_energy_is_stored_or_lost(shapes: str) -> None:
+    """The bodies are free: what touches inside leaves momentum as it is; d(energy)/dt = -dissipated, never negative."""
+    forward, held = kernel(shapes, "qdd,power"), kernel(shapes, "energy,momentum")
+    h = 1e-6
+    for seed in range(3):
+        q, v = state(seed)
+        found = forward(q, v, np.zeros(12))
+        dissipated, supplied = found["power"]
+        after, before = (held(*_stepped(q, v, found["qdd"], sign * h)) for sign in (1, -1))
+        slopes = {name: (after[name] - before[name]) / (2 * h) for name in after}
+        forces = np.abs(found["qdd"]).max()
+        assert forces > 10 and supplied == 0 and dissipated > 0
+        assert np.sum(slopes["energy"]) == pytest.approx(-dissipated, rel=1e-5)
+        np.testing.assert_allclose(slopes["momentum"], 0, atol=1e-7 * forces)
+
+
+def _stepped(q: Floats, v: Floats, a: Floats, h: float) -> tuple[Floats, Floats]:
+    """A step of second order along the motion."""
+    middle = v + h / 2 * a
+    new = q.copy()
+    new[:6] += h * middle[:6]
+    for body in range(2):
+        e, w = slice(6 + 4 * body, 10 + 4 * body), middle[6 + 3 * body : 9 + 3 * body]
+        angle = np.linalg.norm(w) * h / 2
+        small = np.concatenate([[np.cos(angle)], np.sin(angle) * w / np.linalg.norm(w)])
+        new[e] = _product(q[e], small)
+    return new, v + h * a
+
+
+def _product(p: Floats, q: Floats) -> Floats:
+    return np.concatenate([[p[0] * q[0] - p[1:] @ q[1:]], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])])
+
+
+def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
+    """The stored energy says the depth: k d^(5/2) 2/5."""
+    energy = kernel("capsule-capsule", "energy")
+    for seed in range(20):
+        q, v = state(seed)
+        ends = [placed(q, "A", p) for p in ((-1, 0, 0.2), (1, 0.3, 0))]
+        others = [placed(q, "B", p) for p in ((0, -1, 0), (0.2, 1, 0.1))]
+
+        def distance(part: Floats, ends=ends, others=others) -> float:
+            here, there = (a + t * (b - a) for t, (a, b) in zip(part, (ends, others), strict=True))
+            return float(np.linalg.norm(here - there))
+
+        starts = [(0.5, 0.5), (0, 0), (0, 1), (1, 0), (1, 1)]
+        found = [minimize(distance, s, bounds=[(0, 1), (0, 1)], method="L-BFGS-B", tol=1e-14).fun for s in starts]
+        depth = 5 - min(found)
+        assert energy(q, 0 * v)[1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=1e-7)
+
+
+def test_parallel_segments() -> None:
+    m = parse("""
+        coordinates z = 0.35;
+        gravity 0, 0, 0;
+        A | Sz(z) | m(1);
+        bumper b | capsule(A(0, 0, 0), A(1, 0, 0), 0.2), capsule((0.5, 0, 0), (2, 0, 0), 0.2),
+            stiffness(100), exponent(1);
+    """)
+    assert kg.compile(m, "qdd")([0.35], [0.0], [0.0])[0] == pytest.approx(5)
+
+
+def test_a_ball_bounces_as_hertz_says() -> None:
+    """Deepest at (5 m v^2/(4 k))^(2/5), away again after 2.9432 times that over v, with the speed it came with."""
+    speed, mass, k = 2.0, 0.5, 1e5
+    m = parse(f"""
+        coordinates z = 0.1; initial z' = -{speed};
+        gravity 0, 0, 0;
+        Ball | Sz(z) | m({mass});
+        bumper floor | sphere(Ball, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness({k});
+    """)
+    deepest = (5 * mass * speed**2 / (4 * k)) ** 0.4
+    lasting = 2.9432 * deepest / speed
+    run = kg.simulate(m, 2 * lasting, grid=2000, rtol=1e-11, atol=1e-13, native=False, progress=False)
+    assert 0.1 - run["z"].min() == pytest.approx(deepest, rel=1e-5)
+    away = run.t[np.argmax((run["z"] >= 0.1) & (run.t > lasting / 2))]
+    assert away == pytest.approx(lasting, rel=2e-3)
+    assert run["z'"][-1] == pytest.approx(speed, rel=1e-8)
+
+
+def test_a_block_slides_at_the_angle_of_friction() -> None:
+    """A sphere that cannot roll, on a slope: at rest below the angle of friction, m (g sin - mu g cos) above it."""
+    for slope, expected in ((0.2, 0.0), (0.6, 9.81 * (np.sin(0.6) - 0.3 * np.cos(0.6)))):
+        m = parse(f"""
+            coordinates s, h = 0.1;
+            gravity 9.81*sin({slope}), 0, -9.81*cos({slope});
+            Block | Sx(s), Sz(h) | m(1);
+            bumper floor | sphere(Block, 0.1), plane((0, 0, 0), (0, 0, 1)),
+                stiffness(1e5), exponent(1), damping(20), friction(0.3), slip(1e-4);
+        """)
+        run = kg.simulate(m, 1, method="bdf", native=False, progress=False)
+        assert run["s'"][-1] == pytest.approx(expected, abs=2e-3)
+
+
+def test_slopes_are_finite_where_contact_begins_and_apart() -> None:
+    m = parse("coordinates z; A | Sz(z) | m(1); bumper f | sphere(A, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness(9);")
+    slope = kg.compile(m, "d(qdd)/d(q)")
+    assert [float(slope([z], [0.0], [0.0])[0, 0]) for z in (0.1, 0.2)] == pytest.approx([0, 0], abs=1e-9)
+    assert slope([0.06], [0.0], [0.0])[0, 0] == pytest.approx(-9 * 1.5 * 0.2)
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_written_and_read(shapes: str) -> None:
+    m = mechanism(shapes, ", exponent(2)")
+    assert parse(write(m)) == m
+
+
+def test_the_structure_matrix_is_the_gradient_of_the_depth() -> None:
+    m = mechanism("plane-capsule")
+    q, _ = state(4)
+    assert np.asarray(kg.compile(m, "structure:touch")(q)).shape == (2, 12)
+
+
+def test_the_builder_writes_the_same() -> None:
+    made = Builder("m")
+    z = made.coordinate("z", 1)
+    ball = made.body("Ball", None, [Sz(z)], inertia(1))
+    made.bumper("floor", sphere(ball, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness=100, friction=0.5)
+    made.bumper("rod", sphere(ball, 0.1), capsule((0, 0, 0), (1, 0, 0), 0.2), stiffness=100)
+    text = write(made.build())
+    assert "bumper floor | sphere(Ball, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness(100), friction(0.5);" in text
+    assert "capsule((0, 0, 0), (1, 0, 0), 0.2)" in text
+
+
+ONE = "coordinates z; A | Sz(z) | m(1); bumper b | {};"
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        ("sphere(A, 1), stiffness(1)", "has 1 shapes"),
+        ("sphere(A), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "takes 2 arguments"),
+        ("sphere(A, 1), plane((0, 0, 0), 3), stiffness(1)", r"its \(x, y, z\)"),
+        ("sphere(A, 1), plane((0, 0, 0), (0, 0, 1))", "lacks `stiffness"),
+        ("sphere(A, 1), plane((0, 0, 0), (0, 0, 1)), stiffness(-1)", "stiffness of the bumper b is -1"),
+        ("sphere(A, 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1), exponent(1.3)", "exponent"),
+        ("sphere(A, 1), plane(A, (0, 0, 1)), stiffness(1)", "both shapes"),
+        ("sphere((0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "fixed frame"),
+        ("plane(A, (0, 0, 1)), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "distance is not known"),
+        ("capsule(A, (0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "two points of one body"),
+        ("sphere(C, 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "no output or body called C"),
+    ],
+)
+def test_bad_input_is_named(clauses: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        parse(ONE.format(clauses))
