@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class Rows:
     parameters: Floats
 
 
+@lru_cache(maxsize=4)
 def quantities(equations: Equations) -> Graph:
     """Energy, momentum and output points as one graph in q, v and t."""
     wanted = ["energy", "momentum", *(f"pose:{point.name}" for point in equations.mechanism.points)]
@@ -140,7 +142,7 @@ def checks(
     equations: Equations, integrals: tuple[str, ...], columns: Mapping[str, Floats], rows: Rows, rtol: float | None
 ) -> tuple[Check, ...]:
     """How far each first integral moved along the run, relative to its size, and quaternions from unit length."""
-    limit = None if rtol is None else max(1e4 * rtol, 1e-10)
+    limit = relative_limit(rtol)
     length_limit = max(_NORM_LIMIT, 1e2 * (rtol or 0.0))
     found = []
     for name in integrals:
@@ -154,6 +156,11 @@ def checks(
         lengths = np.linalg.norm(rows.q[:, start : start + 4], axis=1)
         found.append(Check(f"length of quaternion ({', '.join(names)})", _drift(lengths - 1, 1.0, 0.0), length_limit))
     return tuple(found)
+
+
+def relative_limit(rtol: float | None) -> float | None:
+    """How far a first integral may move along a run of this tolerance."""
+    return None if rtol is None else max(1e4 * rtol, 1e-10)
 
 
 def _label(name: str, rows: Rows) -> str:

@@ -24,6 +24,7 @@ from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
+from kinegraph.simulate.momentum_checks import momentum_checks
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
@@ -34,7 +35,7 @@ from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Decision, Native
 from kinegraph.solve.problem.problem import Floats, Sampled, Signals, require_span, signals
 from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
-from kinegraph.solve.results.solution import Solution, Subject
+from kinegraph.solve.results.solution import Check, Solution, Subject
 
 Input: TypeAlias = "Scalar | Sampled | tuple[ArrayLike, ArrayLike]"
 Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
@@ -202,12 +203,19 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         velocities=mechanism.layout.velocities,
         ending=run.ending,
         events=run.events,
-        checks=(*kept, *drift_checks(drift), *gained),
+        checks=(*kept, *_momentum_checks(finished, rows, rtol), *drift_checks(drift), *gained),
         statistics=run.statistics,
         subject=_subject(finished, rtol),
         decision=finished.decision,
         drift=drift_facts(drift, kept),
     )
+
+
+def _momentum_checks(finished: FinishedRun, rows: Rows, rtol: float | None) -> tuple[Check, ...]:
+    """Further first integrals; impacts and resets change them, loops over bodies do not know them."""
+    if finished.reset or finished.mechanism.contacts or finished.equations.by_loops:
+        return ()
+    return momentum_checks(finished.equations.in_velocities, rows, rtol)
 
 
 def _subject(finished: FinishedRun, rtol: float | None) -> Subject:

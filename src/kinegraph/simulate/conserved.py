@@ -1,0 +1,136 @@
+"""What does not change along a motion, looked for in numbers: linear combinations of candidates.
+
+Candidates are the energy, Jacobi's integral, the momentum of every coordinate, the components of linear and angular
+momentum, and with them coordinates and time. Combinations whose rates vanish at random states are found by linear
+algebra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import scipy.linalg
+
+from kinegraph.graph.build import Builder
+from kinegraph.graph.differentiate import ForwardDerivative
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph, Kind, Output
+from kinegraph.graph.scalar import Scalar as Node
+from kinegraph.graph.transfer import moved, transfer
+from kinegraph.model.expression import TIME
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.solve.problem.problem import Floats
+
+MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
+ENERGY, JACOBI = "energy", "jacobi"
+
+
+def candidates(mechanism: Mechanism, graph: Graph) -> Graph:
+    """Every candidate as an output of one entry."""
+    builder = Builder()
+    energy, momentum = moved([graph.output("energy"), graph.output("momentum")], transfer(graph, builder))
+    kinetic, potential = (Node(builder, index) for index in energy.nodes)
+    outputs = [Output(ENERGY, (), ((kinetic + potential).index,))]
+    jacobi = potential - kinetic
+    for name, momentum_name in zip(mechanism.layout.velocities, _momentum_names(mechanism), strict=True):
+        symbol = builder.symbol(Kind.VELOCITY, name)
+        slope = Node(builder, ForwardDerivative(builder, {symbol: builder.one})(kinetic.index))
+        outputs.append(Output(momentum_name, (), (slope.index,)))
+        jacobi = jacobi + slope * Node(builder, symbol)
+    outputs += [Output(name, (), (node,)) for name, node in zip(MOMENTA, momentum.nodes, strict=True)]
+    outputs.append(Output(JACOBI, (), (jacobi.index,)))
+    quaternion = {mechanism.layout.positions[s + i] for s in mechanism.layout.quaternions for i in range(4)}
+    for name in mechanism.layout.positions:
+        if name not in quaternion:
+            outputs.append(Output(name, (), (builder.symbol(Kind.COORDINATE, name),)))
+    outputs.append(Output(TIME, (), (builder.symbol(Kind.TIME, TIME),)))
+    return builder.graph(outputs)
+
+
+def _momentum_names(mechanism: Mechanism) -> list[str]:
+    """`p:x` for the momentum of the coordinate x, `p:wx` for that of a quasi-velocity."""
+    return ["p:" + name.removesuffix("'") for name in mechanism.layout.velocities]
+
+
+def random_states(mechanism: Mechanism, others: Sequence[str] = ()) -> dict[str, Floats]:
+    """States by the names of what moves, forces and inputs zero; `others` are further symbols with random values."""
+    layout = mechanism.layout
+    random = np.random.default_rng(20)
+    count = 6 * (len(layout.velocities) + 5)
+    names = (*layout.positions, *layout.velocities, TIME)
+    values = {name: random.uniform(-1.3, 1.7, count) for name in names}
+    values |= {name: np.zeros(count) for name in (*layout.forces, *layout.inputs)}
+    for start in layout.quaternions:
+        group = layout.positions[start : start + 4]
+        length = np.sqrt(sum(values[name] ** 2 for name in group))
+        values |= {name: values[name] / length for name in group}
+    return values | {name: random.uniform(-1.3, 1.7, count) for name in others}
+
+
+def rows(graph: Graph, states: Mapping[str, Floats]) -> Floats:
+    """One column for every output, one row for every state."""
+    count = len(next(iter(states.values())))
+    found = interpret(graph, states)
+    return np.column_stack([np.broadcast_to(found[output.name], count) for output in graph.outputs])
+
+
+def combinations(names: Sequence[str], values: Floats, slopes: Floats) -> list[dict[str, float]]:
+    """Independent combinations with vanishing rates.
+
+    Single candidates come first. What depends linearly on integrals found before (and on a constant) says nothing new.
+    """
+    unit = np.eye(len(names))
+    alone = [k for k in range(len(names)) if _vanishes(slopes[:, k], values[:, k])]
+    left = [k for k, name in enumerate(names) if k not in alone and name not in (ENERGY, JACOBI)]
+    rows = [unit[k] for k in alone]
+    rows += [row @ unit[left] for row in _null_space(slopes[:, left])]
+    independent = _Independent(len(values))
+    return [
+        {names[k]: float(entry) for k, entry in enumerate(row) if abs(entry) > 1e-9}
+        for row in rows
+        if independent.take(values @ row, float(np.linalg.norm(np.abs(values) @ np.abs(row))))
+    ]
+
+
+class _Independent:
+    """Functions, by their values at the same states, of which none is a combination of the others and a constant."""
+
+    def __init__(self, count: int) -> None:
+        self._basis = [np.full(count, count**-0.5)]
+
+    def take(self, values: Floats, size: float) -> bool:
+        """Add a function; False if it is a combination of those before it. size: of the terms it is the sum of."""
+        for _ in range(2):
+            for unit in self._basis:
+                values = values - unit * float(unit @ values)
+        left = float(np.linalg.norm(values))
+        if left <= 1e-9 * size or size == 0:
+            return False
+        self._basis.append(values / left)
+        return True
+
+
+def _null_space(matrix: Floats) -> Floats:
+    """Vectors x with matrix x = 0, reduced so that each begins with a one no other has."""
+    if matrix.shape[1] == 0:
+        return np.zeros((0, 0))
+    scale = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
+    basis = scipy.linalg.null_space(matrix / scale, rcond=1e-10).T / scale
+    row = 0
+    for column in range(basis.shape[1]):
+        if row == len(basis):
+            break
+        pivot = row + int(np.argmax(np.abs(basis[row:, column])))
+        if abs(basis[pivot, column]) < 1e-9 * np.max(np.abs(basis[row:])):
+            continue
+        basis[[row, pivot]] = basis[[pivot, row]]
+        basis[row] /= basis[row, column]
+        others = [k for k in range(len(basis)) if k != row]
+        basis[others] -= np.outer(basis[others, column], basis[row])
+        row += 1
+    return np.asarray(basis)
+
+
+def _vanishes(slope: Floats, value: Floats) -> bool:
+    return bool(np.all(np.abs(slope) <= 1e-9 * (1 + np.max(np.abs(value)))))
