@@ -12,6 +12,7 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Parameters, Quantities, Request, arguments_of, request_of, runtime_names
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph, Symbol
@@ -19,11 +20,15 @@ from kinegraph.interrupt import delayed
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, without_zeros
 from kinegraph.jit.straight import StraightKernel
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort
 
 #: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
 LARGE = 300
+
+#: What loops over bodies compute of mechanisms with closed loops.
+CLOSED = ("qdd", "pivots")
 
 
 def derive(
@@ -87,13 +92,20 @@ def straight_kernel(chain: Chain, runtime: Sequence[str] = (), options: KernelOp
 
 
 def _use_loops(request: Request, runtime: Sequence[str], loops: bool | None) -> bool:
-    possible = not runtime and all(quantity.record.looped and not quantity.by for quantity in request.quantities)
+    possible = not runtime and all(_is_looped(quantity, request.mechanism) for quantity in request.quantities)
     if loops and not possible:
         names = ", ".join(record.name for record in TABLE if record.looped)
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
     if loops is not None:
         return loops
     return possible and not request.mechanism.elements and len(request.mechanism.layout.velocities) > LARGE
+
+
+def _is_looped(quantity: Quantity, mechanism: Mechanism) -> bool:
+    """Whether loops over bodies compute a quantity: with loops to close, accelerations and pivots alone."""
+    if quantity.by:
+        return False
+    return quantity.name in CLOSED if is_constrained(mechanism) else quantity.record.looped
 
 
 def _looped(request: Request) -> Kernel:

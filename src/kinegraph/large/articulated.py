@@ -55,7 +55,7 @@ NO_HANDLE: Handle = (NO_MATRIX, NO_MATRIX, NO_MATRIX, NO_VECTOR, NO_VECTOR)
 ROUNDING = 4e-15  # what may remain, relatively, of an inertia that was taken out altogether
 
 
-class _Articulated(NamedTuple):
+class Articulated(NamedTuple):
     """What the loops of the articulated-body method leave for each other: rows per step, then rows per velocity."""
 
     omega: Floats
@@ -74,7 +74,7 @@ def forward(tree: Tree, joints: Joints, moving: Motion, tau: Floats, gravity: Ve
     velocities is treated as that many joints with nothing between them, so only scalars are divided by.
     """
     steps, count = len(tree.link), tau.size
-    work = _Articulated(
+    work = Articulated(
         np.empty((steps, 3)), np.empty((steps, 6)), np.zeros((count, 6)), np.empty((count, 6)),
         np.empty(count), np.empty(count),
     )  # fmt: skip
@@ -84,7 +84,7 @@ def forward(tree: Tree, joints: Joints, moving: Motion, tau: Floats, gravity: Ve
 
 
 @part
-def _outwards(tree: Tree, joints: Joints, moving: Motion, work: _Articulated) -> None:
+def _outwards(tree: Tree, joints: Joints, moving: Motion, work: Articulated) -> None:
     """Angular velocities, and for each joint its columns and bias at its last step."""
     put(work.omega, 0, 0, NO_VECTOR)
     for j in range(1, len(tree.link)):
@@ -102,11 +102,11 @@ def _outwards(tree: Tree, joints: Joints, moving: Motion, work: _Articulated) ->
         put(work.omega, j, 0, omega)
         put(work.bias, j, 0, angular)
         put(work.bias, j, 3, linear)
-        _own_columns(tree, moving, work.column, j)
+        own_columns(tree, moving, work.column, j)
 
 
 @part
-def _own_columns(tree: Tree, moving: Motion, column: Floats, j: int) -> None:
+def own_columns(tree: Tree, moving: Motion, column: Floats, j: int) -> None:
     if tree.link[j, KIND] == QUATERNION:
         for k in range(3):
             column[tree.link[j, VELOCITY] + k, k] = 1.0
@@ -117,36 +117,36 @@ def _own_columns(tree: Tree, moving: Motion, column: Floats, j: int) -> None:
 
 
 @part
-def _inwards(tree: Tree, joints: Joints, moving: Motion, tau: Floats, work: _Articulated) -> int:
+def _inwards(tree: Tree, joints: Joints, moving: Motion, tau: Floats, work: Articulated) -> int:
     """Free each joint's velocities from the inertia beyond it, and hand the rest to the parent."""
     stuck = -1
     kept = np.zeros((tree.slots, 35))
-    handed, spent = NO_HANDLE, (0.0, 0.0)
+    carried_on, spent = NO_HANDLE, (0.0, 0.0)
     for j in range(len(tree.link) - 1, 0, -1):
-        here = _joined(_rigid(tree, vector(work.omega, j, 0), j), handed)
+        here = joined(rigid(tree, vector(work.omega, j, 0), j), carried_on)
         if tree.link[j, SLOT] >= 0:
-            more, also_spent = _kept_handle(kept, tree.link[j, SLOT])
-            here, spent = _joined(here, more), (spent[0] + also_spent[0], spent[1] + also_spent[1])
-        if _has_inertia(tree, j):
+            more, also_spent = kept_handle(kept, tree.link[j, SLOT])
+            here, spent = joined(here, more), (spent[0] + also_spent[0], spent[1] + also_spent[1])
+        if has_inertia(tree, j):
             spent = (0.0, 0.0)
         if joints.closes[j]:
             for c in range(joints.last[j] - 1, joints.first[j] - 1, -1):
                 k = joints.members[c]
-                here, spent, lost = _freed(here, spent, tau, work, k, tree.armature[k])
+                here, spent, lost = freed(here, spent, tau, work, k, tree.armature[k])
                 if lost and stuck < 0:
                     stuck = k
-            here = _biased(here, vector(work.bias, j, 0), vector(work.bias, j, 3))
+            here = biased(here, vector(work.bias, j, 0), vector(work.bias, j, 3))
         turn, offset = placed(tree, moving, j)
-        handed = _handed(here, turn, offset)
+        carried_on = handed(here, turn, offset)
         spent = (spent[0] + dot(offset, offset) * spent[1], spent[1])
         if tree.link[j, PARENT] != j - 1:
-            _add_handle(kept, tree.link[tree.link[j, PARENT], SLOT], handed, spent)
-            handed, spent = NO_HANDLE, (0.0, 0.0)
+            add_handle(kept, tree.link[tree.link[j, PARENT], SLOT], carried_on, spent)
+            carried_on, spent = NO_HANDLE, (0.0, 0.0)
     return stuck
 
 
 @part
-def _rigid(tree: Tree, omega: Vector, j: int) -> Handle:
+def rigid(tree: Tree, omega: Vector, j: int) -> Handle:
     m = tree.constant[j, MASS]
     n, f = gyroscopic(tree, omega, j)
     return (
@@ -159,12 +159,12 @@ def _rigid(tree: Tree, omega: Vector, j: int) -> Handle:
 
 
 @part
-def _has_inertia(tree: Tree, j: int) -> bool:
+def has_inertia(tree: Tree, j: int) -> bool:
     return bool(tree.constant[j, MASS] != 0.0 or dot(vector(tree.constant, j, INERTIA), (1.0, 1.0, 1.0)) != 0.0)
 
 
 @part
-def _joined(a: Handle, b: Handle) -> Handle:
+def joined(a: Handle, b: Handle) -> Handle:
     return (
         combined(a[0], b[0], 1.0),
         combined(a[1], b[1], 1.0),
@@ -175,13 +175,13 @@ def _joined(a: Handle, b: Handle) -> Handle:
 
 
 @part
-def _kept_handle(rows: Floats, i: int) -> tuple[Handle, tuple[float, float]]:
+def kept_handle(rows: Floats, i: int) -> tuple[Handle, tuple[float, float]]:
     handle = matrix(rows, i, 0), matrix(rows, i, 9), matrix(rows, i, 18), vector(rows, i, 27), vector(rows, i, 30)
     return handle, (rows[i, 33], rows[i, 34])
 
 
 @part
-def _add_handle(rows: Floats, i: int, handle: Handle, spent: tuple[float, float]) -> None:
+def add_handle(rows: Floats, i: int, handle: Handle, spent: tuple[float, float]) -> None:
     add_matrix(rows, i, 0, handle[0])
     add_matrix(rows, i, 9, handle[1])
     add_matrix(rows, i, 18, handle[2])
@@ -192,8 +192,8 @@ def _add_handle(rows: Floats, i: int, handle: Handle, spent: tuple[float, float]
 
 
 @part
-def _freed(
-    here: Handle, spent: tuple[float, float], tau: Floats, work: _Articulated, k: int, armature: float
+def freed(
+    here: Handle, spent: tuple[float, float], tau: Floats, work: Articulated, k: int, armature: float
 ) -> tuple[Handle, tuple[float, float], bool]:
     """Take velocity k out of an articulated inertia. True if there was none, up to the rounding of what was spent.
 
@@ -217,7 +217,7 @@ def _freed(
 
 
 @part
-def _biased(here: Handle, angular: Vector, linear: Vector) -> Handle:
+def biased(here: Handle, angular: Vector, linear: Vector) -> Handle:
     J, B, M, moment, force = here
     n = plus(times(J, angular), times(B, linear))
     f = plus(back(B, angular), times(M, linear))
@@ -225,7 +225,7 @@ def _biased(here: Handle, angular: Vector, linear: Vector) -> Handle:
 
 
 @part
-def _handed(here: Handle, turn: Matrix, offset: Vector) -> Handle:
+def handed(here: Handle, turn: Matrix, offset: Vector) -> Handle:
     """The same inertia and bias at the parent's origin in the parent's axes."""
     back, arm = transposed(turn), skew(offset)
     J = product(product(turn, here[0]), back)
@@ -238,7 +238,7 @@ def _handed(here: Handle, turn: Matrix, offset: Vector) -> Handle:
 
 
 @part
-def _accelerations(tree: Tree, joints: Joints, moving: Motion, gravity: Vector, work: _Articulated) -> Floats:
+def _accelerations(tree: Tree, joints: Joints, moving: Motion, gravity: Vector, work: Articulated) -> Floats:
     """Outwards again: accelerations of the steps and of the velocities."""
     result = np.empty(work.pivot.size)
     kept = np.zeros((tree.slots, 9))

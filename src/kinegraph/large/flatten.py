@@ -57,6 +57,12 @@ class FlatMechanism:
     nonlinear_entries: Integers  #: entries of dp/dq the interpreter gives
     constant_gravity: Vector | None  #: None if gravity depends on time
     gravity_at: Callable[[float], Vector]
+    frames: Mapping[str | None, Frame]  #: where every body sits on its step
+    parameters: Mapping[str, float]
+
+    def fixed(self, body: str | None, transforms: Sequence[Transform]) -> Frame:
+        """A frame that constant transforms lead to from a body's."""
+        return constant_frame(self.frames[body], transforms, self.parameters)
 
     def gravity(self, t: float) -> Vector:
         """The acceleration of free fall, in the fixed frame."""
@@ -105,6 +111,11 @@ def flatten(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None)
     if mechanism.elements:
         message = f"{mechanism.name} has elements ({mechanism.elements[0].name}, ...), which loops over bodies ignore"
         raise ModelError(message, remedy="compile it without loops (loops=False), or leave the elements out")
+    return flattened_tree(mechanism, overrides)
+
+
+def flattened_tree(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None) -> FlatMechanism:
+    """The flat form of a mechanism's tree, whatever ties or pulls it beside."""
     flattener = _Flattener(mechanism, parameter_values(mechanism, overrides))
     for index, body in _outwards(mechanism):
         flattener.add(index, body)
@@ -179,13 +190,7 @@ class _Flattener:
         return Frame(len(self.steps) - 1)
 
     def _inertia(self, inertia: Inertia, here: Frame) -> None:
-        for transform in inertia.central:
-            if isinstance(transform, Quaternion):
-                w, x, y, z = (constant(component, self.parameters) for component in transform.components)
-                here = here.turned(quaternion_matrix(w, x, y, z))
-            else:
-                expression = transform.angle if isinstance(transform, Rotation) else transform.distance
-                here = here.moved(transform, constant(expression, self.parameters))
+        here = constant_frame(here, inertia.central, self.parameters)
         stated = (inertia.Jx, inertia.Jy, inertia.Jz, inertia.Jxy, inertia.Jyz, inertia.Jxz)
         moments = tuple(constant(moment, self.parameters) for moment in stated)
         self.rigid.append(_RigidBody(here, constant(inertia.mass, self.parameters), moments))
@@ -213,6 +218,8 @@ class _Flattener:
             nonlinear_entries=_integers(entry for j in nonlinear for entry in range(row[j], row[j + 1])),
             constant_gravity=None if self._gravity_varies() else self._gravity(0.0),
             gravity_at=self._gravity,
+            frames=self.frames,
+            parameters=self.parameters,
         )
 
     def _gravity_varies(self) -> bool:
@@ -245,6 +252,18 @@ class _Flattener:
     def _interpreted(self) -> NonlinearDisplacements | None:
         expressions = [step.nonlinear for step in self.steps if step.nonlinear is not None]
         return NonlinearDisplacements(self.mechanism, expressions, self.exact) if expressions else None
+
+
+def constant_frame(here: Frame, transforms: Sequence[Transform], parameters: Mapping[str, float]) -> Frame:
+    """The frame that constant transforms lead to."""
+    for transform in transforms:
+        if isinstance(transform, Quaternion):
+            w, x, y, z = (constant(component, parameters) for component in transform.components)
+            here = here.turned(quaternion_matrix(w, x, y, z))
+        else:
+            expression = transform.angle if isinstance(transform, Rotation) else transform.distance
+            here = here.moved(transform, constant(expression, parameters))
+    return here
 
 
 def _places(mechanism: Mechanism) -> tuple[dict[str, int], dict[str, int]]:

@@ -24,11 +24,14 @@ def part(function: F) -> F:
 
 
 def kernel(function: F) -> F:
-    """A function that Python calls: compiled at the first call, kept on disk for the next process."""
-    return cast(F, cached_in(kernels_folder(), lambda: numba.njit(cache=True, **_OPTIONS)(function)))
+    """A function that Python calls: compiled at the first call, kept on disk for the next process.
+
+    While it runs, other threads of Python may run too.
+    """
+    return cast(F, cached_in(kernels_folder(), lambda: numba.njit(cache=True, nogil=True, **_OPTIONS)(function)))
 
 
 @cache
 def kernels_folder() -> Path:
     """The folder of all kernels, named after the content of everything they are made of."""
-    return folder("loops", Path(__file__).parent.glob("*.py"))
+    return folder("loops", Path(__file__).parent.rglob("*.py"))

@@ -14,12 +14,15 @@ from kinegraph.codegen.arrays import Doubles, vector
 from kinegraph.codegen.kernel import Kernel, Recipe, Result
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
+from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.record import Extent
 from kinegraph.derive.quantities.table import RECORDS
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.interrupt import delayed
+from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.jit import kernels_folder
 from kinegraph.large.system import LoopedSystem
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 
@@ -43,7 +46,8 @@ class LoopedKernel(Kernel):
         self._recipe = mechanism, tuple(quantities), tuple(arguments), dict(parameters or {})
         self.arguments = tuple(arguments)
         self.operations = None
-        self.system = LoopedSystem(mechanism, parameters)
+        constrained = is_constrained(mechanism)
+        self.system = ClosedSystem(mechanism, parameters) if constrained else LoopedSystem(mechanism, parameters)
         self.outputs = tuple(Result(name, _shape(mechanism, name)) for name in quantities)
 
     @property
@@ -69,7 +73,7 @@ class LoopedKernel(Kernel):
     def _ready(self, given: Mapping[str, Any]) -> None:
         """See to it that the loops are there: from disk, or compiled by another process for this very state."""
         for name in (output.name for output in self.outputs):
-            code = f"{name}-{self.system.method.name.lower()}"
+            code = f"{name}-{self.system.code}"
             if code not in _loaded:
                 make = partial(self._quantity, name, dict(given))
                 compilation = Compilation(code, "the loops of large systems", kernels_folder(), make)
@@ -88,6 +92,6 @@ class LoopedKernel(Kernel):
 
 
 def _shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:
-    """The shape of a quantity that loops compute: along velocities, or of a known length."""
-    velocities = len(mechanism.layout.velocities)
-    return tuple(velocities if isinstance(extent, Extent) else extent for extent in RECORDS[name].shape)
+    """The shape of a quantity that loops compute: along velocities, rows, or of a known length."""
+    lengths = {Extent.VELOCITIES: len(mechanism.layout.velocities), Extent.ROWS: len(row_names_of(mechanism))}
+    return tuple(lengths[extent] if isinstance(extent, Extent) else extent for extent in RECORDS[name].shape)

@@ -36,6 +36,11 @@ class LoopedSystem:
         """How `qdd` works for this mechanism."""
         return self._forward.method
 
+    @property
+    def code(self) -> str:
+        """Which of the compiled loops `qdd` takes."""
+        return self.method.name.lower()
+
     def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
         """Inverse dynamics: the generalized forces that give the accelerations `a`. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._velocities("a", a), t)

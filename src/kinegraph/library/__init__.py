@@ -10,7 +10,9 @@ from importlib.resources import files
 
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
-from kinegraph.model.builder import Builder, Ry, Sz, inertia
+from kinegraph.model.builder import Builder, Ry, Rz, Sx, Sz, inertia
+from kinegraph.model.constraints.builder import frame
+from kinegraph.model.expression import PI, Expression, Name
 from kinegraph.model.mechanism import Body, Mechanism, Transform
 from kinegraph.model.names import did_you_mean
 
@@ -90,19 +92,24 @@ def ring(joints: int) -> Mechanism:
     Two chains of equal length start at the ends of the ground bar and are closed in the middle.
     """
     left, right = joints // 2, joints - 1 - joints // 2
-    turn = Fraction(2, joints)
-    names = [f"a{i}" for i in range(1, left + 1)] + [f"b{i}" for i in range(1, right + 1)]
-    starts = [f"a1 = pi - {turn}*pi", *(f"a{i} = -{turn}*pi" for i in range(2, left + 1))]
-    starts += [f"b1 = {turn}*pi", *(f"b{i} = {turn}*pi" for i in range(2, right + 1))]
-    lines = [f"model loop-{joints};", "gravity 0, -9.81, 0;", f"coordinates {', '.join(starts)};"]
-    assert len(names) == len(starts)
-    for chain, count, first in (("a", left, ""), ("b", right, "Sx(1), ")):
-        for i in range(1, count + 1):
-            base, shift = (f"~{chain.upper()}{i - 1}", "Sx(1), ") if i > 1 else ("", first)
-            lines.append(f"{chain.upper()}{i}{base} | {shift}Rz({chain}{i}) | Sx(1/2), m(1), Jz(1/12);")
-    end = f"B{right}: Sx(1)" if right else "Sx(1)"
-    lines.append(f"loop middle | revolute | A{left}: Sx(1) | {end};")
-    return parse("\n".join(lines))
+    builder = Builder(f"loop-{joints}", gravity=(0, -9.81, 0))
+    half = Name(PI)
+    turn = Fraction(2, joints) * half
+    ends = _bars(builder, "a", left, (), half - turn, -turn), _bars(builder, "b", right, (Sx(1),), turn, turn)
+    builder.loop("middle", "revolute", frame(ends[0], Sx(1)), frame(ends[1], Sx(1)))
+    return builder.build()
+
+
+def _bars(
+    builder: Builder, letter: str, count: int, shift: tuple[Transform, ...], first: Expression, further: Expression
+) -> Body | None:
+    """A chain of uniform bars of unit length, the first at an angle, each further one turned against the one before."""
+    bar = inertia(mass=1, Jz=Fraction(1, 12), at=[Sx(Fraction(1, 2))])
+    angles = [builder.coordinate(f"{letter}{i}", position=further if i > 1 else first) for i in range(1, count + 1)]
+    base: Body | None = None
+    for i, angle in enumerate(angles, 1):
+        base = builder.body(f"{letter.upper()}{i}", base, (*((Sx(1),) if base else shift), Rz(angle)), bar)
+    return base
 
 
 #: The families by their names.
@@ -111,7 +118,7 @@ FAMILIES: dict[str, Family] = {
         "Planar pendulum of N uniform rods of unit length and mass, relative angles", pendulum, 1, 100_000
     ),
     "n-four-bar-N": Family("Row of N four-bars with singular positions (IFToMM benchmark A02)", four_bars, 1, 1000),
-    "loop-N": Family("Planar loop of N revolute joints, a regular polygon of uniform bars", ring, 4, 10_000),
+    "loop-N": Family("Planar loop of N revolute joints, a regular polygon of uniform bars", ring, 4, 100_000),
 }
 
 

@@ -96,15 +96,18 @@ def _moves(transform: Transform, mechanism: Mechanism) -> bool:
 
 def _coordinates(transforms: Sequence[Transform], mechanism: Mechanism) -> tuple[str, ...] | None:
     """The coordinates if every transform moves by one of its own (or one quaternion); None otherwise."""
-    quaternions = {c.names: c for c in mechanism.coordinates if isinstance(c, QuaternionCoordinates)}
     found: list[str] = []
     for transform in transforms:
         used = tuple(part.text for part in amounts(transform) if isinstance(part, Name))
         plain = len(used) == len(amounts(transform)) and TIME not in used
-        if not plain or (isinstance(transform, Quaternion) and used not in quaternions):
+        if not plain or (isinstance(transform, Quaternion) and not _is_quaternion(used, mechanism)):
             return None
         found.extend(used)
     return tuple(found) if len(set(found)) == len(found) else None
+
+
+def _is_quaternion(names_used: tuple[str, ...], mechanism: Mechanism) -> bool:
+    return any(isinstance(c, QuaternionCoordinates) and c.names == names_used for c in mechanism.coordinates)
 
 
 def _joint(moving: Sequence[Transform]) -> Joint | None:

@@ -1,0 +1,261 @@
+"""Accelerations of closed loops of any length: each chain is reduced to the body it hangs on, in O(n).
+
+The small system that is left (that body's own coordinates, the forces that close the loops) is solved wherever it is
+needed; accelerations are recovered outwards. Chains may be computed on threads or on the ranks of MPI (`exchange`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.errors import KernelError
+from kinegraph.large.chains.closing import closed
+from kinegraph.large.chains.exchange import Exchange, Serial
+from kinegraph.large.chains.inwards import recovered, reduced
+from kinegraph.large.chains.outwards import moved_outwards
+from kinegraph.large.chains.records import END, Part, Reduction, Work
+from kinegraph.large.chains.springs import springs_of
+from kinegraph.large.chains.structure import (
+    RowOfLoop,
+    chains_on,
+    closing_of,
+    directions_of,
+    ends_of,
+    loop_rows,
+    rooted,
+    shared,
+)
+from kinegraph.large.flatten import flattened_tree
+from kinegraph.large.forward import massless
+from kinegraph.large.joints import joints
+from kinegraph.large.records import SLOT, Floats, Integers
+from kinegraph.model.constraints.records import Loop
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+
+#: A row takes part if this part of its own compliance is left beside the rows before it, somewhere.
+_INDEPENDENT = 1e-8
+
+
+@dataclass(frozen=True)
+class Closed:
+    """By velocity the accelerations (on ranks: of the chains of this rank); by row that takes part the multiplier, how
+    independent it is (1 to 0), what it misses and how fast."""
+
+    qdd: Floats
+    multipliers: Floats
+    pivots: Floats
+    missed: Floats
+    rates: Floats
+
+
+@dataclass(frozen=True)
+class Stabilised:
+    """Baumgarte: what the rows miss obeys phi'' + 2 alpha phi' + beta^2 phi = 0."""
+
+    alpha: float = 0.0
+    beta: float = 0.0
+
+
+class ChainSystem:
+    """A mechanism with loops, ready for numbers; `body` is what chains are reduced to, None for the ground."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        parameters: Mapping[str, Scalar] | None = None,
+        body: str | None = None,
+        exchange: Exchange | None = None,
+        stabilised: Stabilised | None = None,
+    ) -> None:
+        self.layout = mechanism.layout
+        self.exchange: Exchange = exchange or Serial()
+        flat = flattened_tree(mechanism, parameters)
+        if flat.nonlinear is not None:
+            raise KernelError(f"{mechanism.name}: loops over chains take displacements linear in coordinates and time")
+        found = joints(flat.tree, flat.body, len(self.layout.velocities))
+        if found is None:
+            raise KernelError(
+                f"{mechanism.name}: coordinates move several bodies; give each body coordinates of its own"
+            )
+        if body is not None and body not in flat.frames:
+            raise KernelError(f"there is no body {body!r} that chains could be reduced to")
+        self._flat, self._joints, self._root = flat, found, flat.frames[body].step
+        self._tree = rooted(flat.tree, self._root)
+        loops = [loop for loop in mechanism.loops if isinstance(loop, Loop)]
+        frames = [flat.fixed(one.body, one.transforms) for loop in loops for one in (loop.first, loop.second)]
+        self._springs, pulled = springs_of(mechanism, flat)
+        self._ends, self._place = ends_of([*frames, *pulled])
+        self._pulled = np.array(self._place[len(frames) :], dtype=np.int64).reshape(-1, 2)
+        self._stabilised = stabilised or Stabilised()
+        self._take(loop_rows(mechanism))
+        self._take(self._independent())
+
+    # which rows take part
+
+    def _take(self, rows: Sequence[RowOfLoop]) -> None:
+        """Prepare for these rows: the directions they need, the parts they reach, memory."""
+        self.rows = tuple(row.name for row in rows)
+        self._closing = closing_of(rows, self._place, self._stabilised.alpha, self._stabilised.beta)
+        self._directions = directions_of(rows, self._place)
+        self.chains = chains_on(self._tree, self._root, self._ends, self._directions)
+        share = shared(self.chains.parts, self.exchange.workers)
+        self._shares = [share[worker] for worker in self.exchange.mine]
+        self._work = _work(len(self._tree.link), len(self.layout.velocities), self._directions.end.size)
+        self._rows_given = rows
+
+    def _independent(self) -> list[RowOfLoop]:
+        """The rows that restrict the motion at states around zero: a planar loop has rows that say nothing."""
+        random = np.random.default_rng(5)
+        count = len(self._rows_given)
+        taken: list[int] = []
+        for _ in range(2):
+            q = random.uniform(-1, 1, len(self.layout.positions))
+            none = np.zeros(len(self.layout.velocities))
+            matrix = self._compliance(q, none)
+            found = [k for k in _independent_rows(matrix) if k < count]
+            taken = found if len(found) > len(taken) else taken
+        return [self._rows_given[k] for k in taken]
+
+    def _compliance(self, q: Floats, v: Floats) -> Floats:
+        motion, total = self._reduced(q, v, v, 0.0, (0.0, 0.0, 0.0))
+        return closed(self._closing, self._directions, motion, total.compliance, total.free)[2]
+
+    # evaluating
+
+    def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float = 0.0) -> Closed:
+        """Accelerations under the generalized forces `tau`, and the forces that keep the loops closed. O(n)."""
+        motion, total = self._reduced(q, v, tau, t, self._flat.gravity(t))
+        forces, found, _ = closed(self._closing, self._directions, motion, total.compliance, total.free)
+        reach = np.zeros((self._tree.slots, 6))
+        reach[self._tree.link[0, SLOT]] = self._work.still[0]
+        self._recover(self.chains.home, q, v, forces, reach)
+        self.exchange.each(lambda k: self._recover(self.chains.parts[k], q, v, forces, reach.copy()), self._shares)
+        return Closed(self._work.result, found[:, 0], found[:, 1], found[:, 2], found[:, 3])
+
+    def _reduced(
+        self, q: Floats, v: Floats, tau: Floats, t: float, gravity: Sequence[float]
+    ) -> tuple[Floats, Reduction]:
+        motion = np.zeros((self._ends.step.size, END))
+        self._begin(gravity)
+        self._move(self.chains.home, q, v, t, motion)
+        self._ground_ends(motion)
+        parts = self.chains.parts
+        self.exchange.each(lambda k: self._move(parts[k], q, v, t, motion), self._shares)
+        pulls = self._pulls(motion)
+        reductions = {k: self._empty() for share in self._shares for k in share}
+        self.exchange.each(lambda k: self._reduce(parts[k], q, v, tau, pulls, reductions[k]), self._shares)
+        total = self._empty()
+        for one in reductions.values():
+            for mine, other in zip(total, one, strict=True):
+                mine += other
+        if self._others_work:
+            self._hand_over(motion, total)
+        self._reduce(self.chains.home, q, v, tau, pulls, total)
+        return motion, total
+
+    def _begin(self, gravity: Sequence[float]) -> None:
+        work = self._work
+        work.place[0] = (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
+        work.still[0] = (0, 0, 0, -gravity[0], -gravity[1], -gravity[2])
+
+    def _ground_ends(self, motion: Floats) -> None:
+        """Ends fixed to the ground do not move."""
+        for e in np.flatnonzero(self._ends.step == 0):
+            motion[e, :9], motion[e, 9:12] = self._ends.turn[e], self._ends.point[e]
+            motion[e, 18:21] = self._work.still[0, 3:]
+
+    def _move(self, part: Part, q: Floats, v: Floats, t: float, motion: Floats) -> None:
+        moved_outwards(self._tree, self._joints, self._flat.linear, self._ends, part, q, v, t, self._work, motion)
+
+    def _pulls(self, motion: Floats) -> Floats:
+        """The forces of springs and dampers on all ends; ends of other ranks are asked for."""
+        pulls = np.zeros((self._ends.step.size, 3))
+        if len(self._springs):
+            known = motion
+            if self._others_work:
+                known = self._others(motion)
+            first, second = self._pulled.T
+            forces = self._springs.forces(known[first], known[second])
+            np.add.at(pulls, second, forces)
+            np.add.at(pulls, first, -forces)
+        return pulls
+
+    def _others(self, motion: Floats) -> Floats:
+        """The motion of all pulled ends, those that other processes move included."""
+        known = np.zeros_like(motion)
+        own = np.unique(np.concatenate([self._moved_here(), self._shared_ends()]))
+        known[own] = motion[own]
+        sent = known[:, 9:15].copy()
+        if self.exchange.mine[0] != 0:
+            sent[self._shared_ends()] = 0.0
+        self.exchange.total(sent)
+        known[:, 9:15] = sent
+        return known
+
+    @property
+    def _others_work(self) -> bool:
+        """Whether other processes compute some of the chains."""
+        return self.exchange.workers > len(self.exchange.mine)
+
+    def _hand_over(self, motion: Floats, total: Reduction) -> None:
+        """Add up, in one message, the motion of the ends and what all parts hand over."""
+        own = np.zeros_like(motion)
+        here, everywhere = self._moved_here(), self._shared_ends()
+        own[here] = motion[here]
+        arrays = [own, *total]
+        message = np.concatenate([array.ravel() for array in arrays])
+        self.exchange.total(message)
+        place = 0
+        for array in arrays:
+            array[...] = message[place : place + array.size].reshape(array.shape)
+            place += array.size
+        own[everywhere] = motion[everywhere]
+        motion[...] = own
+
+    def _moved_here(self) -> Integers:
+        parts = [self.chains.parts[k].ends for share in self._shares for k in share]
+        return np.concatenate([*parts, np.zeros(0, dtype=np.int64)])
+
+    def _shared_ends(self) -> Integers:
+        """Ends that every process moves: on the ground and on what chains are reduced to."""
+        return np.concatenate([np.flatnonzero(self._ends.step == 0), self.chains.home.ends])
+
+    def _empty(self) -> Reduction:
+        slots, count = self._tree.slots, self._directions.end.size
+        return Reduction(np.zeros((slots, 35)), np.zeros((slots, count, 6)), np.zeros((count, count)), np.zeros(count))
+
+    def _reduce(self, part: Part, q: Floats, v: Floats, tau: Floats, pulls: Floats, reduction: Reduction) -> None:
+        stuck = reduced(
+            self._tree, self._joints, self._flat.linear, self._ends, self._directions, part,
+            q, v, tau, pulls, self._work, reduction,
+        )  # fmt: skip
+        if stuck >= 0:
+            raise massless(self.layout.velocities[stuck])
+
+    def _recover(self, part: Part, q: Floats, v: Floats, forces: Floats, reach: Floats) -> None:
+        recovered(self._tree, self._joints, self._flat.linear, part, q, v, self._work, forces, reach)
+
+
+def _work(steps: int, velocities: int, directions: int) -> Work:
+    return Work(
+        np.zeros((steps, 4)), np.zeros((steps, 3)), np.zeros((steps, 6)), np.zeros((steps, 6)), np.zeros((steps, 12)),
+        np.zeros((steps, 3)), np.zeros((velocities, 6)), np.zeros((velocities, 6)), np.zeros(velocities),
+        np.zeros(velocities), np.zeros((velocities, directions)), np.zeros(velocities),
+    )  # fmt: skip
+
+
+def _independent_rows(matrix: Floats) -> list[int]:
+    """The rows of a compliance that are independent of those before them."""
+    left = np.array(matrix)
+    own = np.diag(matrix).copy()
+    largest = float(np.max(own, initial=0.0))
+    taken = []
+    for k in range(len(left)):
+        if own[k] > 1e-12 * largest and left[k, k] > _INDEPENDENT * own[k]:
+            taken.append(k)
+            left = left - np.outer(left[:, k], left[k]) / left[k, k]
+    return taken

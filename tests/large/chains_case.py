@@ -1,0 +1,112 @@
+"""Closed loops by loops over chains beside graphs, in a process in which Numba compiles nothing: run by test_chains.py.
+
+Prints one JSON object: for every case the largest relative difference of accelerations, and what else was found.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+import kinegraph as kg
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.large.chains.exchange import Threads
+from kinegraph.large.chains.system import ChainSystem
+from kinegraph.model.mechanism import Mechanism
+
+PLATFORM = """
+    model platform;
+    gravity 0, -9.81, 0.3;
+    coordinates x = 0.1, y = 1, p = 0.1, a1 = 1.9, a2 = -1.2, b1 = 1.2, b2 = 1, c1 = 2.5, c2 = -1.2, d1 = 1, d2 = 0.9;
+    Slide    | Sx(x), Sy(y), Rz(p) | m(3), Jx(0.3), Jy(0.3), Jz(0.4);
+    A1~Slide | Sx(-0.5), Rz(a1)    | Sx(1/2), m(1), Jz(1/12);
+    A2~A1    | Sx(1), Rz(a2)       | Sx(1/2), m(1), Jz(1/12);
+    B1~Slide | Sx(0.5), Rz(b1)     | Sx(1/2), m(1), Jz(1/12);
+    B2~B1    | Sx(1), Rz(b2)       | Sx(1/2), m(1), Jz(1/12);
+    C1~Slide | Sy(-0.2), Rz(c1)    | Sx(1/2), m(1), Jz(1/12);
+    C2~C1    | Sx(1), Rz(c2)       | Sx(1/2), m(1), Jz(1/12);
+    D1~Slide | Sy(0.2), Rz(d1)     | Sx(1/2), m(1), Jz(1/12);
+    D2~D1    | Sx(1), Rz(d2)       | Sx(1/2), m(1), Jz(1/12);
+    spring strut | between(A1(0.5, 0, 0), B2(0.5, 0, 0)), stiffness(40), rest(0.3);
+    damper shock | between(C1(0.5, 0, 0), D2(0.5, 0, 0)), damping(2);
+    loop left  | spherical | A2: Sx(1) | Sx(-1), Sy(2);
+    loop right | spherical | B2: Sx(1) | Sx(1), Sy(2);
+    loop inner | spherical | C2: Sx(1) | D2: Sx(1);
+"""
+
+GIMBAL = """
+    model gimbal;
+    gravity 0.1, 0.2, -9.81;
+    quaternion (w, x, y, z) velocity (wx, wy, wz) = (1, 0, 0, 0);
+    coordinates a = 0.4, s = 0.3, b = 0.2, c = -0.3, d = 0.6, e = 0.1;
+    Top        | Q(w, x, y, z)     | Sz(-0.3), m(1), Jx(0.1), Jy(0.1), Jz(0.05);
+    Arm~Top    | Sz(-0.6), Rx(a)   | Sz(-0.2), m(1), Jx(0.1), Jy(0.1), Jz(0.05);
+    Slide~Arm  | Sz(-0.4 - s)      | m(0.5), Jx(0.1), Jy(0.1), Jz(0.1);
+    Other      | Sx(1), Ry(b), Rx(c) | Sz(-0.5), m(1), Jx(0.1), Jy(0.1), Jz(0.02);
+    Last~Other | Sz(-1), Ry(d), Rz(e) | Sz(-0.2), m(1), Jx(0.1), Jy(0.1), Jz(0.02);
+    loop hinge | revolute(y) | Slide: Sx(0.1) | Last: Sz(-0.4);
+"""
+
+
+def state(mechanism: Mechanism) -> tuple[Any, Any, Any]:
+    """An assembled state that moves, and forces."""
+    assembler, random = Assembler(mechanism), np.random.default_rng(1)
+    q, v = assembler.start({})
+    found = assembler.assembled(q + random.normal(scale=0.02, size=len(q)), v + random.normal(size=len(v)))
+    return np.array(found.q), np.array(found.v), random.normal(size=len(v))
+
+
+def compared(mechanism: Mechanism, **options: Any) -> dict[str, Any]:
+    """Accelerations by chains beside those of the derived graph."""
+    q, v, tau = state(mechanism)
+    system = ChainSystem(mechanism, **options)
+    found = system.evaluated(q, v, tau)
+    wanted = kg.compile(mechanism, "qdd", loops=False)(q, v, tau)
+    return {
+        "difference": float(np.max(np.abs(found.qdd - wanted)) / np.max(np.abs(wanted))),
+        "chains": len(system.chains.parts),
+        "rows": list(system.rows),
+        "pivots": found.pivots.tolist(),
+        "missed": float(np.max(np.abs(found.missed))),
+    }
+
+
+def pivots(name: str) -> dict[str, Any]:
+    """Pivots by chains and by the graph."""
+    mechanism = kg.library.mechanism(name)
+    q, v, tau = state(mechanism)
+    graph = kg.compile(mechanism, "pivots", loops=False)
+    wanted = np.asarray(graph(*([q] if len(graph.arguments) == 1 else [q, v, tau])))
+    found = ChainSystem(mechanism).evaluated(q, v, tau).pivots
+    return {"difference": float(np.max(np.abs(found - wanted[: len(found)])))}
+
+
+def singular() -> dict[str, Any]:
+    """The pivots of a loop in a stretched position."""
+    mechanism = kg.library.mechanism("loop-4")
+    found = ChainSystem(mechanism).evaluated(np.array([0.0, 0.0, 0.0]), np.zeros(3), np.zeros(3))
+    return {"pivot": float(np.min(found.pivots))}
+
+
+def main() -> None:
+    platform, gimbal = kg.parse(PLATFORM), kg.parse(GIMBAL)
+    cases = {
+        "loop-9": lambda: compared(kg.library.mechanism("loop-9")),
+        "slider-crank": lambda: compared(kg.library.mechanism("spatial-slider-crank")),
+        "threads": lambda: compared(kg.library.mechanism("loop-9"), exchange=Threads(2)),
+        "platform": lambda: compared(platform),
+        "four chains": lambda: compared(platform, body="Slide"),
+        "four chains on threads": lambda: compared(platform, body="Slide", exchange=Threads(3)),
+        "gimbal": lambda: compared(gimbal),
+        "gimbal on its top": lambda: compared(gimbal, body="Top"),
+        "pivots": lambda: pivots("loop-9"),
+        "singular": singular,
+    }
+    print(json.dumps({name: run() for name, run in cases.items()}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

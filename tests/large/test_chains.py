@@ -1,0 +1,87 @@
+"""Closed loops by loops over chains: equal to the derived graphs, on threads, with any body that chains hang on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import KernelError
+from kinegraph.large.chains.structure import shared
+from kinegraph.large.chains.system import ChainSystem
+
+
+@pytest.fixture(scope="module")
+def found() -> Any:
+    """All cases, in a process of its own in which the loops are interpreted: compiling them takes a minute."""
+    case = Path(__file__).with_name("chains_case.py")
+    done = subprocess.run(
+        [sys.executable, str(case)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("case", "chains"),
+    [
+        ("loop-9", 2),
+        ("slider-crank", 2),
+        ("threads", 2),
+        ("platform", 1),
+        ("four chains", 4),
+        ("four chains on threads", 4),
+        ("gimbal", 2),
+        ("gimbal on its top", 1),
+    ],
+)
+def test_chains_give_the_accelerations_of_the_derived_graph(found: Any, case: str, chains: int) -> None:
+    assert found[case]["difference"] < 1e-11
+    assert found[case]["missed"] < 1e-9
+    assert found[case]["chains"] == chains
+    assert all(0 < pivot <= 1 for pivot in found[case]["pivots"])
+
+
+def test_rows_that_say_nothing_take_no_part(found: Any) -> None:
+    assert found["loop-9"]["rows"] == ["middle.x", "middle.y"]
+    assert found["gimbal"]["rows"] == [f"hinge.{row}" for row in ("x", "y", "z", "turn_x", "turn_z")]
+
+
+def test_pivots_are_those_of_the_graph(found: Any) -> None:
+    assert found["pivots"]["difference"] < 1e-13
+
+
+def test_a_singular_position_has_a_pivot_of_nothing(found: Any) -> None:
+    assert not found["singular"]["pivot"] > 1e-14
+
+
+def test_what_loops_over_chains_cannot_do_is_said() -> None:
+    with pytest.raises(KernelError, match="s is no linear spring"):
+        text = kg.library.text("loop-5").replace("loop", "spring s | on(a1), stiffness(1), rest(0);\nloop", 2)
+        ChainSystem(kg.parse(text.replace("model spring s | on(a1), stiffness(1), rest(0);\n", "model ")))
+    with pytest.raises(KernelError, match="no body 'nobody'"):
+        ChainSystem(kg.library.mechanism("loop-5"), body="nobody")
+    with pytest.raises(KernelError, match="constraint blade"):
+        ChainSystem(
+            kg.parse("coordinates x, y; A | Sx(x), Sy(y) | m(1), Jz(1), Jx(1), Jy(1); constraint blade | y' - x' = 0;")
+        )
+
+
+def test_chains_are_shared_by_their_lengths() -> None:
+    def part(steps: int) -> Any:
+        from numpy import array, zeros
+
+        from kinegraph.large.chains.records import Part
+
+        return Part(array([[1, steps + 1]]), zeros(0, dtype=int), zeros(0, dtype=int))
+
+    assert shared([part(n) for n in (3, 10, 4, 5)], 2) == [[1], [3, 2, 0]]
