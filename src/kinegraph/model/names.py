@@ -13,7 +13,7 @@ from kinegraph.model.expression import RESERVED
 STATEMENTS = (
     "model", "parameters", "coordinates", "quaternion", "gravity", "initial", "output", "accept", "inputs",
     "spring", "damper", "friction", "force", "moment", "potential", "limit", "bumper", "shape", "armature",
-    "define", "quasivelocity", "unknown", "loop", "constraint", "contact", "cut", "platform",
+    "define", "quasivelocity", "unknown", "loop", "constraint", "contact", "impacts", "cut", "platform",
 )  # fmt: skip
 
 #: Longest name of anything.

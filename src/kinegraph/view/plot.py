@@ -78,6 +78,7 @@ def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str, kn
     panel.set_ylabel(joined(list(names[:_MOST_CURVES]), known))
     panel.margins(x=0)
     _mark_events(panel, solution)
+    _shade_contacts(panel, solution)
     _legend(panel)
 
 
@@ -139,6 +140,15 @@ def _phase_plane(panel: Any, solution: Solution, known: Mapping[str, str]) -> No
 def _mark_events(panel: Any, solution: Solution) -> None:
     for time in np.unique([happening.time for happening in solution.events])[:200]:
         panel.axvline(time, color="#BBBBBB", linewidth=0.7, linestyle=":", zorder=0.5)
+
+
+def _shade_contacts(panel: Any, solution: Solution) -> None:
+    """A grey ground where any contact is closed."""
+    modes = [column for name, column in solution.items() if name.endswith(".mode")]
+    if modes:
+        closed = np.any(np.array(modes) > 0, axis=0)
+        ends = panel.get_xaxis_transform()
+        panel.fill_between(solution.t, 0, 1, where=closed, transform=ends, color="#EEEEEE", linewidth=0, zorder=0.2)
 
 
 def written(name: str) -> str:

@@ -14,6 +14,7 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
 from kinegraph.solve.problem.problem import Floats
+from kinegraph.view.page.contacts import ContactDrawer
 from kinegraph.view.page.elements import ElementDrawer
 from kinegraph.view.page.frames import Frames, Motion, Place
 from kinegraph.view.page.geometry.meshes import MOST_TRIANGLES as MESH_TRIANGLES
@@ -62,6 +63,7 @@ class Drawer:
         self.drawing.parts += self._planes()
         elements = ElementDrawer(self.mechanism, self.frames, self.motion, self.values, self.states)
         self.drawing.parts += elements.parts()
+        self.drawing.parts += ContactDrawer(self.mechanism, self.frames, self.motion, self.states).parts()
         return self.drawing
 
     # shapes of the model

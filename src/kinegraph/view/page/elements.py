@@ -137,9 +137,9 @@ class ElementDrawer:
         if at is None or found is None:
             return
         if element.axes is Axes.WORLD:
-            yield _arrow(kind, element.name, at, 0, found)
+            yield arrow(kind, element.name, at, 0, found)
         else:
-            yield _arrow(kind, element.name, at, at.link, found @ at.rotation.T)
+            yield arrow(kind, element.name, at, at.link, found @ at.rotation.T)
 
     def _joint_force(self, coordinate: str, force: Floats, name: str) -> Iterator[Part]:
         """The force on a coordinate as that in the first joint it moves."""
@@ -149,9 +149,9 @@ class ElementDrawer:
         place, axis, joint_kind = self._joint(link)
         vectors = np.outer(force, place.rotation[:, axis] / self.frames.slopes(link)[coordinate])
         if joint_kind is JointKind.REVOLUTE:
-            yield _arrow("moment", name, place, place.link, vectors)
+            yield arrow("moment", name, place, place.link, vectors)
         else:
-            yield _arrow("force", name, Place(link, np.eye(3), np.zeros(3)), place.link, vectors)
+            yield arrow("force", name, Place(link, np.eye(3), np.zeros(3)), place.link, vectors)
 
     # floors
 
@@ -181,7 +181,7 @@ def _end(place: Place) -> Part:
     return {"link": place.link, "position": place.position.tolist()}
 
 
-def _arrow(kind: str, name: str, at: Place, axes: int, vectors: Floats) -> Part:
+def arrow(kind: str, name: str, at: Place, axes: int, vectors: Floats) -> Part:
     """An arrow at a place; its vectors over time stand in the axes of a link."""
     numbers = packed(np.nan_to_num(vectors).astype("<f4"))
     return {"kind": kind, "name": name, **_end(at), "axes": axes, "vectors": numbers}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from kinegraph import library
@@ -53,7 +53,7 @@ def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Count
     found = []
     for quantity, title in _COUNTED.items():
         try:
-            reduced = Chain(request_of(mechanism, quantity, parameters=bound)).reduced
+            reduced = Chain(request_of(replace(mechanism, contacts=()), quantity, parameters=bound)).reduced
         except DerivationError:  # e.g. no forward dynamics of a joint that moves no mass
             continue
         found.append(Counted(title, reduced.first, count(reduced.graph), proved=True))
@@ -66,10 +66,11 @@ def typeset(mechanism: Mechanism, source: str | None = None) -> str:
     source: what the command line calls the model, for the command that prints what is too long for a page.
     """
     sections = []
+    open_contacts = replace(mechanism, contacts=())  # their forces are the legend's lambda
     for quantities, title in _TYPESET.items():
         found = None
         if len(mechanism.layout.velocities) <= LARGE:
-            found = mathml(Chain(request_of(mechanism, quantities)).reduced.graph, mechanism, DIGITS)
+            found = mathml(Chain(request_of(open_contacts, quantities)).reduced.graph, mechanism, DIGITS)
         if found is None or len(found.abbreviations) + len(found.entries) > MOST_EQUATIONS:
             sections.append(_left_out(title, quantities, mechanism, source))
         else:
@@ -82,7 +83,7 @@ def _legend(mechanism: Mechanism) -> str:
     """The general form: H(q) q'' + C(q, q') q' + h^G(q) = tau, with Q of elements and J^T lambda of constraints."""
     rate, second = _dotted("˙"), _dotted("¨")
     forces = "<mo>+</mo><mi>Q</mi>" if mechanism.elements else ""
-    tied = is_constrained(mechanism)
+    tied = is_constrained(mechanism) or bool(mechanism.contacts)
     if tied:
         forces += "<mo>+</mo><msup><mi>J</mi><mi>T</mi></msup><mi>λ</mi>"
     law = (
@@ -90,9 +91,14 @@ def _legend(mechanism: Mechanism) -> str:
         f"<mo>+</mo><msup><mi>h</mi><mi>G</mi></msup>{_of('<mi>q</mi>')}<mo>=</mo><mi>τ</mi>{forces}"
     )
     means = ["<i>Q</i> the forces of springs, dampers and other elements"] if mechanism.elements else []
-    means += ["<i>λ</i> the forces of loops and constraints, whose rows are <i>J</i>"] if tied else []
+    means += [f"<i>λ</i> the forces of {_ties(mechanism)}, whose rows are <i>J</i>"] if tied else []
     where = f"<p>with {' and '.join(means)}</p>" if means else ""
     return f'<div class="law"><math display="block"><mrow>{law}</mrow></math>{where}</div>'
+
+
+def _ties(mechanism: Mechanism) -> str:
+    words = ["loops and constraints"] * is_constrained(mechanism) + ["closed contacts"] * bool(mechanism.contacts)
+    return " and of ".join(words)
 
 
 def _dotted(accent: str) -> str:
