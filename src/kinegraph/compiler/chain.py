@@ -216,7 +216,9 @@ class Chain:
             return None
         proof = self._proved(with_exact_numbers(graph, limbs.numbers), candidate.plan, tail)
         choice = KernelChoice(True)
-        return Chosen(self.request.key, graph, proof, choice, tail, numbers, tuple(limbs.exchange.items()))
+        # Legs that are computed side by side for one state are many operations more than need be for many states.
+        batches = self.reduced.graph if self._search.has_closed_legs and not any(solved) else None
+        return Chosen(self.request.key, graph, proof, choice, tail, numbers, tuple(limbs.exchange.items()), batches)
 
     def _loop(self, runtime: Sequence[str]) -> Chosen:
         """A planar loop in the segments that are estimated to run fastest, or by multipliers."""

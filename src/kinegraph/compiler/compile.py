@@ -88,7 +88,9 @@ def straight_kernel(chain: Chain, runtime: Sequence[str] = (), options: KernelOp
     options = options_of(options)
     chosen = chain.chosen(Means(options.side_by_side, solving_loops=True), runtime)
     arguments = arguments_of(chain.request.mechanism, chain.request.quantities, runtime)
-    return compile_graph(chosen.graph, arguments, chosen.numbers, options, chosen.tail, chosen.exchange, chosen.proof)
+    return compile_graph(
+        chosen.graph, arguments, chosen.numbers, options, chosen.tail, chosen.exchange, chosen.proof, chosen.for_batches
+    )
 
 
 def _use_loops(request: Request, runtime: Sequence[str], loops: bool | None) -> bool:

@@ -83,7 +83,8 @@ class Chosen:
 
     Where limbs are computed side by side, `numbers` are the values of the symbols in which they differ and `exchange`
     leads from the symbols of each limb to those of the next (see `derive.tree.limbs`); of the segments of a loop also
-    nodes, by their ids in the graph.
+    nodes, by their ids in the graph. `for_batches` is a graph of the same values, proved as well, that runs faster
+    where the lanes are states.
     """
 
     key: str
@@ -93,6 +94,7 @@ class Chosen:
     tail: BackSubstitution | None = None
     numbers: Mapping[str, Fraction] = field(default_factory=dict)
     exchange: tuple[tuple[Exchanged, Exchanged], ...] = ()
+    for_batches: Graph | None = None
 
     def __str__(self) -> str:
         limbs = "; limbs side by side" if self.exchange else ""
@@ -110,6 +112,7 @@ class Chosen:
                 "tail": tail and [tail.size, tail.order, tail.lower, tail.solved],
                 "numbers": {name: _hexadecimal(value) for name, value in self.numbers.items()},
                 "exchange": [[_written(one) for one in pair] for pair in self.exchange],
+                "for_batches": None if self.for_batches is None else text.dump(self.for_batches),
             }
         )
 
@@ -125,6 +128,7 @@ class Chosen:
             _tail(found["tail"]),
             {name: Fraction(*(int(part, 16) for part in value)) for name, value in found["numbers"].items()},
             tuple((_exchanged(one), _exchanged(other)) for one, other in found["exchange"]),
+            None if found["for_batches"] is None else text.read(found["for_batches"]),
         )
 
 

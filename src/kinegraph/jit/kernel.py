@@ -27,13 +27,15 @@ def compile_graph(
     tail: BackSubstitution | None = None,
     exchange: Exchange = (),
     proof: WholeProof | None = None,
+    for_batches: Graph | None = None,
 ) -> StraightKernel:
     """Compile a graph to machine code, with the back-substitution that comes after it, if any.
 
     `proof` says what the graph was proved equal to; None: nothing is known of where it came from.
 
     `exchange` are pairs of symbols, or of nodes by their ids: what goes over into each other when every first is
-    exchanged for its second is computed side by side when the kernel is called for one state.
+    exchanged for its second is computed side by side when the kernel is called for one state. `for_batches` is a graph
+    of the same values with fewer operations, for batches, whose lanes are states.
 
     Every live symbol must stand in an argument, or have a value in `parameters`; what depends on parameters alone is
     computed now, in extended precision. Raises KernelError naming what is missing.
@@ -43,7 +45,8 @@ def compile_graph(
         if isinstance(one, Symbol) and isinstance(other, Symbol) and (one in arriving) != (other in arriving):
             raise KernelError(f"{one.name!r} and {other.name!r} are exchanged, but only one of them is an argument")
     binding = bind(graph, arguments, parameters or {})
-    return compile_binding(binding, options_of(options), host(), tail, exchange, proof)
+    batches = None if for_batches is None else bind(for_batches, arguments, {})
+    return compile_binding(binding, options_of(options), host(), tail, exchange, proof, batches)
 
 
 def compile_binding(
@@ -53,6 +56,7 @@ def compile_binding(
     tail: BackSubstitution | None = None,
     exchange: Exchange = (),
     proof: WholeProof | None = None,
+    batches: Binding | None = None,
 ) -> StraightKernel:
     """Compile a bound graph for a processor, or take its code from the cache, and load it."""
     exchanged = exchange if options.side_by_side else ()
@@ -60,5 +64,7 @@ def compile_binding(
     source = Source(binding, emission, target)
     code, report = source.build(scalar_module, SCALAR_ENTRY, options.cache)
     parameters = dict(binding.parameters)
-    recipe = compile_graph, (binding.graph, binding.arguments, parameters, options, tail, exchanged, proof)
-    return StraightKernel(source, options, code, report, recipe, proof)
+    given = (binding.graph, binding.arguments, parameters, options, tail, exchanged, proof)
+    recipe = compile_graph, (*given, None if batches is None else batches.graph)
+    for_batches = source if batches is None else Source(batches, emission, target)
+    return StraightKernel(source, for_batches, options, code, report, recipe, proof)

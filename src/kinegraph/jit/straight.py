@@ -46,6 +46,7 @@ class StraightKernel(Kernel):
     def __init__(
         self,
         source: Source,
+        for_batches: Source,
         options: KernelOptions,
         code: LoadedCode,
         report: BuildReport,
@@ -63,6 +64,7 @@ class StraightKernel(Kernel):
         self.outputs = tuple(Result(output.name, output.shape) for output in emission.results(binding.graph))
         self.operations = count(binding.graph) + (self.tail.operations() if self.tail else Operations())
         self._source, self._code, self._recipe = source, code, recipe
+        self._for_batches = for_batches
         self._address = code.address(SCALAR_ENTRY)
         self._function = _SCALAR(self._address)
         self._workspace = _Workspace(binding, self.output_size)
@@ -128,7 +130,7 @@ class StraightKernel(Kernel):
     def _batch_function(self) -> _BatchFunction:
         with self._batch_lock:
             if self._batch is None:
-                code, report = self._source.build(batch_module, BATCH_ENTRY, self.options.cache)
+                code, report = self._for_batches.build(batch_module, BATCH_ENTRY, self.options.cache)
                 self._batch = _BatchFunction(code, report, self)
             return self._batch
 
@@ -167,7 +169,7 @@ class StraightKernel(Kernel):
     @property
     def batch_ir(self) -> str:
         """The batch code as LLVM assembly, as it was written."""
-        return batch_module(self.binding, self._source.emission)
+        return batch_module(self._for_batches.binding, self._for_batches.emission)
 
     def assembly(self, batch: bool = False) -> str:
         """The machine code as text."""

@@ -68,4 +68,6 @@ def _coordinates(legs: Sequence[FoundLeg]) -> dict[Exchanged, Exchanged]:
 
 
 def _cycle(symbols: Sequence[Symbol]) -> dict[Exchanged, Exchanged]:
-    return dict(pairwise([*symbols, symbols[0]]))
+    found: dict[Exchanged, Exchanged] = {}
+    found.update(pairwise([*symbols, symbols[0]]))
+    return found

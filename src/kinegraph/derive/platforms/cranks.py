@@ -142,11 +142,13 @@ class Crank(Leg):
         moment = swing.moment(rod, turn)
         if self._lever() is not None:
             moment = plus(moment, cross(rod.first, swing.axes.into(minus(tip, self.joint.fall))))
-        if swing.ring_spin is not None:
+        if swing.ring_spin is None:
+            moment = plus(moment, self._of_angles(forces))
+        else:
             moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         across = swing.axes.out(swing.at_end(moment))
-        if forces.on_angles:
-            across = plus(across, self._angle_load(forces))
+        if swing.ring_spin is not None and forces.on_angles:
+            across = plus(across, self.at_base.axes.out(self.at_base.at_end(self._of_angles(forces))))
         shift = swing.axes.out(swing.shift_force(rod, turn))
         drive = dot(minus(shift, across), self.tip_turned) + self._crank_moment(change) - forces.drive + forces.alpha
         force = plus(across, times(drive, self.row))
@@ -163,11 +165,10 @@ class Crank(Leg):
             needed = needed + y / length * dot(self.tip, self.joint.fall)
         return needed
 
-    def _angle_load(self, forces: Forces) -> Vector:
-        swing = self.at_base
+    def _of_angles(self, forces: Forces) -> Vector:
+        """The moment, on a rod behind a universal joint, that takes what forces on the leg's angles do."""
         about = self.rate.number(0) if forces.twist is None else forces.twist
-        moment = -(forces.alpha * swing.axes.inverse_cosine), forces.beta, about
-        return swing.axes.out(swing.at_end(moment))
+        return -(forces.alpha * self.at_base.axes.inverse_cosine), forces.beta, about
 
     def effort(self) -> Vector:
         return self.row

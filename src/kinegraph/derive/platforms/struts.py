@@ -100,12 +100,14 @@ class Strut(Leg):
         force, moment = zero_vector(self.slide), None
         for swing, lower, upper in self.swings:
             local, about = self._local_load(swing, lower, upper, acceleration, forces)
+            if upper is self.numbers.upper:
+                local = (local[0], local[1], local[2] + self._axial(acceleration, forces))
             force = plus(force, swing.axes.out(local))
             if about is not None:
                 moment = times(about, swing.axes.reach)
-        if forces.on_angles:
-            force = plus(force, self._angle_load(forces))
-        return Load(plus(force, times(self._axial(acceleration, forces), self.along)), moment)
+        if self.kind is LegType.SPU and forces.on_angles:
+            force = plus(force, self.at_base.axes.out(self.at_base.at_end(self._of_angles(forces))))
+        return Load(force, moment)
 
     def _local_load(
         self, swing: Swing, lower: Part, upper: Part, acceleration: Acceleration, forces: Forces
@@ -116,8 +118,8 @@ class Strut(Leg):
         change = swing.change(seen, acceleration.ring)
         moment = swing.moment(Part(lower.mass, lower.first, lower.inertia.plus(upper.inertia)), change)
         moment = plus(moment, minus(cross(upper.first, minus(seen, fall)), cross(lower.first, fall)))
-        if swing.ring_spin is None:
-            return plus(swing.shift_force(upper, change), swing.at_end(moment)), None
+        if swing is self.at_base:
+            return plus(swing.shift_force(upper, change), swing.at_end(plus(moment, self._of_angles(forces)))), None
         moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         return plus(swing.shift_force(upper, change), swing.at_end(moment)), moment[2]
 
@@ -127,12 +129,10 @@ class Strut(Leg):
             return zero_vector(self.slide)
         return swing.axes.into(self.joint.fall)
 
-    def _angle_load(self, forces: Forces) -> Vector:
-        """What forces on the angles of the leg do, as a load at the joint."""
-        swing = self.at_base
+    def _of_angles(self, forces: Forces) -> Vector:
+        """The moment, on a part behind the joint on the base, that takes what forces on the leg's angles do."""
         about = self.slide.number(0) if forces.twist is None else forces.twist
-        moment = -(forces.alpha * swing.axes.inverse_cosine), -forces.beta, about
-        return swing.axes.out(swing.at_end(moment))
+        return -(forces.alpha * self.at_base.axes.inverse_cosine), -forces.beta, about
 
     def _axial(self, acceleration: Acceleration, forces: Forces) -> Scalar:
         armature = self.numbers.armature

@@ -150,19 +150,19 @@ class PlanSearch:
         written_alike = all(quantity.record.of_links for quantity in self.quantities)
         if not written_alike or self._differentiated_by(self.quantities):
             return False
-        if platform_of(self.mechanism) is not None and not self._has_closed_legs:
+        if platform_of(self.mechanism) is not None and not self.has_closed_legs:
             return False
         return Derivation(self.mechanism, self.bound, Plan(), alike=True).written_alike.prevail
 
     @property
-    def _has_closed_legs(self) -> bool:
+    def has_closed_legs(self) -> bool:
         """Whether all that is wanted has one derivation only: that of a platform."""
         closed = all(quantity.record.closed_legs for quantity in self._judged)
         return closed and platform_of(self.mechanism) is not None
 
     def _best_judged(self, budget: int) -> Candidate:
         best = self.candidate(self._first_plan)
-        if best.plan.segment or self._has_closed_legs:
+        if best.plan.segment or self.has_closed_legs:
             return best
         for change in self._main_choices():
             changed = self.candidate(replace(best.plan, **change))
