@@ -35,9 +35,15 @@ class Part:
         return (self.mass, *self.first, *self.inertia)
 
     @property
-    def turns_nothing(self) -> bool:
-        """Whether it has neither inertia nor a first moment."""
-        return all(item.is_zero for item in self.numbers[1:])
+    def second(self) -> Symmetric:
+        """The second moments: I = tr(S) 1 - S."""
+        half = (self.inertia.xx + self.inertia.yy + self.inertia.zz) / 2
+        diagonal = (half - item for item in self.inertia[:3])
+        return Symmetric(*diagonal, *(-item for item in self.inertia[3:]))
+
+    def joined(self, other: Part) -> Part:
+        """The inertia of both, about origins of their own, with this part's mass and first moment."""
+        return Part(self.mass, self.first, self.inertia.plus(other.inertia))
 
 
 @dataclass(frozen=True)

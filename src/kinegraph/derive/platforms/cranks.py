@@ -138,8 +138,8 @@ class Crank(Leg):
         swing, rod = self.swing, self.numbers.upper
         change, tip = self._tip(acceleration)
         seen = plus(acceleration.joint, self.joint.fall)
-        turn = swing.change(swing.axes.into(minus(seen, tip)), acceleration.ring)
-        moment = swing.moment(rod, turn)
+        curl = swing.curl(swing.axes.into(minus(seen, tip)), acceleration.ring)
+        moment = curl.moment(rod)
         if self._lever() is not None:
             moment = plus(moment, cross(rod.first, swing.axes.into(minus(tip, self.joint.fall))))
         if swing.ring_spin is None:
@@ -149,7 +149,7 @@ class Crank(Leg):
         across = swing.axes.out(swing.at_end(moment))
         if swing.ring_spin is not None and forces.on_angles:
             across = plus(across, self.at_base.axes.out(self.at_base.at_end(self._of_angles(forces))))
-        shift = swing.axes.out(swing.shift_force(rod, turn))
+        shift = swing.axes.out(curl.force(rod.first))
         drive = dot(minus(shift, across), self.tip_turned) + self._crank_moment(change) - forces.drive + forces.alpha
         force = plus(across, times(drive, self.row))
         return Load(force, None if swing.ring_spin is None else times(moment[2], swing.axes.reach))
@@ -177,9 +177,9 @@ class Crank(Leg):
         swing, rod, crank = self.swing, self.numbers.upper, self.numbers.crank
         change, tip = self._tip(acceleration)
         seen = plus(acceleration.joint, self.joint.fall)
-        turn = swing.change(swing.axes.into(minus(seen, tip)), acceleration.ring)
-        shift = swing.axes.out(swing.shift_force(rod, turn))
-        own = swing.moment(rod, turn)
+        curl = swing.curl(swing.axes.into(minus(seen, tip)), acceleration.ring)
+        shift = swing.axes.out(curl.force(rod.first))
+        own = curl.moment(rod)
         own = plus(own, cross(rod.first, swing.axes.into(minus(tip, self.joint.fall))))
         crank_force, crank_moment = self._crank_wrench(change)
         force = minus(minus(load.force, shift), minus(crank_force, times(crank.mass, self.joint.fall)))
@@ -228,14 +228,14 @@ class Crank(Leg):
         change, tip = self._tip(acceleration)
         far = minus(plus(acceleration.joint, self.joint.fall), tip)
         swing = self.at_base
-        first, second, third = swing.change(swing.axes.into(far), None)
+        first, second, third = swing.curl(swing.axes.into(far), None).change
         one, two, _ = swing.spin
         turned = (first + one * two * swing.axes.tangent) * swing.axes.inverse_cosine
         found = change, turned - change, -second
         if self.kind is LegType.RUS:
             return found
-        spun = self.at_ring.change(self.at_ring.axes.into(far), acceleration.ring)
-        return (*found, spun[2] - third)
+        spun = self.at_ring.curl(self.at_ring.axes.into(far), acceleration.ring)
+        return (*found, spun.change[2] - third)
 
     def pivots(self) -> tuple[Scalar, ...]:
         return self.root * self.root / self.wide, self.swing.axes.cosine

@@ -115,13 +115,14 @@ class Strut(Leg):
         """The force at the joint, and the moment about the leg if the ring turns these parts."""
         fall = self._falling(swing, lower, upper)
         seen = swing.axes.into(plus(acceleration.joint, self.joint.fall))
-        change = swing.change(seen, acceleration.ring)
-        moment = swing.moment(Part(lower.mass, lower.first, lower.inertia.plus(upper.inertia)), change)
-        moment = plus(moment, minus(cross(upper.first, minus(seen, fall)), cross(lower.first, fall)))
+        curl = swing.curl(seen, acceleration.ring)
+        moment = curl.moment(lower.joined(upper))
+        weighed = cross(plus(upper.first, lower.first), fall)
+        moment = plus(moment, minus(cross(upper.first, seen), weighed))
         if swing is self.at_base:
-            return plus(swing.shift_force(upper, change), swing.at_end(plus(moment, self._of_angles(forces)))), None
+            return plus(curl.force(upper.first), swing.at_end(plus(moment, self._of_angles(forces)))), None
         moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
-        return plus(swing.shift_force(upper, change), swing.at_end(moment)), moment[2]
+        return plus(curl.force(upper.first), swing.at_end(moment)), moment[2]
 
     def _falling(self, swing: Swing, lower: Part, upper: Part) -> Vector:
         """Gravity in the axes of a part, if it has a first moment to act on."""
@@ -154,12 +155,11 @@ class Strut(Leg):
         moment = cross(self.joint.place, load.force)
         moment = moment if load.moment is None else plus(moment, load.moment)
         for swing, lower, upper in self.swings:
-            change = swing.change(swing.axes.into(seen), acceleration.ring)
-            shift = swing.axes.out(swing.shift_force(upper, change))
-            force = minus(force, plus(shift, swing.axes.out(swing.shift_force(lower, change))))
+            curl = swing.curl(swing.axes.into(seen), acceleration.ring)
+            shift = swing.axes.out(curl.force(upper.first))
+            force = minus(force, plus(shift, swing.axes.out(curl.force(lower.first))))
             fall = swing.axes.into(self.joint.fall)
-            whole = swing.moment(Part(lower.mass, lower.first, lower.inertia.plus(upper.inertia)), change)
-            own = plus(whole, cross(upper.first, swing.axes.into(acceleration.joint)))
+            own = plus(curl.moment(lower.joined(upper)), cross(upper.first, swing.axes.into(acceleration.joint)))
             own = minus(own, cross(lower.first, fall))
             moment = minus(moment, plus(swing.axes.out(own), cross(self.joint.place, shift)))
         return force, moment
@@ -185,15 +185,15 @@ class Strut(Leg):
     def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
         swing = self.at_base
         seen = plus(acceleration.joint, self.joint.fall)
-        first, second, third = swing.change(swing.axes.into(seen), None)
+        first, second, third = swing.curl(swing.axes.into(seen), None).change
         inverse = swing.axes.inverse_cosine
         one, two, _ = swing.spin
         alpha = (first + one * two * swing.axes.tangent) * inverse
         found = self._growth(acceleration), alpha, second
         if self.kind is LegType.UPS:
             return found
-        turned = self.at_ring.change(self.at_ring.axes.into(seen), acceleration.ring)
-        return (*found, turned[2] - third)
+        turned = self.at_ring.curl(self.at_ring.axes.into(seen), acceleration.ring)
+        return (*found, turned.change[2] - third)
 
     def pivots(self) -> tuple[Scalar, ...]:
         return tuple(swing.axes.cosine for swing, _, _ in self.swings)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kinegraph.derive.platforms.constants import Part
-from kinegraph.derive.tree.algebra import Symmetric, Vector, cross, dot, minus, plus, times, vector
+from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector, apply, cross, dot, minus, plus, times
 from kinegraph.graph.scalar import Scalar
 
 
@@ -88,16 +88,18 @@ class Swing:
         ahead, beside = self.reference_spin[0] - one, self.reference_spin[1] - two
         return ahead * self.reference_spin[1] * (1 + tangent * tangent) - beside * (one + tangent * about)
 
-    def change(self, far: Vector, ring: Vector | None) -> Vector:
-        """The angular acceleration, from the far end's acceleration in axes 1, 2, 3 and the ring's in ring axes."""
+    def curl(self, far: Vector, ring: Vector | None) -> Curl:
+        """The accelerations of points of the part, from the far end's in axes 1, 2, 3 and the ring's in ring axes."""
         one, two, about = self.spin
         drift = 2 * self.slide * self.inverse_length
-        first = two * about - drift * one - far[1] * self.inverse_length
-        second = far[0] * self.inverse_length - one * about - drift * two
+        # The far end moves across the part with its length times the last column of U, and with the slide.
+        u13 = far[0] * self.inverse_length - drift * two
+        u23 = far[1] * self.inverse_length + drift * one
+        first, second = two * about - u23, u13 - one * about
         third = self.axes.tangent * first + self._turning
         if self.ring_spin is not None and ring is not None:
             third = third + dot(self.axes.reach, ring)
-        return first, second, third
+        return Curl(self.spin, (first, second, third), u13, u23)
 
     def at_end(self, moment: Vector) -> Vector:
         """The force on the far end, in axes 1, 2, 3, that does what a moment on the part does."""
@@ -105,16 +107,54 @@ class Swing:
         second = -((moment[0] + self.axes.tangent * moment[2]) * self.inverse_length)
         return first, second, moment[0].number(0)
 
-    def moment(self, part: Part, change: Vector) -> Vector:
-        """I e + w x I w."""
-        momentum = part.inertia.apply(self.spin)
-        return plus(part.inertia.apply(change), cross(self.spin, momentum))
 
-    def shift_force(self, part: Part, change: Vector) -> Vector:
-        """e x s + w x (w x s): the force that the first moment adds to that on the origin."""
-        if all(item.is_zero for item in part.first):
-            return vector([self.slide.number(0)] * 3)
-        return plus(cross(change, part.first), cross(self.spin, cross(self.spin, part.first)))
+@dataclass(frozen=True)
+class Curl:
+    """U = [e x] + [w x]^2, which gives the acceleration of a point of a part relative to its origin.
+
+    `u13` and `u23` are known without the angular acceleration `change`; what cancels in it is never computed.
+    """
+
+    spin: Vector
+    change: Vector
+    u13: Scalar
+    u23: Scalar
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """U by rows."""
+        w1, w2, w3 = self.spin
+        e1, e2, e3 = self.change
+        return (
+            (-(w2 * w2 + w3 * w3), w1 * w2 - e3, self.u13),
+            (w1 * w2 + e3, -(w1 * w1 + w3 * w3), self.u23),
+            (w1 * w3 - e2, w2 * w3 + e1, -(w1 * w1 + w2 * w2)),
+        )
+
+    def moment(self, part: Part) -> Vector:
+        """I e + w x I w about the origin."""
+        w1, w2, w3 = self.spin
+        xx, yy, zz = part.second[:3]
+        found = (
+            2 * yy * (w2 * w3) - (yy + zz) * self.u23,
+            (xx + zz) * self.u13 - 2 * xx * (w1 * w3),
+            (xx + yy) * self.change[2] + (xx - yy) * (w1 * w2),
+        )
+        products = part.second[3:]
+        return found if all(item.is_zero for item in products) else plus(found, self._of_products(*products))
+
+    def _of_products(self, yz: Scalar, xz: Scalar, xy: Scalar) -> Vector:
+        """What products of inertia add to the moment."""
+        (u11, u12, u13), (u21, u22, u23), (u31, u32, u33) = self.matrix
+        return (
+            u31 * xy + u33 * yz - u21 * xz - u22 * yz,
+            u11 * xz + u12 * yz - u32 * xy - u33 * xz,
+            u22 * xy + u23 * xz - u11 * xy - u13 * yz,
+        )
+
+    def force(self, first: Vector) -> Vector:
+        """U s: the force that a first moment adds to that on the origin."""
+        return apply(self.matrix, first)
 
 
 @dataclass(frozen=True)
