@@ -3,6 +3,7 @@
 from kinegraph.reproduce.document import Chapter, Document, reproduced
 from kinegraph.reproduce.documents import DOCUMENTS
 from kinegraph.reproduce.documents.database import numbers_of_example, symbolic_element
+from kinegraph.reproduce.documents.inverse import path_of_the_load
 from kinegraph.reproduce.entry import Entry, Verdict, number
 from kinegraph.reproduce.page import html, markdown
 
@@ -20,6 +21,12 @@ def test_the_printed_element_is_ours() -> None:
     as_printed, exchanged = symbolic_element()
     assert as_printed.verdict is Verdict.EXPLAINED
     assert exchanged.verdict is Verdict.AGREES
+
+
+def test_the_load_of_the_crane_moves_as_printed() -> None:
+    sideways, height = path_of_the_load()
+    assert sideways.verdict is Verdict.AGREES
+    assert float(height.ours) < float(height.printed)
 
 
 def test_pages_say_everything_and_let_nothing_out_of_its_cell() -> None:

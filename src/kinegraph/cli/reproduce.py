@@ -18,6 +18,7 @@ class Which(StrEnum):
     """The words for the documents."""
 
     KIDYM = "kidym"
+    INVERSE = "inverse"
     DATABASE = "database"
     ALL = "all"
 
