@@ -33,7 +33,9 @@ if TYPE_CHECKING:  # SQLAlchemy is imported when a command runs: the other comma
     from kinegraph.store.schema.records import SavedModel
     from kinegraph.store.write.history import CountChange
 
-store_app = typer.Typer(help="The model database: add, list, show, query, eval, expression, code, diff, prune, check.")
+store_app = typer.Typer(
+    help="The model database: add, list, show, query, eval, expression, code, reduce, diff, prune, check."
+)
 
 StoreOption = Annotated[
     str | None,
@@ -157,6 +159,7 @@ terms MODEL OUTPUT NAME,...: the terms of its complete expression that contain a
 shared MODEL: the subexpressions used most often\n
 costliest MODEL: operations by output and entry\n
 levels MODEL: variables by level\n
+bodies, transforms, joints, elements, loops, constraints MODEL: the parts of the mechanism\n
 changed NAME [OLD NEW]: what changed between two versions\n
 sql STATEMENT: any SQL that reads (docs/store.md lists the tables)
 """
@@ -326,6 +329,32 @@ def eliminate(
         return
     typer.echo(f"graph #{found.graph}")
     _show(("pass", "operations"), [(one.name, str(one.operations)) for one in found.passes])
+
+
+@store_app.command()
+def reduce(
+    model: StoredArgument,
+    passes: Annotated[
+        str, typer.Option(help="Your own passes in order, as in 'expand(ways=0), products, monomials(degree=4)'.")
+    ] = "",
+    effort: Annotated[Effort, typer.Option(help="How long to reduce, where no passes are given.")] = Effort.QUICK,
+    stage: Annotated[str, typer.Option(help="What the result is called; else `reduced`, or `by passes`.")] = "",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Reduce a stored graph (of a model: the initial one); keep the result, proved, and the counts after each pass.
+
+    Example: kinegraph store reduce rackovic-6r --passes "expand(ways=0), products, monomials"
+    """
+    from kinegraph.store.write.reduce import reduce_stored
+
+    with opened(store) as here:
+        found = reduce_stored(here, model, passes, effort, stage)
+    if json:
+        print_json(asdict(found))
+        return
+    typer.echo(f"graph #{found.graph} ({found.stage}) from #{found.origin} by {found.passes}, proved equal")
+    _show(("pass", "operations"), [(one.name, str(one.operations)) for one in found.counts])
 
 
 @store_app.command()

@@ -18,11 +18,12 @@ from kinegraph.store.schema.open import Store, open_store
 from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel
 from kinegraph.store.write.add import add, kernel
 from kinegraph.store.write.history import diff, prune
+from kinegraph.store.write.reduce import reduce_stored
 from kinegraph.store.write.rewrite import eliminate
 from kinegraph.store.write.save import save, save_run, save_source
 
 __all__ = [
     "Form", "GraphRecord", "ModelRecord", "PassRecord", "SavedModel", "Store", "add", "check", "code", "diff",
-    "eliminate", "evaluate", "form_expressions", "kernel", "load", "load_part", "open_store", "prune", "query", "save",
-    "save_run", "save_source",
+    "eliminate", "evaluate", "form_expressions", "kernel", "load", "load_part", "open_store", "prune", "query",
+    "reduce_stored", "save", "save_run", "save_source",
 ]  # fmt: skip

@@ -57,7 +57,7 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
         yield f"inputs {_indented(input_text(given) for given in mechanism.inputs)};"
     yield from name_statements(mechanism)
     yield from (element_text(element) for element in mechanism.elements)
-    yield from constraint_statements(mechanism, _transform)
+    yield from constraint_statements(mechanism, transform_text)
     yield from (_shape(extra) for extra in mechanism.extras if _has_words(extra))
     wordless = [extra for extra in mechanism.extras if not _has_words(extra)]
     if wordless:
@@ -108,13 +108,14 @@ def _armatures(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> Ite
 
 def _body(body: Body) -> str:
     name = body.name if body.base is None else f"{body.name}~{body.base}"
-    sections = [name, ", ".join(_transform(transform) for transform in body.transforms)]
+    sections = [name, ", ".join(transform_text(transform) for transform in body.transforms)]
     if inertia := ", ".join(_inertia(body.inertia)):
         sections.append(inertia)
     return " | ".join(sections) + ";"
 
 
-def _transform(transform: Transform) -> str:
+def transform_text(transform: Transform) -> str:
+    """A transform in the model language: `Rz(q1)`."""
     if isinstance(transform, Rotation):
         return f"R{transform.axis.name.lower()}({text(transform.angle)})"
     if isinstance(transform, Shift):
@@ -123,7 +124,7 @@ def _transform(transform: Transform) -> str:
 
 
 def _inertia(inertia: Inertia) -> Iterator[str]:
-    yield from (_transform(transform) for transform in inertia.central)
+    yield from (transform_text(transform) for transform in inertia.central)
     for word, field in _MOMENTS:
         stated: Expression = getattr(inertia, field)
         if stated != ZERO:
@@ -144,5 +145,5 @@ def _shape(shape: Shape) -> str:
         opaque = shape.colour[3] == 1
         parts = shape.colour[:3] if opaque else shape.colour
         form.append(f"colour({_listed(expression(part) for part in parts)})")
-    place = ", ".join(_transform(transform) for transform in shape.place)
+    place = ", ".join(transform_text(transform) for transform in shape.place)
     return f"shape {shape.body + ' ' if shape.body else ''}| {place} | {', '.join(form)};"

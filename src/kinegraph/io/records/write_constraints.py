@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kinegraph.model.constraints.impacts import Impacts
-from kinegraph.model.constraints.records import AnyLoop, Contact, Coupling, Frame, Joint
+from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Coupling, Frame, Joint
 from kinegraph.model.expression import Expression, text
 from kinegraph.model.mechanism import ZERO, Mechanism, Transform
 
@@ -20,14 +20,23 @@ def name_statements(mechanism: Mechanism) -> Iterator[str]:
 
 def constraint_statements(mechanism: Mechanism, transform: Callable[[Transform], str]) -> Iterator[str]:
     """The statements of what ties the bodies; `transform` writes one transform."""
-    for loop in mechanism.loops:
-        yield f"loop {loop.name} | {' | '.join(_sections(loop, transform))};"
-    yield from (f"constraint {one.name} | {text(one.left)} = {text(one.right)};" for one in mechanism.constraints)
-    yield from (_contact(contact) for contact in mechanism.contacts)
+    yield from (loop_text(loop, transform) for loop in mechanism.loops)
+    yield from (constraint_text(one) for one in mechanism.constraints)
+    yield from (contact_text(contact) for contact in mechanism.contacts)
     if mechanism.impacts != Impacts():
         yield f"impacts {mechanism.impacts.law.value}, {mechanism.impacts.order.value};"
     if mechanism.cuts:
         yield f"cut {', '.join(cut.joint for cut in mechanism.cuts)};"
+
+
+def loop_text(loop: AnyLoop, transform: Callable[[Transform], str]) -> str:
+    """The statement of a loop."""
+    return f"loop {loop.name} | {' | '.join(_sections(loop, transform))};"
+
+
+def constraint_text(constraint: Constraint) -> str:
+    """The statement of a constraint."""
+    return f"constraint {constraint.name} | {text(constraint.left)} = {text(constraint.right)};"
 
 
 def _sections(loop: AnyLoop, transform: Callable[[Transform], str]) -> tuple[str, str, str]:
@@ -52,7 +61,8 @@ def _frame(frame: Frame, transform: Callable[[Transform], str]) -> str:
     return f"{frame.body}: {transforms}" if transforms else frame.body
 
 
-def _contact(contact: Contact) -> str:
+def contact_text(contact: Contact) -> str:
+    """The statement of a contact."""
     clauses = []
     if contact.restitution != ZERO:
         clauses.append(_called("restitution", (contact.restitution,)))

@@ -13,10 +13,11 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.store.query.sql import Answer
 from kinegraph.store.read.cone import needed, walk_up
 from kinegraph.store.read.expression import Form, form_expressions
-from kinegraph.store.read.find import entry_codes, graph_row
+from kinegraph.store.read.find import entry_codes, graph_row, mechanism_of
 from kinegraph.store.read.load import read_graph, read_nodes
 from kinegraph.store.read.text import definition
 from kinegraph.store.schema import tables as schema
+from kinegraph.store.schema.model_tables import MODEL_PARTS
 from kinegraph.store.schema.open import Store
 
 #: Above this, entries are not compared one by one.
@@ -101,6 +102,16 @@ def costliest(store: Store, reference: str | int, limit: int = 20) -> Answer:
     columns = ("output", "mul", "add", "div", "sqrt", "sin", "cos")
     listed = [*whole, *entries[:limit]]
     return _answer(columns, ((name, o.mul, o.add, o.div, o.sqrt, o.sin, o.cos) for name, o in listed))
+
+
+def model_parts(store: Store, what: str, reference: str | int) -> Answer:
+    """The bodies, transforms, joints, elements, loops or constraints of a stored mechanism, in their order."""
+    table = MODEL_PARTS[what]
+    with store.reading() as connection:
+        key = mechanism_of(connection, reference).id
+        columns = [column for column in table.columns if column.name not in ("mechanism", "ordinal")]
+        rows = select(*columns).where(table.c.mechanism == key).order_by(table.c.ordinal)
+        return _answer(tuple(column.name for column in columns), connection.execute(rows))
 
 
 def levels(store: Store, reference: str | int) -> Answer:

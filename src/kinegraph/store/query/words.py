@@ -10,6 +10,7 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.store.query import questions
 from kinegraph.store.query.sql import Answer, query
 from kinegraph.store.read.expression import Form
+from kinegraph.store.schema.model_tables import MODEL_PARTS
 from kinegraph.store.schema.open import Store
 from kinegraph.store.write.history import diff
 
@@ -54,6 +55,10 @@ def _changed(store: Store, asked: Asked) -> Answer:
     return Answer(("what", "before", "after"), tuple(rows))
 
 
+def _parts(what: str) -> Callable[[Store, Asked], Answer]:
+    return lambda store, asked: questions.model_parts(store, what, asked.words[0])
+
+
 _QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Asked], Answer]]] = {
     "depends": ("MODEL OUTPUT", 2, 2, lambda store, asked: questions.depends(store, *asked.words)),
     "affects": ("MODEL SYMBOL", 2, 2, lambda store, asked: questions.affects(store, *asked.words)),
@@ -61,6 +66,7 @@ _QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Asked], Answer]]] = 
     "shared": ("MODEL", 1, 1, lambda store, asked: questions.shared(store, asked.words[0])),
     "costliest": ("MODEL", 1, 1, lambda store, asked: questions.costliest(store, asked.words[0])),
     "levels": ("MODEL", 1, 1, lambda store, asked: questions.levels(store, asked.words[0])),
+    **{what: ("MODEL", 1, 1, _parts(what)) for what in MODEL_PARTS},
     "changed": ("NAME [OLD NEW]", 1, 3, _changed),
     "sql": (
         "STATEMENT",

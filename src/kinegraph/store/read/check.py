@@ -13,6 +13,7 @@ from kinegraph.graph import law
 from kinegraph.store.read.find import graph_rows
 from kinegraph.store.read.load import read_graph
 from kinegraph.store.schema import tables as schema
+from kinegraph.store.schema.model_rows import model_parts
 from kinegraph.store.schema.open import Store
 from kinegraph.store.schema.records import StoredGraph
 from kinegraph.store.write.save import digest, graph_hash
@@ -41,6 +42,7 @@ def check(store: Store) -> Report:
     with store.reading() as connection:
         faults = list(_database_faults(connection)) if store.is_sqlite else []
         faults += _mechanism_faults(connection)
+        faults += _part_faults(connection)
         graphs = graph_rows(connection)
         for graph in graphs:
             faults += [f"{graph} (#{graph.id}): {fault}" for fault in _graph_faults(connection, graph)]
@@ -63,6 +65,17 @@ def _mechanism_faults(connection: Connection) -> Iterator[str]:
     for row in connection.execute(select(m.c.name, m.c.version, m.c.text, m.c.hash)):
         if digest(row.text) != row.hash:
             yield f"the text of {row.name}@{row.version} is not the one that was saved"
+
+
+def _part_faults(connection: Connection) -> Iterator[str]:
+    """Bodies, joints and all other parts must be those of the text."""
+    m = schema.mechanism
+    for row in connection.execute(select(m.c.id, m.c.name, m.c.version, m.c.text)).all():
+        for table, expected in model_parts(row.text).items():
+            columns = list(table.columns)[2:]
+            stored = select(*columns).where(table.c.mechanism == row.id).order_by(table.c.ordinal)
+            if [tuple(one) for one in connection.execute(stored)] != expected:
+                yield f"the table {table.name} of {row.name}@{row.version} does not say what its text says"
 
 
 def _graph_faults(connection: Connection, row: StoredGraph) -> Iterator[str]:

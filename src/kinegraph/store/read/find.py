@@ -30,6 +30,15 @@ def mechanism_row(connection: Connection, name: str, version: int | None = None)
     raise StoreError(f"the store has no mechanism {name!r}; {did_you_mean(name, names) or 'it is empty'}")
 
 
+def mechanism_of(connection: Connection, reference: str | int) -> Row[tuple[object, ...]]:
+    """The mechanism a reference means, with graphs or without: NAME, NAME@VERSION, or that of #GRAPH."""
+    match = _MODEL.match(str(reference))
+    if isinstance(reference, int) or not match:
+        found = graph_row(connection, reference)
+        return mechanism_row(connection, found.name, found.version)
+    return mechanism_row(connection, match["name"], int(match["version"]) if match["version"] else None)
+
+
 def graph_rows(connection: Connection, name: str | None = None, key: int | None = None) -> list[StoredGraph]:
     """All graphs (of one mechanism, or the one of an id), oldest first."""
     g, m = schema.graph, schema.mechanism

@@ -23,6 +23,7 @@ from kinegraph.errors import StoreError
 from kinegraph.files import open_regular
 from kinegraph.store.schema import tables as schema
 from kinegraph.store.schema.failure import reported
+from kinegraph.store.schema.migrate import migrate
 
 #: How long a writer waits for another one, seconds.
 PATIENCE = 60
@@ -172,6 +173,21 @@ def _identify(store: Store, create: bool) -> None:
             f"store {store.where}: written by a newer Kinegraph (tables of version {found}, "
             f"this one knows {schema.SCHEMA_VERSION}); update Kinegraph, or choose another store"
         )
+    elif found < schema.SCHEMA_VERSION:
+        _bring_up(store, found)
+
+
+def _bring_up(store: Store, found: int) -> None:
+    """Tables of an older Kinegraph become those of this one."""
+    if store.path is not None and not os.access(store.path, os.W_OK):
+        raise StoreError(
+            f"store {store.where}: written by an older Kinegraph (tables of version {found}) and not writable, so they "
+            f"cannot become those of version {schema.SCHEMA_VERSION}; make it writable, or open a copy of it"
+        )
+    with store.writing() as connection:
+        now_found = _version(connection)
+        if now_found is not None and now_found < schema.SCHEMA_VERSION:  # else another process was faster
+            migrate(connection, now_found)
 
 
 def _make_directory(path: Path) -> None:

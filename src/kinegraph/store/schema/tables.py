@@ -26,8 +26,9 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-#: Raised whenever a table changes; a store with a higher number is left alone.
-SCHEMA_VERSION = 1
+#: Raised whenever a table changes; a store with a higher number is left alone, one with a lower number is brought up.
+#: 2: tables of bodies, transforms, joints, elements, loops and constraints, and of reductions.
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 

@@ -22,8 +22,10 @@ from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial,
 from kinegraph.store.schema import tables as schema
 from kinegraph.store.schema.bulk import insert_rows
 from kinegraph.store.schema.exact import to_columns
+from kinegraph.store.schema.model_rows import write_model_parts
+from kinegraph.store.schema.model_tables import reduction
 from kinegraph.store.schema.open import Store, now
-from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel, labels
+from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel, StoredGraph, labels
 
 Values = Mapping[str, Coefficient | float]
 
@@ -37,6 +39,15 @@ def save(store: Store, model: ModelRecord) -> SavedModel:
         mechanism, version = _save_mechanism(connection, model)
         graphs = tuple(_save_graph(connection, mechanism, record, values) for record in model.graphs)
     return SavedModel(mechanism, model.name, version, graphs)
+
+
+def save_graph(store: Store, origin: StoredGraph, record: GraphRecord, values: Values, passes: str) -> int:
+    """Save a graph that was reduced from a stored one, and how: one change."""
+    exact = {name: _exactly(name, value) for name, value in values.items()}
+    with without_collector(), store.writing() as connection:
+        key = _save_graph(connection, origin.mechanism, record, exact)
+        connection.execute(insert(reduction).values(graph=key, origin=origin.id, passes=passes))
+    return key
 
 
 def save_source(store: Store, graph: int, language: str, quantities: tuple[str, ...], text: str) -> int:
@@ -102,7 +113,9 @@ def _save_mechanism(connection: Connection, model: ModelRecord) -> tuple[int, in
         return last.id, last.version
     version = last.version + 1 if last is not None else 1
     row = {"name": model.name, "version": version, "text": model.text, "hash": own, "created": now()}
-    return _insert(connection, table, row), version
+    key = _insert(connection, table, row)
+    write_model_parts(connection, key, model.text)
+    return key, version
 
 
 def _save_graph(connection: Connection, mechanism: int, record: GraphRecord, values: Mapping[str, Coefficient]) -> int:

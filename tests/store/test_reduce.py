@@ -1,0 +1,76 @@
+"""Pipelines run on stored graphs; the result and the way to it are kept."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import GraphError, StoreError
+from kinegraph.graph.count import count
+from kinegraph.passes.by_name import read_passes
+from kinegraph.store import Store, add, check, load, reduce_stored
+from kinegraph.store.query.words import Asked, ask
+from tests.cli.run import runner
+
+PASSES = "expand(ways=0), products, monomials(degree=4)"
+
+
+@pytest.fixture(scope="module")
+def arm(shared_store: Store) -> Store:
+    add(shared_store, "double-pendulum", "H,C,gravity")
+    return shared_store
+
+
+def test_passes_do_to_a_stored_graph_what_they_do_to_any(arm):
+    found = reduce_stored(arm, "double-pendulum", PASSES)
+    initial = load(arm, "double-pendulum:initial")
+    expected = kg.reduce(initial, passes=read_passes(PASSES))
+    kept = load(arm, found.graph)
+    assert kept == expected.graph and found.proved and kg.prove(initial, kept)
+    assert [one.name for one in found.counts] == ["initial", *(one.name for one in expected.reports), "best"]
+    assert found.counts[-1].operations == count(kept) and load(arm, "double-pendulum:by passes") == kept
+
+
+def test_the_way_to_it_is_kept(arm):
+    found = reduce_stored(arm, "double-pendulum", PASSES, stage="mine")
+    sql = f"SELECT origin, passes FROM reduction WHERE graph = {found.graph}"
+    assert ask(arm, Asked("sql", (sql,))).rows == ((found.origin, PASSES),)
+    counts = ask(arm, Asked("sql", (f"SELECT name FROM pass_count WHERE graph = {found.graph} ORDER BY ordinal",)))
+    assert [row[0] for row in counts.rows] == [one.name for one in found.counts]
+    assert load(arm, "double-pendulum:mine") == load(arm, found.graph) and check(arm)
+
+
+def test_an_effort_gives_what_adding_gives(arm):
+    found = reduce_stored(arm, "double-pendulum", effort=kg.Effort.QUICK)
+    assert found.stage == "reduced" and found.passes == "effort quick"
+    assert load(arm, found.graph) == kg.reduce(load(arm, "double-pendulum:initial"), kg.Effort.QUICK).graph
+
+
+def test_a_reduced_graph_can_be_reduced_further(arm):
+    first = reduce_stored(arm, "double-pendulum", "products", stage="first")
+    second = reduce_stored(arm, f"#{first.graph}", "monomials", stage="second")
+    assert second.origin == first.graph and second.counts[0].operations == first.counts[-1].operations
+
+
+def test_what_is_wrong_is_said_and_nothing_saved(arm):
+    before = ask(arm, Asked("sql", ("SELECT COUNT(*) FROM graph",))).rows
+    with pytest.raises(GraphError, match="no pass 'produts'"):
+        reduce_stored(arm, "double-pendulum", "produts")
+    with pytest.raises(StoreError, match="no stage 'nothing'"):
+        reduce_stored(arm, "double-pendulum:nothing", "products")
+    assert ask(arm, Asked("sql", ("SELECT COUNT(*) FROM graph",))).rows == before
+
+
+def test_the_command(arm, capsys):
+    run = runner(capsys)
+    result = run(f"store reduce double-pendulum --store '{arm.where}' --passes 'products, monomials' --json")
+    if result.code and "://" in arm.where:
+        pytest.skip("the address of the server hides its password")
+    found = json.loads(result.out)
+    assert found["stage"] == "by passes" and found["passes"] == "products, monomials" and found["proved"]
+    result = run(f"store query bodies double-pendulum --store '{arm.where}' --json")
+    assert [row["name"] for row in json.loads(result.out)["rows"]] == [
+        b.name for b in kg.load("double-pendulum").bodies
+    ]
