@@ -77,7 +77,7 @@ def test_free_sql(arm):
 def test_the_documented_statements(arm):
     page = (Path(__file__).parents[2] / "docs" / "store.md").read_text()
     statements = [line.strip() for line in page.splitlines() if line.startswith("    SELECT")]
-    assert len(statements) == 3
+    assert len(statements) == 4
     form_expressions(arm, "double-pendulum", "H", keep=True)
     assert all(query(arm, statement).rows for statement in statements)
 
