@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from kinegraph.tasks.integrals import integrals
     from kinegraph.tasks.kinematics.follow import follow
     from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
+    from kinegraph.tasks.kinematics.path_synthesis import synthesise_path
     from kinegraph.tasks.kinematics.pose_solver import pose_solver
     from kinegraph.tasks.kinematics.spring_follow import follow_by_spring
     from kinegraph.tasks.linear.linearise import linearise
@@ -115,6 +116,7 @@ _HOMES = {
     "study": "kinegraph.studies.run",
     "sweep": "kinegraph.simulate.sweep",
     "synthesise": "kinegraph.tasks.runs.synthesise",
+    "synthesise_path": "kinegraph.tasks.kinematics.path_synthesis",
     "view": "kinegraph.view.look",
     "write": "kinegraph.compiler.load",
 }
@@ -169,6 +171,7 @@ __all__ = [
     "study",
     "sweep",
     "synthesise",
+    "synthesise_path",
     "view",
     "write",
 ]

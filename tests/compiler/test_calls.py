@@ -56,6 +56,9 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "synthesise": lambda one, folder: kg.synthesise(
         one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, grid=2, native=False
     ).values.tolist(),
+    "synthesise_path": lambda one, folder: kg.synthesise_path(
+        one, {"q1": "t", "q2": "0"}, {"tip.x": "0.1"}, {"l1": (0.5, 2)}, [0.1, 0.2]
+    ).values.tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,
     "write": lambda one, folder: kg.write(one),
 }

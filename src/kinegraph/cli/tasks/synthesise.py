@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from kinegraph.cli.common import JsonOption, assignments, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
-from kinegraph.cli.tasks.common import ranges, zip_names
+from kinegraph.cli.tasks.common import name_list, ranges, zip_names
+from kinegraph.tasks.runs.synthesise import Synthesis
 
 
 @reads_model
@@ -21,6 +23,13 @@ def run(
     bounds: Annotated[
         list[str], typer.Option("--bounds", metavar="NAME=FROM:TO", help="What is free, and within which bounds.")
     ],
+    motion: Annotated[
+        list[str] | None,
+        typer.Option("--motion", "-m", metavar="NAME=LAW", help="Dimensions for a path: no run, laws of time instead."),
+    ] = None,
+    at_ends: Annotated[
+        str, typer.Option("--at-ends", metavar="LIST", help="With --motion: results that count at both ends only.")
+    ] = "",
     duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
     at_end: Annotated[bool, typer.Option("--at-end", help="Only the end of the run counts.")] = False,
     integrals: Annotated[
@@ -38,11 +47,29 @@ def run(
     """Parameters and initial values within bounds whose run comes nearest to what is wanted.
 
     Example: kinegraph synthesise double-pendulum --for 1 --want tip.x=0.5 --at-end --bounds amplitude=0:1.5
+    Example: kinegraph synthesise crane -m s=7.1-0.12*t --for 40 --want F.y=level --bounds EL=24:32 --bounds level=10:25
     """
+    from kinegraph.tasks.kinematics.path_synthesis import synthesise_path
     from kinegraph.tasks.runs.synthesise import synthesise
 
     mechanism = source.mechanism()
     initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
+    if motion:
+        _show(
+            synthesise_path(
+                mechanism,
+                assignments(motion, "--motion"),
+                assignments(wanted, "--want"),
+                ranges(bounds, "--bounds"),
+                np.linspace(0.0, duration, points + 1),
+                only_at=dict.fromkeys(name_list(at_ends), (0.0, duration)),
+                parameters=formulas(parameters),
+                starts=starts,
+                seed=seed,
+            ),
+            json,
+        )
+        return
     found = synthesise(
         mechanism,
         duration,
@@ -57,6 +84,10 @@ def run(
         seed=seed,
         native=native,
     )
+    _show(found, json)
+
+
+def _show(found: Synthesis, json: bool) -> None:
     if not json:
         typer.echo(str(found))
         return

@@ -50,7 +50,7 @@ class Synthesis(RichDisplay):
 
     def largest_deviation(self, wanted: str) -> float:
         """How far a result stays from what was wanted, at worst."""
-        return float(np.max(np.abs(self.deviations[:, place_of(wanted, self.wanted)])))
+        return float(np.nanmax(np.abs(self.deviations[:, place_of(wanted, self.wanted)])))
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.free)
@@ -112,14 +112,14 @@ def synthesise(
         variable_bounds(names, bounds),
         rtol,
     )
-    found = _best(problem, np.clip(run.values, *problem.bounds), starts, seed)
+    found = best_of(problem, np.clip(run.values, *problem.bounds), starts, seed)
     stopped = tuple(name for name, at in zip(names, found.at_bound, strict=True) if at)
     return Synthesis(
         mechanism.name, names, found.x, save.times, tuple(wanted), -found.residuals, stopped, starts, found.runs
     )
 
 
-def _best(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
+def best_of(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
     """The end of the best search; one that fails is left out unless all do."""
     low, high = problem.bounds
     if not isinstance(starts, int) or starts < 1:
@@ -137,5 +137,5 @@ def _best(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
             failure = error
     if not found:
         raise failure or TaskError("no search arrived")
-    best = min(found, key=lambda one: float(np.sum(one.residuals**2)))
+    best = min(found, key=lambda one: float(np.nansum(one.residuals**2)))
     return replace(best, runs=sum(one.runs for one in found))
