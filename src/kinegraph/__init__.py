@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from kinegraph.tasks.kinematics.follow import follow
     from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
     from kinegraph.tasks.kinematics.path_synthesis import synthesise_path
+    from kinegraph.tasks.kinematics.point_motion import point_motion
     from kinegraph.tasks.kinematics.pose_solver import pose_solver
     from kinegraph.tasks.kinematics.spring_follow import follow_by_spring
     from kinegraph.tasks.linear.linearise import linearise
@@ -105,6 +106,7 @@ _HOMES = {
     "modes": "kinegraph.tasks.linear.modes",
     "open_store": "kinegraph.store.schema.open",
     "parse": "kinegraph.io",
+    "point_motion": "kinegraph.tasks.kinematics.point_motion",
     "pose_solver": "kinegraph.tasks.kinematics.pose_solver",
     "prove": "kinegraph.graph.proof.prove",
     "reactions": "kinegraph.tasks.forces.reactions",
@@ -160,6 +162,7 @@ __all__ = [
     "modes",
     "open_store",
     "parse",
+    "point_motion",
     "pose_solver",
     "prove",
     "reactions",

@@ -46,6 +46,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "linearise": lambda one, folder: kg.linearise(one, {"q1": 0, "q2": 0}).A.tolist(),
     "lock": lambda one, folder: kg.write(kg.lock(one, q1=0)),
     "modes": lambda one, folder: str(kg.modes(one, {"q1": 0, "q2": 0})),
+    "point_motion": lambda one, folder: str(kg.point_motion(one, "tip")),
     "pose_solver": lambda one, folder: _refusal(lambda: kg.pose_solver(one, "Lower")),
     "reactions": lambda one, folder: str(kg.reactions(one, "Lower")),
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),

@@ -33,6 +33,10 @@ from tests.cli.run import runner
             "ik stanford --path gripper.x=1.15 --path gripper.y=0.6*cos(t)^3 --path gripper.z=0.6*sin(t)^3 --steps 2",
             {"t", "near_singular", "crossings", *(n + "'" * k for n in ("θ1", "θ2", "d32") for k in range(3))},
         ),
+        (
+            "point double-pendulum --of tip --at q1=0.5",
+            {"pose", "velocity", "acceleration", "angular_velocity", "angular_acceleration"},
+        ),
         ("reactions double-pendulum --for 0.1", {"axes", "t", "worst"}),
         (
             "response double-pendulum --equilibrium 1 --over 1:10:5",

@@ -26,7 +26,7 @@ from kinegraph.cli.tasks import (
     synthesise,
 )
 from kinegraph.cli.tasks.forces import inverse, reactions, statics
-from kinegraph.cli.tasks.kinematics import ik
+from kinegraph.cli.tasks.kinematics import ik, point
 from kinegraph.errors import KinegraphError
 
 
@@ -61,6 +61,7 @@ TASKS = (
     response,
     integrals,
     ik,
+    point,
     sensitivity,
     fit,
     synthesise,

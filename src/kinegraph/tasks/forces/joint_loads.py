@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.derive.tree.convert import Names
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
-from kinegraph.graph.build import Builder
-from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Output
 from kinegraph.model.constraints.records import Loop
-from kinegraph.model.expression import TIME, Scalar
-from kinegraph.model.mechanism import Mechanism
-from kinegraph.solve.results.solution import Solution, Subject
+from kinegraph.solve.results.solution import Solution
 from kinegraph.tasks.forces.motion_loads import motion_loads
 from kinegraph.tasks.forces.reactions import Axes, Reaction, determinate
+from kinegraph.tasks.forces.run_states import RunStates, run_states
 from kinegraph.tasks.forces.unknown_forces import UnknownForces
 from kinegraph.tasks.kernels import called_rows, kernel_of
-from kinegraph.tasks.operating_point import Floats, OperatingPoint
+from kinegraph.tasks.operating_point import Floats
 
 
 @dataclass(frozen=True)
@@ -70,34 +65,13 @@ def joint_loads(motion: Solution | UnknownForces, joints: Sequence[str] = (), *,
     joints: bodies, for the joints that carry them, and of a run loops too; by default all.
     """
     if isinstance(motion, Solution):
-        return _loads(_of_run(motion), joints, axes)
+        return _loads(run_states(motion), joints, axes)
     if not isinstance(motion, UnknownForces):
         raise TaskError(f"joint_loads takes a run or what inverse_dynamics found, not {motion!r:.60}")
     return _of_forces(motion, joints, axes)
 
 
-@dataclass(frozen=True)
-class _States:
-    """Rows of states with the forces that act."""
-
-    mechanism: Mechanism
-    parameters: Mapping[str, Scalar] | None
-    times: Floats
-    q: Floats
-    v: Floats
-    tau: Floats
-    u: Floats
-
-    @property
-    def first(self) -> OperatingPoint:
-        return OperatingPoint(self.q[0], self.v[0], self.tau[0], self.u[0], float(self.times[0]))
-
-    @property
-    def arguments(self) -> dict[str, Floats | float]:
-        return {"q": self.q, "v": self.v, "tau": self.tau, "u": self.u, "t": self.times}
-
-
-def _loads(states: _States, joints: Sequence[str], axes: Axes) -> JointLoads:
+def _loads(states: RunStates, joints: Sequence[str], axes: Axes) -> JointLoads:
     mechanism = states.mechanism
     loops = (one.name for one in mechanism.loops if isinstance(one, Loop))
     names = tuple(joints) or (*(body.name for body in mechanism.bodies), *loops)
@@ -116,32 +90,6 @@ def _worst(times: Floats, one: Reaction) -> WorstLoad:
     return WorstLoad(
         one.body, float(force[at_force]), float(times[at_force]), float(moment[at_moment]), float(times[at_moment])
     )
-
-
-def _of_run(run: Solution) -> _States:
-    if run.subject is None:
-        raise TaskError("a run that was read from a file does not know its mechanism: simulate again")
-    subject, layout = run.subject, run.subject.mechanism.layout
-    driving = {name: np.zeros(len(run.t)) for name in (*layout.forces, *layout.inputs)} | _driving(run, subject)
-    q, v, tau, u = (
-        np.reshape([one[name] for name in names], (-1, len(run.t))).T
-        for one, names in (
-            (run, layout.positions), (run, layout.velocities), (driving, layout.forces), (driving, layout.inputs),
-        )
-    )  # fmt: skip
-    return _States(subject.mechanism, subject.parameters, run.t, q, v, tau, u)
-
-
-def _driving(run: Solution, subject: Subject) -> dict[str, Floats]:
-    """Forces and inputs along a run: its formulas and its samples."""
-    builder = Builder()
-    names = Names(builder, subject.mechanism, subject.parameters)
-    outputs = [Output(name, (), (names.scalar(law).index,)) for name, law in subject.inputs.items()]
-    found = interpret(builder.graph(outputs), {TIME: run.t, **run.columns}) if outputs else {}
-    rows = {name: np.broadcast_to(found[name], run.t.shape) for name in subject.inputs}
-    if subject.signals is not None and subject.sampled:
-        rows |= zip(subject.sampled, subject.signals.values(run.t).T, strict=True)
-    return rows
 
 
 def _of_forces(found: UnknownForces, joints: Sequence[str], axes: Axes) -> JointLoads:
