@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
@@ -15,18 +19,25 @@ def run(
     source: ModelSource,
     at: AtOption = None,
     equilibrium: EquilibriumOption = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="The modes in motion, as an .html page.")
+    ] = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
     """Frequencies, damping ratios and shapes about an equilibrium or steady motion.
 
-    Example: kinegraph modes double-pendulum --equilibrium 1
+    Example: kinegraph modes double-pendulum --equilibrium 1 --page modes.html
     """
     from kinegraph.tasks.linear.modes import modes
 
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     found = modes(mechanism, steady_state(mechanism, at, equilibrium, values), parameters=values)
+    if page is not None:
+        from kinegraph.view.modes import modes_page
+
+        modes_page(mechanism, found, page, parameters=values)
     if json:
         print_json({"modes": [_record(mode, found.displacements) for mode in found.modes], "stable": found.stable})
         return
