@@ -17,12 +17,13 @@ from kinegraph.cli.common import (
     print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.errors import ModelError
+from kinegraph.errors import ModelError, SolveError
 from kinegraph.files import read_input_text
 from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
     from kinegraph.simulate.accuracy import ErrorEstimate
+    from kinegraph.simulate.baumgarte import Baumgarte
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.results.solution import Solution
 
@@ -73,6 +74,12 @@ def run(
         bool | None,
         typer.Option("--loops/--no-loops", help="Accelerations by loops over bodies; else only where bodies are many."),
     ] = None,
+    baumgarte: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ALPHA,BETA", help="Let loops decay with these gains (1/s; `auto`: from --step), not project them."
+        ),
+    ] = None,
     estimate_error: Annotated[
         bool, typer.Option("--estimate-error", help="Run again with a hundredth of the tolerance; say what agrees.")
     ] = False,
@@ -100,7 +107,7 @@ def run(
         "method": method, "initial": initial, "parameters": formulas(parameters),
         "inputs": input_values(assignments(inputs or (), "--input")), "events": read_events(events, stop),
         "grid": points or None,
-        "native": "auto" if native is None else native,
+        "native": "auto" if native is None else native, "baumgarte": _gains(baumgarte),
         "loops": loops,
         "progress": False if quiet or json else None,
     }  # fmt: skip
@@ -124,6 +131,20 @@ def run(
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
     if not solution.status.good:
         raise typer.Exit(INTERRUPTED if solution.status is Status.INTERRUPTED else 1)
+
+
+def _gains(text: str | None) -> Baumgarte | None:
+    """`20,20`, `20` for both, or `auto`."""
+    from kinegraph.simulate.baumgarte import Baumgarte
+
+    if text is None or text.strip() == "auto":
+        return None if text is None else Baumgarte()
+    try:
+        alpha, *more = (float(part) for part in text.split(","))
+        (beta,) = more or (alpha,)
+    except ValueError:
+        raise SolveError(f"--baumgarte: {text!r} is no pair of gains: write ALPHA,BETA in 1/s, or auto") from None
+    return Baumgarte(alpha, beta)
 
 
 def split_settings(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinegraph.simulate.baumgarte import Baumgarte
 from kinegraph.simulate.run import simulate
 from kinegraph.simulate.sweep import Sweep, sweep
 from kinegraph.solve.methods.by_name import Method
@@ -12,6 +13,6 @@ from kinegraph.solve.results.solution import Solution
 from kinegraph.solve.results.status import Status
 
 __all__ = [
-    "Action", "Adaptive", "Direction", "Event", "FixedStep", "Method", "Sampled", "Solution", "Status",
+    "Action", "Adaptive", "Baumgarte", "Direction", "Event", "FixedStep", "Method", "Sampled", "Solution", "Status",
     "Sweep", "simulate", "sweep",
 ]  # fmt: skip

@@ -16,12 +16,16 @@ _STEPS = 3
 
 @dataclass(frozen=True)
 class Drift:
-    """The largest miss by position and by velocity, over all saved states: of the integration, and what is left."""
+    """The largest miss by position and by velocity, over all saved states: of the integration, and what is left.
+
+    closed: saved states were taken onto the constraints; otherwise what is left is what integration left.
+    """
 
     position: float
     velocity: float
     left_position: float
     left_velocity: float
+    closed: bool = True
 
 
 def without_drift(
@@ -37,4 +41,5 @@ def without_drift(
         misses.append([float(np.max(np.abs(part), initial=0.0)) for part in np.split(found[MISSED], [half], axis=1)])
         if len(misses) <= _STEPS:
             q, v = found[PROJECTED][:, :size], found[PROJECTED][:, size:]
-    return q, v, Drift(*misses[0], *misses[-1])
+    left = misses[-1] if equations.keeps_closed else misses[0]
+    return q, v, Drift(misses[0][0], misses[0][1], left[0], left[1], equations.keeps_closed)

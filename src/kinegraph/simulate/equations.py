@@ -93,6 +93,11 @@ class Equations(ABC):
         return None
 
     @property
+    def keeps_closed(self) -> bool:
+        """Whether states are taken onto loops and constraints, while they are integrated and when they are saved."""
+        return True
+
+    @property
     def rows(self) -> tuple[str, ...]:
         """The names of the constraints' rows that have a pivot."""
         return ()

@@ -16,6 +16,7 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, check_rows, initial_values, seconds
+from kinegraph.simulate.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.contacts.checks import contact_checks
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.task import ContactTask
@@ -61,6 +62,7 @@ def simulate(
     control: Control | None = None,
     native: Native = "auto",
     loops: bool | None = None,
+    baumgarte: Baumgarte | None = None,
     progress: bool | None = None,
 ) -> Solution:
     """Run a mechanism for `duration` seconds.
@@ -77,6 +79,7 @@ def simulate(
     control: a step controller, in place of rtol, atol and step.
     native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
     loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities where they can.
+    baumgarte: let loops and constraints decay with these gains, instead of taking every state onto them.
     progress: show a bar; None shows it where someone is looking.
     """
     mechanism = mechanism_of(mechanism)
@@ -92,7 +95,11 @@ def simulate(
     values = parameters or {}
     happening = read_events(events)
     check_method(solver, mechanism, happening)
-    equations = form_of(mechanism, solver, loops)(mechanism, values, forces)
+    equations = (
+        form_of(mechanism, solver, loops)(mechanism, values, forces)
+        if baumgarte is None
+        else BaumgarteForm(mechanism, values, forces, gains=baumgarte.gains(chosen))
+    )
     q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
     state = equations.pack(q, v, np.zeros(0))
     kind = ContactTask if mechanism.contacts else Task
@@ -179,11 +186,13 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     nothing: Floats = np.zeros(0)
     states, further = equations.saved(run, finished.signals)
     q, v = equations.unpack(states, nothing)
-    drift = None
+    drift, fitting = None, (q, v)
     if equations.projection is not None:
-        q, v, drift = without_drift(equations, equations.projection, run.times, q, v, nothing)
+        *fitted, drift = without_drift(equations, equations.projection, run.times, q, v, nothing)
+        fitting = fitted[0], fitted[1]
+        q, v = fitting if equations.keeps_closed else (q, v)
     accounts = dict(zip(equations.accounts, run.states.T[len(run.states.T) - len(equations.accounts) :], strict=True))
-    rows = Rows(run.times, q, v, accounts, nothing)
+    rows = Rows(run.times, q, v, accounts, nothing, fitting)
     columns: dict[str, Any] = {TIME: run.times}
     columns |= zip(mechanism.layout.positions, q.T, strict=True)
     columns |= zip(mechanism.layout.velocities, v.T, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import cached_property
 
 from kinegraph.derive.constraints.analysis import Analysis
@@ -64,6 +65,15 @@ class ConstrainedDynamics:
         if not self.places:
             return self.inertia.solve(force)
         return self.system.accelerations(force, self.system.multipliers(force, self.gamma))
+
+    def stabilised_accelerations(self, force: Sequence[Scalar], alpha: float, beta: float) -> list[Scalar]:
+        """a with rows that decay: value'' + 2 alpha value' + beta^2 value = 0 (Baumgarte)."""
+        if not self.places:
+            return self.inertia.solve(force)
+        rows = [self.rows[k] for k in self.places]
+        damped, drawn = rows[0].rate.number(Fraction(2 * alpha)), rows[0].rate.number(Fraction(beta) ** 2)
+        gamma = [-(row.bias + damped * row.rate + drawn * row.zero_value()) for row in rows]
+        return self.system.accelerations(force, self.system.multipliers(force, gamma))
 
     def proximal_accelerations(self, force: Sequence[Scalar]) -> list[Scalar]:
         """a, also where rows depend on each other: what all rows can agree on, with the least multipliers."""

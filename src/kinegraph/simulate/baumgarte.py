@@ -1,0 +1,81 @@
+"""Baumgarte's stabilisation: constraints are pulled back by their own dynamics instead of being projected onto.
+
+The rows obey value'' + 2 alpha value' + beta^2 value = 0, so that what integration leaves decays. It is cheaper than a
+projection and less exact: loops stay open by what the method's error and the decay balance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kinegraph.derive.dynamics.state_rate import DISSIPATED, Forces, state_rate
+from kinegraph.derive.quantities.definitions.accelerations import driving_forces
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.values import output
+from kinegraph.errors import SolveError
+from kinegraph.graph.node import Graph
+from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.equations import VelocityForm, reduced
+from kinegraph.solve.methods.step_control import Control, FixedStep
+
+_PER_STEP = 0.2
+
+
+@dataclass(frozen=True)
+class Baumgarte:
+    """Gains in 1/s. Not given, both are 0.2/h of a fixed step h: critically damped, gone after some steps."""
+
+    alpha: float | None = None
+    beta: float | None = None
+
+    def gains(self, control: Control) -> tuple[float, float]:
+        """alpha and beta for a run with this controller."""
+        default = _PER_STEP / control.step if isinstance(control, FixedStep) else None
+        alpha = default if self.alpha is None else self.alpha
+        beta = alpha if self.beta is None else self.beta
+        if alpha is None or beta is None:
+            raise SolveError("Baumgarte's gains follow from a fixed step: give step=..., or alpha and beta in 1/s")
+        for name, value in (("alpha", alpha), ("beta", beta)):
+            if not 0 <= value < float("inf"):
+                raise SolveError(f"Baumgarte's {name} is {value}: give a positive number in 1/s")
+        return alpha, beta
+
+
+class BaumgarteForm(VelocityForm):
+    """y = [q, v] with rows that decay; nothing is projected."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        values: Mapping[str, Scalar],
+        forces: Forces,
+        runtime: Sequence[str] = (),
+        *,
+        gains: tuple[float, float],
+    ) -> None:
+        if not is_constrained(mechanism):
+            raise SolveError(f"{mechanism.name} has no loops or constraints that could be stabilised")
+        super().__init__(mechanism, values, forces, runtime)
+        self._gains = gains
+
+    @property
+    def keeps_closed(self) -> bool:
+        return False
+
+    @cached_property
+    def rate(self) -> Graph:
+        derivation = self._derivation
+        found = derivation.constrained.stabilised_accelerations(driving_forces(derivation), *self._gains)
+        outputs = [output("qdd", (derivation.size,), found)]
+        if DISSIPATED in self.accounts:
+            outputs.append(derivation.output(Quantity.parse("power")))
+        motion = reduced(derivation.builder.graph(outputs))
+        return state_rate(self.mechanism, motion, self.bound, self.forces)
+
+    @property
+    def returned(self) -> Graph | None:
+        return None
