@@ -23,7 +23,7 @@ from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
     from kinegraph.simulate.accuracy import ErrorEstimate
-    from kinegraph.simulate.baumgarte import Baumgarte
+    from kinegraph.simulate.constraints.baumgarte import Baumgarte
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.results.solution import Solution
 
@@ -135,7 +135,7 @@ def run(
 
 def _gains(text: str | None) -> Baumgarte | None:
     """`20,20`, `20` for both, or `auto`."""
-    from kinegraph.simulate.baumgarte import Baumgarte
+    from kinegraph.simulate.constraints.baumgarte import Baumgarte
 
     if text is None or text.strip() == "auto":
         return None if text is None else Baumgarte()

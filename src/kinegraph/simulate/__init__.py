@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinegraph.simulate.baumgarte import Baumgarte
+from kinegraph.simulate.constraints.baumgarte import Baumgarte
 from kinegraph.simulate.run import simulate
 from kinegraph.simulate.sweep import Sweep, sweep
 from kinegraph.solve.methods.by_name import Method

@@ -18,7 +18,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expression import PI, TIME
 from kinegraph.model.expression import names as names_in
-from kinegraph.simulate.drift import Drift
+from kinegraph.simulate.constraints.drift import Drift
 from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.solve.results.solution import Check

@@ -16,11 +16,11 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, check_rows, initial_values, seconds
-from kinegraph.simulate.baumgarte import Baumgarte, BaumgarteForm
+from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
+from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.contacts.checks import contact_checks
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.task import ContactTask
-from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
