@@ -29,6 +29,7 @@ _MODULES = {
     "continuation": "Special points of equilibria beside AUTO-07p (needs auto-07p, gcc and gfortran).",
     "gradients": "Derivatives of a run by many parameters, forwards and backwards in time.",
     "platforms": "A Gough-Stewart platform beside Pinocchio C++ and MuJoCo (needs a C++ compiler).",
+    "kidym-rule": "KiDyM's rule of thumb, gain by native code against the size of its source (needs gcc).",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
