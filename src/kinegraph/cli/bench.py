@@ -38,6 +38,7 @@ _MODULES = {
 #: Where benches are that have a room of their own.
 _ROOMS = {
     "unknown-forces": "tasks.unknown_forces",
+    "kidym-rule": "kidym.rule",
     "ik": "tasks.inverse_kinematics",
     "continuation": "tasks.continuation",
     "bicycle": "tasks.bicycle",
@@ -53,7 +54,7 @@ _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmee
 @bench_app.command()
 def kidym(json: JsonOption = False) -> None:
     """The three examples of KiDyM's Table 2, without and with native code."""
-    from kinegraph.bench.kidym import EXAMPLES, measure
+    from kinegraph.bench.kidym.table_2 import EXAMPLES, measure
 
     rows = [measure(example) for example in EXAMPLES]
     if json:

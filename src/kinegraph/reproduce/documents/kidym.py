@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinegraph.bench import kidym_rule
-from kinegraph.bench.kidym import EXAMPLES, Row, measure
+from kinegraph.bench.kidym import rule
+from kinegraph.bench.kidym.table_2 import EXAMPLES, Row, measure
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.load import load
 from kinegraph.compiler.request import request_of
@@ -66,7 +66,7 @@ _SIZES = {"double-pendulum": ("9.5", "59.4"), "wing-nut": ("12.6", "63.0"), "kid
 
 def sizes_and_rule() -> tuple[Entry, ...]:
     """Sizes of object and library, and how the gain grows with the size of the source."""
-    rows = [kidym_rule.measure(model) for model in kidym_rule.MODELS]
+    rows = [rule.measure(model) for model in rule.MODELS]
     by_model = {row.model: row.sizes for row in rows}
     other = "another compiler, and code with fewer operations"
     entries = [
@@ -78,7 +78,7 @@ def sizes_and_rule() -> tuple[Entry, ...]:
         "KiDyM walks trees and marks what it has computed, which costs more the larger the model; our interpreter runs "
         "the same straight line as the machine code, so its loss does not depend on the size"
     )
-    fitted = kidym_rule.exponent(rows)
+    fitted = rule.exponent(rows)
     return (*entries, number("gain as a power of the size of the source", "0.33", fitted, reason))
 
 
