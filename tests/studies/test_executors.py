@@ -72,8 +72,8 @@ def test_a_worker_killed_by_sigkill(serial, cluster):
     killed = []
 
     class Killing(DaskCluster):
-        def run(self, plan, chunks):
-            for finished in super().run(plan, chunks):
+        def run(self, work, chunks):
+            for finished in super().run(work, chunks):
                 if not killed:
                     killed.append(processes[0])
                     os.kill(processes[0], signal.SIGKILL)
@@ -99,8 +99,8 @@ def test_a_scheduler_that_is_restarted(serial):
     seen = []
 
     class Restarting(DaskCluster):
-        def run(self, plan, chunks):
-            for finished in super().run(plan, chunks):
+        def run(self, work, chunks):
+            for finished in super().run(work, chunks):
                 seen.append(finished[0])
                 if len(seen) == 3:
                     started[0].send_signal(signal.SIGKILL)

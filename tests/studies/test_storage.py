@@ -36,8 +36,8 @@ class Counting:
     def shared(self, found):
         return found
 
-    def run(self, plan, chunks):
-        for chunk, table in Threads(1).run(plan, chunks):
+    def run(self, work, chunks):
+        for chunk, table in Threads(1).run(work, chunks):
             if len(self.ran) >= self.most:
                 raise KeyboardInterrupt
             self.ran.append(chunk)

@@ -28,7 +28,7 @@ from kinegraph.studies.executors.threads import Threads
 from kinegraph.studies.file import is_study_file, read_study_file
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.results import Study
-from kinegraph.studies.running.cases import CaseTable
+from kinegraph.studies.running.cases import CaseTable, StudyWork
 from kinegraph.studies.sampling.samples import Design
 from kinegraph.studies.statistics.stopping import Until, read_until
 from kinegraph.studies.storage import Folder, Memory, Storage, joined
@@ -123,7 +123,7 @@ def run_plan(
 
 def _beside(plan: Plan, executor: Executor) -> Study:
     """What a process does that does not lead: it works, and gets the results of the one that does."""
-    for _ in executor.run(plan, ()):
+    for _ in executor.run(StudyWork(plan), ()):
         pass
     nothing: Study | None = None
     return executor.shared(nothing)
@@ -156,7 +156,7 @@ class _Driver:
         """Run what is missing; gives how many cases there are."""
         chunks = 0 if self._enough else self.plan.chunks
         missing = (chunk for chunk in range(chunks) if chunk not in self._tables)
-        with closing(self.executor.run(self.plan, missing)) as running:  # type: ignore[type-var]
+        with closing(self.executor.run(StudyWork(self.plan), missing)) as running:  # type: ignore[type-var]
             for chunk, table in running:
                 if not table.complete:
                     continue

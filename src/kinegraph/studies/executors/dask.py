@@ -14,8 +14,8 @@ from typing import Any
 
 from kinegraph.errors import StudyError
 from kinegraph.extras import extra
-from kinegraph.studies.executors.executor import Alone, Finished, run_chunk
-from kinegraph.studies.plan import Plan
+from kinegraph.studies.executors.executor import Alone, Finished, Work
+from kinegraph.studies.running.cases import CaseTable
 
 _AHEAD = 4  # chunks under way for each thread of the cluster: enough to keep it busy, few for the scheduler
 _RETRIES = 100  # a chunk may lose so many workers before it is given up
@@ -29,7 +29,7 @@ class DaskCluster(Alone):
     cluster: Any
     patience: float = 120.0
 
-    def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
+    def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
         """Chunks as the cluster finishes them."""
         distributed = extra("distributed", "a study on a Dask cluster")
         connection = _Connection(distributed, self.cluster, self.patience)
@@ -37,7 +37,7 @@ class DaskCluster(Alone):
         lost: list[int] = []
         try:
             while True:
-                batch = _Batch(connection, plan, waiting, lost)
+                batch = _Batch(connection, work, waiting, lost)
                 yield from batch.finished()
                 lost = batch.lost
                 if not lost:
@@ -94,9 +94,9 @@ class _Connection:
 class _Batch:
     """Chunks under way on one scheduler; `lost` are those it forgot."""
 
-    def __init__(self, connection: _Connection, plan: Plan, waiting: Iterator[int], first: list[int]) -> None:
+    def __init__(self, connection: _Connection, work: Work, waiting: Iterator[int], first: list[int]) -> None:
         self.connection, self.waiting, self.first = connection, waiting, first
-        self.client, self.plan = connection.client, plan
+        self.client, self.work = connection.client, work
         self.lost: list[int] = []
         self._under_way: dict[str, int] = {}
 
@@ -106,7 +106,7 @@ class _Batch:
         gone = (OSError, TimeoutError, distributed.client.FutureCancelledError)
         futures: Any = None
         try:
-            recipe = self.client.scatter(self.plan, broadcast=True, hash=False)
+            recipe = self.client.scatter(self.work, broadcast=True, hash=False)
             room = _AHEAD * self.connection.threads
             futures = distributed.as_completed(self._submitted(recipe, [*self.first, *islice(self.waiting, room)]))
             for future in futures:
@@ -126,8 +126,13 @@ class _Batch:
     def _submitted(self, recipe: Any, chunks: Iterable[int]) -> list[Any]:
         made = []
         for chunk in chunks:
-            future = self.client.submit(run_chunk, recipe, chunk, pure=False, retries=_RETRIES)
+            future = self.client.submit(_table, recipe, chunk, pure=False, retries=_RETRIES)
             self._under_way[future.key] = chunk
             made.append(future)
         self._futures = (*self._futures[-1000:], *made)
         return made
+
+
+def _table(work: Work, chunk: int) -> CaseTable:
+    """What a worker does."""
+    return work.table(chunk)

@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Any
 
 from kinegraph.extras import extra
-from kinegraph.studies.executors.executor import Finished, S
+from kinegraph.studies.executors.executor import Finished, S, Work
 from kinegraph.studies.executors.threads import Threads
-from kinegraph.studies.plan import Plan
-from kinegraph.studies.running.cases import run_known, runner_key
+from kinegraph.studies.running.cases import CaseTable
 
 _AHEAD = 2  # chunks under way for each rank that works
+_present: list[Work] = []  # what this rank is working on
 
 
 @dataclass(frozen=True)
@@ -38,25 +38,28 @@ class Mpi:
         everywhere: S = self.ranks.bcast(found, root=0)
         return everywhere
 
-    def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
+    def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
         """On rank 0 the chunks as they are finished; on all other ranks nothing, when rank 0 is done."""
         ranks = self.ranks
         if ranks.size == 1:
-            yield from Threads(1).run(plan, chunks)
+            yield from Threads(1).run(work, chunks)
             return
         futures = extra("mpi4py.futures", "a study over MPI")
-        key = runner_key(ranks.bcast(plan, root=0))  # every rank makes its runner now, and is told its name later
-        with futures.MPICommExecutor(ranks, root=0) as pool:
-            if pool is not None:
-                yield from _handed_out(pool, key, iter(chunks), _AHEAD * (ranks.size - 1))
+        _present.append(ranks.bcast(work, root=0))  # every rank has the work from now on: only numbers are sent
+        try:
+            with futures.MPICommExecutor(ranks, root=0) as pool:
+                if pool is not None:
+                    yield from _handed_out(pool, iter(chunks), _AHEAD * (ranks.size - 1))
+        finally:
+            _present.pop()
 
 
-def _handed_out(pool: Any, key: str, waiting: Iterator[int], room: int) -> Iterator[Finished]:
+def _handed_out(pool: Any, waiting: Iterator[int], room: int) -> Iterator[Finished]:
     running: dict[Any, int] = {}
     try:
         while True:
             for chunk in islice(waiting, room - len(running)):
-                running[pool.submit(run_known, key, chunk)] = chunk
+                running[pool.submit(_table, chunk)] = chunk
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -64,3 +67,8 @@ def _handed_out(pool: Any, key: str, waiting: Iterator[int], room: int) -> Itera
     finally:
         for future in running:
             future.cancel()
+
+
+def _table(chunk: int) -> CaseTable:
+    """What a rank does."""
+    return _present[-1].table(chunk)

@@ -11,9 +11,8 @@ import numpy as np
 
 from kinegraph.errors import StudyError
 from kinegraph.jit.parallel import cores
-from kinegraph.studies.executors.executor import Alone, Finished
-from kinegraph.studies.plan import Plan
-from kinegraph.studies.running.cases import CaseTable, runner_of
+from kinegraph.studies.executors.executor import Alone, Finished, Work
+from kinegraph.studies.running.cases import CaseTable
 
 _LOOK = 0.2  # seconds between two looks whether Ctrl-C was pressed
 
@@ -28,17 +27,16 @@ class Threads(Alone):
         if self.count is not None and self.count < 1:
             raise StudyError(f"threads is {self.count}: give at least one")
 
-    def run(self, plan: Plan, chunks: Iterable[int]) -> Iterator[Finished]:
+    def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
         """Every thread takes the next chunk when it is done with its last."""
-        threads = self.count or (cores() if plan.native else 1)
-        runner, stop = runner_of(plan), np.zeros(1, dtype=np.int64)
-        runner.prepare()
+        threads = self.count or (cores() if work.parallel else 1)
+        stop = np.zeros(1, dtype=np.int64)
         waiting, running = iter(chunks), dict[Future[CaseTable], int]()
         pool = ThreadPoolExecutor(threads, thread_name_prefix="kinegraph-study")
         try:
             while True:
                 for chunk in islice(waiting, threads - len(running)):
-                    running[pool.submit(runner.run, *plan.cases_of(chunk), stop)] = chunk
+                    running[pool.submit(work.table, chunk, stop)] = chunk
                 if not running:
                     return
                 for future in wait(running, _LOOK, FIRST_COMPLETED).done:

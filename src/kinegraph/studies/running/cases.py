@@ -151,21 +151,26 @@ _MOST_RUNNERS = 8
 
 def runner_of(plan: Plan) -> CaseRunner:
     """The runner of a plan in this process: made when it is first asked for, by whichever thread."""
-    return _runners[runner_key(plan)]
-
-
-def runner_key(plan: Plan) -> str:
-    """What the runner of a plan is called; it is there from now on."""
     key = digest(plan.facts)
     with _runners_lock:
         if key not in _runners:
             while len(_runners) >= _MOST_RUNNERS:
                 _runners.pop(next(iter(_runners)))
             _runners[key] = CaseRunner(plan)
-    return key
+        return _runners[key]
 
 
-def run_known(key: str, chunk: int) -> CaseTable:
-    """A chunk of a plan whose runner this process has made."""
-    runner = _runners[key]
-    return runner.run(*runner.plan.cases_of(chunk))
+@dataclass(frozen=True)
+class StudyWork:
+    """The cases of a plan as work in chunks; equations and kernels are made once in every process."""
+
+    plan: Plan
+
+    @property
+    def parallel(self) -> bool:
+        """Compiled loops do not hold Python's lock."""
+        return self.plan.native
+
+    def table(self, chunk: int, stop: Integers | None = None) -> CaseTable:
+        """The cases of one chunk."""
+        return runner_of(self.plan).run(*self.plan.cases_of(chunk), stop)
