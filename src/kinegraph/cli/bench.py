@@ -33,6 +33,7 @@ _MODULES = {
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
+    "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
     "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
 }
 #: Where benches are that have a room of their own.

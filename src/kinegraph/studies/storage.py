@@ -80,12 +80,7 @@ class Folder:
 
     def put(self, chunk: int, table: CaseTable) -> None:
         """Keep a chunk: wholly, or not at all."""
-        arrays: dict[str, Any] = {_COLUMN + name: column for name, column in table.columns.items()}
-
-        def write(file: BinaryIO) -> None:
-            np.savez(file, allow_pickle=False, **{_SAVED: table.saved}, **arrays)
-
-        write_whole(self._file(chunk), write)
+        write_chunk(self._file(chunk), table)
 
     def get(self, chunk: int) -> CaseTable:
         """A chunk that is there."""
@@ -145,6 +140,16 @@ def _read_manifest(path: Path) -> Mapping[str, Any]:
     except (ValueError, KeyError, TypeError):
         raise StudyError(f"{path} is no description of a study: choose another folder") from None
     return dict(facts)
+
+
+def write_chunk(path: Path, table: CaseTable) -> None:
+    """Write a chunk: wholly, or not at all."""
+    arrays: dict[str, Any] = {_COLUMN + name: column for name, column in table.columns.items()}
+
+    def write(file: BinaryIO) -> None:
+        np.savez(file, allow_pickle=False, **{_SAVED: table.saved}, **arrays)
+
+    write_whole(path, write)
 
 
 def write_whole(path: Path, write: Any) -> None:

@@ -108,10 +108,11 @@ class _Batch:
         try:
             recipe = self.client.scatter(self.work, broadcast=True, hash=False)
             room = _AHEAD * self.connection.threads
-            futures = distributed.as_completed(self._submitted(recipe, [*self.first, *islice(self.waiting, room)]))
+            first = self._submitted(recipe, [*self.first, *islice(self.waiting, room)])
+            futures = distributed.as_completed(first, loop=self.client.loop)
             for future in futures:
                 chunk = self._under_way[future.key]
-                table = future.result()
+                table = self._result(future, chunk)
                 del self._under_way[future.key]
                 yield chunk, table
                 futures.update(self._submitted(recipe, islice(self.waiting, 1)))
@@ -122,6 +123,16 @@ class _Batch:
             raise
 
     _futures: tuple[Any, ...] = ()
+
+    def _result(self, future: Any, chunk: int) -> CaseTable:
+        try:
+            table: CaseTable = future.result()
+            return table
+        except self.connection.distributed.KilledWorker:
+            raise StudyError(
+                f"chunk {chunk} ended every worker that ran it: it may need more memory than they have\n"
+                "  what was finished is kept: run the same study again with smaller chunks, or with more memory"
+            ) from None
 
     def _submitted(self, recipe: Any, chunks: Iterable[int]) -> list[Any]:
         made = []

@@ -69,10 +69,11 @@ class CaseRunner:
             tableau = self.plan.solver.capabilities.lanes
             if self.plan.native and tableau is not None:
                 Loading(f"cases, {tableau.name}", case_loops(tableau), tell).wait()
-            _ = self._problem
+            _ = self.problem
 
     @cached_property
-    def _problem(self) -> CaseProblem | EachCase:
+    def problem(self) -> CaseProblem | EachCase:
+        """All that cases share: the system, events, outputs."""
         plan = self.plan
         rhs = self.equations.right_hand_side(jacobian=plan.solver.capabilities.jacobian, native=plan.native)
         nowhere = np.zeros(rhs.size)
@@ -96,8 +97,8 @@ class CaseRunner:
         states = beginnings.states.copy()
         good = [row for row in range(len(states)) if row not in beginnings.faults]
         if len(good) == len(states):
-            return self._problem.run(states, beginnings.parameters, stop)
-        return _spread(self._problem.run(states[good], beginnings.parameters[good], stop), good, len(states))
+            return self.problem.run(states, beginnings.parameters, stop)
+        return _spread(self.problem.run(states[good], beginnings.parameters[good], stop), good, len(states))
 
     def _columns(
         self, first: int, varied: Mapping[str, Floats], beginnings: Starts, rows: CaseRows
@@ -121,7 +122,7 @@ class CaseRunner:
 
     @property
     def _events(self) -> EventSet:
-        return self._problem.events
+        return self.problem.events
 
 
 def _spread(rows: CaseRows, places: list[int], count: int) -> CaseRows:

@@ -110,4 +110,7 @@ def _assembled(
 
 
 def _packed(equations: Equations, q: Floats, v: Floats, parameters: Floats) -> Floats:
+    """States by row; in velocities they are q and v, with zeros for all that only adds up."""
+    if equations.in_velocities is equations:
+        return np.hstack([q, v, np.zeros((len(q), len(equations.names) - q.shape[1] - v.shape[1]))])
     return np.array([equations.pack(*row) for row in zip(q, v, parameters, strict=True)])

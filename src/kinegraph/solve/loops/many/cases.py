@@ -18,6 +18,7 @@ from kinegraph.solve.loops.record import (
     DONE,
     END,
     EVENT,
+    EVENTS,
     INTERRUPTED,
     LAST_ERROR,
     REJECTED,
@@ -124,7 +125,8 @@ def run_case(
         if tally.along or needs_dense(watch, saving, counters, end_of(clock, h)):
             prepare_dense(system, method, work, clock[TIME], h)
         code = finish_looked_at(system, work, clock, watch, saving, counters, tally, row, h)
-        take_events(system, tally, watch, counters, work, row)
+        if counters[EVENTS] > 0:
+            take_events(system, tally, watch, counters, work, row)
         if code == RUNNING:
             move_on(work, method.stages)
         elif code == CUT:

@@ -1,0 +1,168 @@
+"""Studies, measured: cases a second beside a plain SciPy loop, the overhead of Dask, a plan for large clusters.
+
+    kinegraph bench study [--cases 10000] [--dask] [--page FILE.html]
+
+SciPy's loop calls the same compiled kernel on one thread; it looks for the same event, with the same method and
+tolerances, and for no peaks. Both sides take turns. One thread is timed by the processor's time of that thread, which
+says the same on a busy machine; all threads by the clock on the wall, which does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sized
+from functools import partial
+from pathlib import Path
+from time import perf_counter, thread_time
+from typing import Any
+
+import numpy as np
+
+from kinegraph.bench.peers.sides.build import cpu_model
+from kinegraph.bench.study.mock import MockWork, overhead, per_task, sizes
+from kinegraph.bench.study.paper import CASES, CORES, planned
+from kinegraph.bench.study.scipy_loop import SciPyLoop
+from kinegraph.compiler.load import load
+from kinegraph.extras import extra
+from kinegraph.jit.parallel import cores
+from kinegraph.solve.methods.step_control import Adaptive
+from kinegraph.studies.describe import Asked
+from kinegraph.studies.executors.dask import DaskCluster
+from kinegraph.studies.executors.threads import Threads
+from kinegraph.studies.plan import Plan
+from kinegraph.studies.run import run_plan
+from kinegraph.studies.running.cases import StudyWork, runner_of
+
+_ROUNDS, _BURST = 60, 50  # bursts of each side, and cases of one of ours
+ASKED = 15.0  # times as many cases a second as the plain loop
+MODELS = {"double-pendulum": "q1", "puma560": "q2"}
+
+
+def plan_of(model: str, coordinate: str, cases: int, method: str = "dop853", chunk: int | None = None) -> Plan:
+    """A study with an event: random starts and a random mass or length, peaks, and how often a joint passes zero."""
+    mechanism = load(model)
+    velocities = mechanism.layout.velocities[:2]
+    return Asked(
+        mechanism,
+        2.0,
+        {coordinate: "uniform(-0.5, 0.5)", ", ".join(velocities): "disc(0.5)"},
+        cases,
+        outcomes={"passes": "count(zero)", "first": "time(zero)", "fastest": f"max({coordinate}')"},
+        success="passes > 0",
+        events={"zero": coordinate},
+        method=method,
+        control=Adaptive(1e-6, 1e-8),
+        native=True,
+        chunk=chunk,
+    ).plan()
+
+
+def beside_scipy(model: str, coordinate: str, method: str) -> dict[str, Any]:
+    """Cases a second of both sides, and by how much the final states differ."""
+    plan = plan_of(model, coordinate, 2000, method, _BURST)
+    place = plan.mechanism.layout.positions.index(coordinate)
+    plain = SciPyLoop(plan, lambda t, y: y[place])
+    runner = runner_of(plan)
+    runner.run(0, 8)
+    theirs, ours = plain.run(0, 8), runner.problem.run(*_starts(plan, 8))
+    difference = max(float(np.abs(one.y[:, -1] - final).max()) for one, final in zip(theirs, ours.finals, strict=True))
+    times = np.array([one.t_events[0][0] if len(one.t_events[0]) else np.nan for one in theirs])
+    late = float(np.nanmax(np.abs(times - ours.first_at[:, 0])))
+    best = {"scipy": 0.0, "one thread": 0.0, "all": 0.0}
+    for case in range(_ROUNDS):
+        best["scipy"] = max(best["scipy"], _rate(partial(plain.run, case, case + 1), thread_time))
+        best["one thread"] = max(best["one thread"], _rate(partial(runner.run, 1, 1 + _BURST), thread_time))
+        best["all"] = max(best["all"], _rate(partial(_burst, plan, cores()), perf_counter))
+    return {"model": model, "method": method, **best, "difference": difference, "event_difference": late}
+
+
+def _rate(burst: Callable[[], Sized], clock: Callable[[], float]) -> float:
+    """Cases a second of one burst."""
+    begun = clock()
+    count = len(burst())
+    return count / (clock() - begun)
+
+
+def _burst(plan: Plan, threads: int) -> range:
+    """As many cases as keep all threads busy for a moment."""
+    return range(sum(len(table) for _, table in Threads(threads).run(StudyWork(plan), range(threads))))
+
+
+def _starts(plan: Plan, count: int) -> tuple[Any, Any]:
+    from kinegraph.studies.running.starts import starts
+
+    rows = plan.samples.rows(0, count)
+    begun = starts(plan, plan.equations(), dict(zip(plan.samples.names, rows.T, strict=True)))
+    return begun.states, begun.parameters
+
+
+def on_dask() -> dict[str, float]:
+    """The overhead of a local cluster of two workers for cases of a millisecond, and of a task that does nothing."""
+    distributed = extra("distributed", "a measurement of Dask")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        executor = DaskCluster(client)
+        per_task(executor, 20, 1)
+        found = {f"overhead, chunks of {chunk}": overhead(executor, MockWork(chunk, 1e-3), 2000 // chunk, 2, 2) / 1e-3
+                 for chunk in (10, 100, 500)}  # fmt: skip
+        return {**found, "seconds a task": per_task(executor, 1000)}
+
+
+def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
+    """Measure and print."""
+    found: dict[str, Any] = {"processor": cpu_model(), "threads": cores(), "asked": ASKED, "beside_scipy": []}
+    for model, coordinate in MODELS.items():
+        for method in ("dopri5", "dop853"):
+            found["beside_scipy"].append(beside_scipy(model, coordinate, method))
+    model, coordinate = next(iter(MODELS.items()))
+    whole = run_plan(plan_of(model, coordinate, cases), progress=False)
+    rate, probability = len(whole) / whole.seconds, whole.probability()
+    found["whole"] = {"cases": len(whole), "seconds": whole.seconds, "rate": rate, "success": probability.value,
+                      "low": probability.low, "high": probability.high}  # fmt: skip
+    if page is not None:
+        from kinegraph.view.study.page import study_page
+
+        study_page(whole, page)
+    if dask:
+        found["dask"] = on_dask()
+        found["paper"] = _paper(found["dask"]["seconds a task"])
+    if as_json:
+        print(json.dumps(found))
+    else:
+        _show(found)
+
+
+def _paper(task: float) -> list[dict[str, Any]]:
+    measured = sizes()
+    rows = [planned(cases, count, task, measured) for cases in CASES for count in CORES]
+    return [vars(row) | {"seconds": row.seconds, "bound": row.bound, "kept": row.cases * measured.kept} for row in rows]
+
+
+def _show(found: dict[str, Any]) -> None:
+    print(f"{found['processor']}, {found['threads']} threads; cases a second, the best of {_ROUNDS} bursts")
+    head = "model", "method", "SciPy", "1 thread", "ratio", "all", "ratio"
+    print("{:>16} {:>7} {:>7} {:>9} {:>6} {:>7} {:>6}".format(*head), f"  asked {ASKED:g}")
+    for row in found["beside_scipy"]:
+        ratios = [row[name] / row["scipy"] for name in ("one thread", "all")]
+        rates = f"{row['scipy']:>7.0f} {row['one thread']:>9.0f} {ratios[0]:>6.1f} {row['all']:>7.0f} {ratios[1]:>6.1f}"
+        agree = f"final states differ by {row['difference']:.0e}, events by {row['event_difference']:.0e} s"
+        print(f"{row['model']:>16} {row['method']:>7} {rates}   {agree}")
+    whole = found["whole"]
+    print(f"{whole['cases']} cases: {whole['seconds']:.2f} s, {whole['rate']:.0f} a second; "
+          f"success {whole['success']:.4f} ({whole['low']:.4f} to {whole['high']:.4f})")  # fmt: skip
+    for name, value in found.get("dask", {}).items():
+        print(f"Dask, {name}: {value:.2e} s" if "task" in name else f"Dask, {name}: {100 * value:.1f} % of 1 ms")
+    for row in found.get("paper", ()):
+        print(f"{row['cases']:.0e} cases on {row['cores']} cores: chunks of {row['chunk']}, {row['seconds']:.0f} s "
+              f"(bound by the {row['bound']}), {row['moved'] / 1e9:.2f} GB moved")  # fmt: skip
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="kinegraph bench study", description=__doc__)
+    parser.add_argument("--cases", type=int, default=10_000, help="of the whole study")
+    parser.add_argument("--dask", action="store_true", help="measure the overhead of a local Dask cluster, too")
+    parser.add_argument("--page", type=Path, help="write the page of the whole study")
+    parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    arguments = parser.parse_args()
+    main(arguments.cases, arguments.dask, arguments.page, arguments.json)
