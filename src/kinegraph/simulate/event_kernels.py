@@ -36,6 +36,8 @@ class PointNames(Names):
         known = [one.name for one in self._equations.mechanism.points]
         if point not in known:
             raise SolveError(f"{name}: there is no output point {point!r}\n  {did_you_mean(point, known)}")
+        if axis not in ("x", "y", "z"):
+            raise SolveError(f"{name}: a point has the coordinates x, y and z, no {axis!r}")
         if point not in self._points:
             graph = derive(self._equations.mechanism, f"pose:{point}", parameters=self._equations.bound)
             self._points[point] = moved(graph.outputs, transfer(graph, self.builder))[0].nodes

@@ -1,4 +1,4 @@
-"""`view`: a mechanism or a solution as a page to look at."""
+"""`view`: a mechanism, a solution or a study as a page to look at."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Scalar
 from kinegraph.solve.results.solution import Solution
+from kinegraph.studies.results import Study
 from kinegraph.view.page import model_page, page
+from kinegraph.view.study.page import study_page
 
 
 def view(
-    what: MechanismSource | Solution, path: str | Path | None = None, parameters: Mapping[str, Scalar] | None = None
+    what: MechanismSource | Solution | Study,
+    path: str | Path | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
 ) -> Path:
     """Write a page to be opened in a browser, and say where it is.
 
     what: a mechanism (or a model file, or a name of the library), shown where it starts with a slider for each
-        coordinate; or a solution, shown moving.
+        coordinate; a solution, shown moving; or a study, shown by its statistics and figures.
     path: an .html file; None takes the mechanism's name.
     parameters: values that differ from the model's; a solution has its own.
     """
+    if isinstance(what, Study):
+        return study_page(what, path or "study.html")
     if isinstance(what, Solution):
         if parameters:
             raise ModelError("a solution has the parameters it was computed with", remedy="leave `parameters` out")

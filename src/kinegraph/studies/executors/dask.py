@@ -109,12 +109,14 @@ class _Batch:
             recipe = self.client.scatter(self.work, broadcast=True, hash=False)
             room = _AHEAD * self.connection.threads
             first = self._submitted(recipe, [*self.first, *islice(self.waiting, room)])
-            futures = distributed.as_completed(first, loop=self.client.loop)
-            for future in futures:
-                chunk = self._under_way[future.key]
-                table = self._result(future, chunk)
-                del self._under_way[future.key]
-                yield chunk, table
+            futures = distributed.as_completed(
+                first, loop=self.client.loop, with_results=True, raise_errors=False
+            )  # fmt: skip
+            for future, result in futures:
+                if future.status not in ("finished", "error"):
+                    raise ConnectionError("the scheduler forgot a chunk")
+                chunk = self._under_way.pop(future.key)
+                yield chunk, self._checked(future, result, chunk)
                 futures.update(self._submitted(recipe, islice(self.waiting, 1)))
         except gone:
             self.lost = sorted({*self._under_way.values(), *(self.first if futures is None else ())})
@@ -124,15 +126,18 @@ class _Batch:
 
     _futures: tuple[Any, ...] = ()
 
-    def _result(self, future: Any, chunk: int) -> CaseTable:
-        try:
-            table: CaseTable = future.result()
+    def _checked(self, future: Any, result: Any, chunk: int) -> CaseTable:
+        """The result; an error that a worker raised is raised here."""
+        if future.status == "finished":
+            table: CaseTable = result
             return table
-        except self.connection.distributed.KilledWorker:
+        error = future.exception()
+        if isinstance(error, self.connection.distributed.KilledWorker):
             raise StudyError(
                 f"chunk {chunk} ended every worker that ran it: it may need more memory than they have\n"
                 "  what was finished is kept: run the same study again with smaller chunks, or with more memory"
-            ) from None
+            )
+        raise error
 
     def _submitted(self, recipe: Any, chunks: Iterable[int]) -> list[Any]:
         made = []

@@ -1,0 +1,50 @@
+"""Figures and the page of a study."""
+
+from __future__ import annotations
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import StudyError
+from kinegraph.view.study.figures import KINDS, draw, figure_of
+from kinegraph.view.study.page import study_page
+from tests.studies.oscillator import MODEL, OPTIONS
+
+
+@pytest.fixture(scope="module")
+def study():
+    classes = {"<deep>": "low < -0.5", "flat": "true"}
+    return kg.study(MODEL, 1, **{**OPTIONS, "cases": 30, "classes": classes})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_figure_is_drawn(study, kind, tmp_path):
+    path = draw(study, kind, tmp_path / f"{kind}.png")
+    assert path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 5000
+
+
+def test_figures_show_what_they_say(study):
+    panels = [panel for panel in figure_of(study, "histograms").axes if panel.get_visible()]
+    assert [panel.get_title(loc="left") for panel in panels] == list(study.numbers)
+    assert sum(bar.get_height() for bar in panels[0].patches) == 30
+    chosen = figure_of(study, "success", ["k", "q"]).axes[0]
+    assert (chosen.get_xlabel(), chosen.get_ylabel()) == ("k", "q")
+
+
+def test_mistakes(study, tmp_path):
+    with pytest.raises(StudyError, match="there are histograms"):
+        draw(study, "pie", tmp_path / "a.png")
+    with pytest.raises(StudyError, match="ending must be"):
+        draw(study, "corner", tmp_path / "a.txt")
+    with pytest.raises(StudyError, match="two names"):
+        draw(study, "success", tmp_path / "a.png", ["k"])
+    with pytest.raises(StudyError, match=r"ends in \.html"):
+        study_page(study, tmp_path / "a.png")
+
+
+def test_the_page_says_all_and_escapes_names(study, tmp_path):
+    text = kg.view(study, tmp_path / "page.html").read_text()
+    assert "&lt;deep&gt;" in text and "<deep>" not in text
+    for word in ("What was asked", "Probabilities", "Outcomes", "Histograms", "Success over two", "Sensitivity"):
+        assert word in text
+    assert text.count("data:image/png;base64,") == 6
