@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+import kinegraph as kg
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.bench.study.mock import MockWork, overhead, per_task, sizes
 from kinegraph.bench.study.paper import CASES, CORES, planned
@@ -121,9 +122,7 @@ def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
     found["whole"] = {"cases": len(whole), "seconds": whole.seconds, "rate": rate, "success": probability.value,
                       "low": probability.low, "high": probability.high}  # fmt: skip
     if page is not None:
-        from kinegraph.view.study.page import study_page
-
-        study_page(whole, page)
+        kg.view(whole, page)
     if dask:
         found["dask"] = on_dask()
         found["paper"] = _paper(found["dask"]["seconds a task"])
