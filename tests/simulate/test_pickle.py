@@ -68,7 +68,11 @@ def test_solutions_and_sweeps_are_sent_whole() -> None:
     arm = kg.load("double-pendulum")
     run = kg.simulate(arm, 0.1, grid=3, native=False)
     again = pickle.loads(pickle.dumps(run))
-    assert again.checks == run.checks and again.subject == run.subject and again.ending == run.ending
+    assert (
+        again.checks == run.checks
+        and again.simulated.mechanism == run.simulated.mechanism
+        and again.ending == run.ending
+    )
     np.testing.assert_array_equal(again["q1"], run["q1"])
     swings = kg.sweep(arm, 0.1, over={"q1": [0.1, 0.2]}, native=False)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(swings)).states, swings.states)

@@ -11,7 +11,7 @@ from kinegraph.errors import GraphError, StoreError
 from kinegraph.graph.count import count
 from kinegraph.passes.by_name import read_passes
 from kinegraph.store import Store, add, check, load, reduce_stored
-from kinegraph.store.query.words import Asked, ask
+from kinegraph.store.query.words import Question, ask
 from tests.cli.run import runner
 
 PASSES = "expand(ways=0), products, monomials(degree=4)"
@@ -36,8 +36,8 @@ def test_passes_do_to_a_stored_graph_what_they_do_to_any(arm):
 def test_the_way_to_it_is_kept(arm):
     found = reduce_stored(arm, "double-pendulum", PASSES, stage="mine")
     sql = f"SELECT origin, passes FROM reduction WHERE graph = {found.graph}"
-    assert ask(arm, Asked("sql", (sql,))).rows == ((found.origin, PASSES),)
-    counts = ask(arm, Asked("sql", (f"SELECT name FROM pass_count WHERE graph = {found.graph} ORDER BY ordinal",)))
+    assert ask(arm, Question("sql", (sql,))).rows == ((found.origin, PASSES),)
+    counts = ask(arm, Question("sql", (f"SELECT name FROM pass_count WHERE graph = {found.graph} ORDER BY ordinal",)))
     assert [row[0] for row in counts.rows] == [one.name for one in found.counts]
     assert load(arm, "double-pendulum:mine") == load(arm, found.graph) and check(arm)
 
@@ -55,12 +55,12 @@ def test_a_reduced_graph_can_be_reduced_further(arm):
 
 
 def test_what_is_wrong_is_said_and_nothing_saved(arm):
-    before = ask(arm, Asked("sql", ("SELECT COUNT(*) FROM graph",))).rows
+    before = ask(arm, Question("sql", ("SELECT COUNT(*) FROM graph",))).rows
     with pytest.raises(GraphError, match="no pass 'produts'"):
         reduce_stored(arm, "double-pendulum", "produts")
     with pytest.raises(StoreError, match="no stage 'nothing'"):
         reduce_stored(arm, "double-pendulum:nothing", "products")
-    assert ask(arm, Asked("sql", ("SELECT COUNT(*) FROM graph",))).rows == before
+    assert ask(arm, Question("sql", ("SELECT COUNT(*) FROM graph",))).rows == before
 
 
 def test_the_command(arm, capsys):

@@ -89,7 +89,7 @@ def test_the_page_holds_the_motion_and_the_report(pendulum: Solution, pendulum_t
     data = embedded(pendulum_text)
     assert numbers(data["times"], "<f8").tolist() == pendulum.t.tolist()
     motion = numbers(data["motion"], "<f4").reshape(51, 2, 7)
-    l1 = float(pendulum.subject.parameters["l1"].value)
+    l1 = float(pendulum.simulated.parameters["l1"].value)
     assert motion[:, 1, 0] == pytest.approx(-l1 * np.sin(pendulum["q1"]), abs=1e-6)
     assert np.linalg.norm(motion[:, :, 3:], axis=2) == pytest.approx(1, abs=1e-6)
     assert numbers(data["positions"][0]["values"], "<f4") == pytest.approx(pendulum["q1"], abs=1e-6)

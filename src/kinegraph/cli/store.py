@@ -176,10 +176,10 @@ def query(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    from kinegraph.store.query.words import Asked, ask
+    from kinegraph.store.query.words import Question, ask
 
     with opened(store) as here:
-        answer = ask(here, Asked(question, tuple(words or ()), limit, seconds, numeric, sums))
+        answer = ask(here, Question(question, tuple(words or ()), limit, seconds, numeric, sums))
     _answer(answer, json)
 
 

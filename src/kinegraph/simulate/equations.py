@@ -18,7 +18,7 @@ from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
     NO_FORCES,
     Forces,
-    account_names,
+    balance_names,
     rate_jacobian,
     state_names,
     state_rate,
@@ -68,7 +68,7 @@ class Equations(ABC):
         """The entries of y."""
 
     @property
-    def accounts(self) -> tuple[str, ...]:
+    def balances(self) -> tuple[str, ...]:
         """The last entries of y: where energy went."""
         return ()
 
@@ -121,7 +121,7 @@ class Equations(ABC):
 
     @abstractmethod
     def carry_states(self, graph: Graph) -> Graph:
-        """Rows of q, v and accounts (the one output of a graph in these) as rows of y, in y."""
+        """Rows of q, v and balances (the one output of a graph in these) as rows of y, in y."""
 
     @abstractmethod
     def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
@@ -145,10 +145,10 @@ class Equations(ABC):
 
     @property
     def velocity_symbols(self) -> tuple[Symbol, ...]:
-        """The symbols of q, v, integrals of quasi-velocities and accounts."""
+        """The symbols of q, v, integrals of quasi-velocities and balances."""
         positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
         velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
-        further = (*self.mechanism.layout.integrals, *self.accounts)
+        further = (*self.mechanism.layout.integrals, *self.balances)
         return (*positions, *velocities, *(Symbol(Kind.INPUT, name) for name in further))
 
     @property
@@ -192,15 +192,15 @@ class Equations(ABC):
 
 
 class VelocityForm(Equations):
-    """y = [q, v], and accounts of energy where forces and elements change it."""
+    """y = [q, v], and balances of energy where forces and elements change it."""
 
     @property
     def names(self) -> tuple[str, ...]:
         return state_names(self.mechanism, self.forces)
 
     @property
-    def accounts(self) -> tuple[str, ...]:
-        return account_names(self.mechanism, self.forces)
+    def balances(self) -> tuple[str, ...]:
+        return balance_names(self.mechanism, self.forces)
 
     @property
     def state_symbols(self) -> tuple[Symbol, ...]:
@@ -208,7 +208,7 @@ class VelocityForm(Equations):
 
     @cached_property
     def rate(self) -> Graph:
-        wanted = "qdd,power" if DISSIPATED in self.accounts else "qdd"
+        wanted = "qdd,power" if DISSIPATED in self.balances else "qdd"
         motion = Chain(request_of(self.mechanism, wanted, parameters=self.bound)).chosen().graph
         return state_rate(self.mechanism, motion, self.bound, self.forces)
 

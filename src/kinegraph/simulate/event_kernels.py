@@ -117,7 +117,7 @@ def slopes_along(equations: Equations, conditions: Graph) -> Graph:
 
 
 def new_states(equations: Equations, events: Sequence[Event]) -> Graph:
-    """The states events lead to, in q and v (and accounts), a row for each event."""
+    """The states events lead to, in q and v (and balances), a row for each event."""
     builder = Builder()
     names = PointNames(builder, equations)
     symbols = equations.velocity_symbols

@@ -33,7 +33,7 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
     order = sorted(range(len(names)), key=lambda k: names[k] not in (ENERGY, *MOMENTA))  # those are checked already
     all_found = combinations([names[k] for k in order], values[:, order], slopes[:, order])
     found = [one for one in all_found if not set(one) <= {ENERGY, *MOMENTA}]
-    if equations.accounts:
+    if equations.balances:
         found = [one for one in found if JACOBI not in one]
     if not found:
         return ()

@@ -34,12 +34,12 @@ _CLOSED = 1e-10
 
 @dataclass(frozen=True)
 class Rows:
-    """States of a run: times, positions, velocities by row, and the accounts of energy by name."""
+    """States of a run: times, positions, velocities by row, and the balances of energy by name."""
 
     times: Floats
     q: Floats
     v: Floats
-    accounts: Mapping[str, Floats]
+    balances: Mapping[str, Floats]
     parameters: Floats
     fitting: tuple[Floats, Floats] | None = None
 
@@ -95,7 +95,7 @@ def observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tu
 
 
 def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[str, ...]:
-    """Which of energy (less its accounts) and momenta cannot change: their rates vanish at random states.
+    """Which of energy (less its balances) and momenta cannot change: their rates vanish at random states.
 
     With loops and constraints, which a random state would not fit, at states of the run.
     """
@@ -106,8 +106,8 @@ def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[
     values = _run_states(equations, rows) if is_constrained(equations.mechanism) else _random_states(equations)
     rates, levels = interpret(motion, values), interpret(graph, values)
     found = []
-    powers = interpret(rate, values)["rate"].T[len(rate.outputs[0].nodes) - len(equations.accounts) :]
-    power = sum((SIGNS[name] * row for name, row in zip(equations.accounts, powers, strict=True)), np.zeros(1))
+    powers = interpret(rate, values)["rate"].T[len(rate.outputs[0].nodes) - len(equations.balances) :]
+    power = sum((SIGNS[name] * row for name, row in zip(equations.balances, powers, strict=True)), np.zeros(1))
     if _vanishes(rates["energy"].sum(axis=1) - power, levels["energy"]):
         found.append(ENERGY)
     for index, name in enumerate(MOMENTA):
@@ -155,7 +155,7 @@ def checks(
     for name in integrals:
         values = columns[name]
         if name == ENERGY:
-            values = values - sum((SIGNS[one] * column for one, column in rows.accounts.items()), np.zeros(1))
+            values = values - sum((SIGNS[one] * column for one, column in rows.balances.items()), np.zeros(1))
         size = np.abs(columns[KINETIC]).max() if name == ENERGY else np.abs([columns[m] for m in MOMENTA]).max()
         found.append(Check(_label(name, rows), _drift(values, max(size, abs(values[0]))), limit))
     for start in equations.mechanism.layout.quaternions:
@@ -172,8 +172,8 @@ def relative_limit(rtol: float | None) -> float | None:
 
 def _label(name: str, rows: Rows) -> str:
     if name == ENERGY:
-        accounts = "".join(f" {'-' if SIGNS[one] > 0 else '+'} {one}" for one in rows.accounts)
-        return f"energy balance ({ENERGY}{accounts})" if accounts else ENERGY
+        balances = "".join(f" {'-' if SIGNS[one] > 0 else '+'} {one}" for one in rows.balances)
+        return f"energy balance ({ENERGY}{balances})" if balances else ENERGY
     return f"momentum {name}"
 
 

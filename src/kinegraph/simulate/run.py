@@ -36,7 +36,7 @@ from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Decision, Native
 from kinegraph.solve.problem.problem import Floats, Sampled, Signals, require_span, signals
 from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
-from kinegraph.solve.results.solution import Check, Solution, Subject
+from kinegraph.solve.results.solution import Check, SimulatedModel, Solution
 
 Input: TypeAlias = "Scalar | Sampled | tuple[ArrayLike, ArrayLike]"
 Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
@@ -91,7 +91,7 @@ def simulate(
     save = save_at(grid, span)
     check_inputs(inputs or {})
     forces, signal = read_inputs(mechanism, inputs or {})
-    mechanism = opened(mechanism, forces)
+    mechanism = with_given_inputs(mechanism, forces)
     values = parameters or {}
     happening = read_events(events)
     check_method(solver, mechanism, happening)
@@ -157,7 +157,7 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
     return Forces(formulas, tuple(sampled)), signals(list(sampled.values()))
 
 
-def opened(mechanism: Mechanism, forces: Forces) -> Mechanism:
+def with_given_inputs(mechanism: Mechanism, forces: Forces) -> Mechanism:
     """The mechanism without its own expressions for inputs that are given from outside."""
     given = {*forces.formulas, *forces.sampled}
     inputs = tuple(replace(one, value=None) if one.name in given else one for one in mechanism.inputs)
@@ -191,18 +191,18 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         *fitted, drift = without_drift(equations, equations.projection, run.times, q, v, nothing)
         fitting = fitted[0], fitted[1]
         q, v = fitting if equations.keeps_closed else (q, v)
-    accounts = dict(zip(equations.accounts, run.states.T[len(run.states.T) - len(equations.accounts) :], strict=True))
-    rows = Rows(run.times, q, v, accounts, nothing, fitting)
+    balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))
+    rows = Rows(run.times, q, v, balances, nothing, fitting)
     columns: dict[str, Any] = {TIME: run.times}
     columns |= zip(mechanism.layout.positions, q.T, strict=True)
     columns |= zip(mechanism.layout.velocities, v.T, strict=True)
-    columns |= accounts
+    columns |= balances
     columns |= zip(mechanism.layout.integrals, run.states.T[mechanism.layout.integral_part.slice], strict=True)
     columns |= named(equations, rows)
     observe = looped_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
     columns |= found | further
-    gained = contact_checks(columns, accounts, rtol) if finished.mechanism.contacts else ()
+    gained = contact_checks(columns, balances, rtol) if finished.mechanism.contacts else ()
     kept = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
     return Solution(
         model=mechanism.name,
@@ -214,7 +214,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         events=run.events,
         checks=(*kept, *_momentum_checks(finished, rows, rtol), *drift_checks(drift), *gained),
         statistics=run.statistics,
-        subject=_subject(finished, rtol),
+        simulated=_simulated_model(finished, rtol),
         decision=finished.decision,
         drift=drift_facts(drift, kept),
     )
@@ -227,6 +227,6 @@ def _momentum_checks(finished: FinishedRun, rows: Rows, rtol: float | None) -> t
     return momentum_checks(finished.equations.in_velocities, rows, rtol)
 
 
-def _subject(finished: FinishedRun, rtol: float | None) -> Subject:
+def _simulated_model(finished: FinishedRun, rtol: float | None) -> SimulatedModel:
     forces, equations = finished.forces, finished.equations
-    return Subject(finished.mechanism, equations.bound, rtol, forces.formulas, forces.sampled, finished.signals)
+    return SimulatedModel(finished.mechanism, equations.bound, rtol, forces.formulas, forces.sampled, finished.signals)

@@ -19,7 +19,7 @@ from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.equations import VelocityForm
-from kinegraph.simulate.run import opened, read_inputs
+from kinegraph.simulate.run import read_inputs, with_given_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.simulate.sweep_task import SweepTask
 from kinegraph.solve.batch.sweep import lanes_of
@@ -123,7 +123,7 @@ def sweep(
     forces, _ = read_inputs(mechanism, inputs or {})
     if forces.sampled:
         raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
-    mechanism = opened(mechanism, forces)
+    mechanism = with_given_inputs(mechanism, forces)
     equations = VelocityForm(mechanism, values, forces, runtime)
     states = _states(equations, varied, initial or {}, values)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))

@@ -16,7 +16,7 @@ from kinegraph.model.mechanism import Mechanism, Parameter
 from kinegraph.model.names import did_you_mean, name_fault
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, seconds
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.run import Events, Input, opened, read_events, read_inputs, save_at
+from kinegraph.simulate.run import Events, Input, read_events, read_inputs, save_at, with_given_inputs
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control
@@ -86,7 +86,7 @@ class _Planning:
         check_length(span, asked.control)
         sources, inputs, mechanism = self._sorted()
         forces, signals = read_inputs(mechanism, inputs)
-        mechanism = opened(mechanism, forces)
+        mechanism = with_given_inputs(mechanism, forces)
         design = asked.design if isinstance(asked.design, Design) else Design.named(asked.design)
         nominal = self._nominal(mechanism, sources)
         samples = Samples(self.laws, nominal, asked.cases, design, asked.seed)

@@ -33,7 +33,7 @@ def constrained_rates(mechanism: Mechanism, bound: Mapping[str, Expression], qua
     """The rates of a graph's outputs, in q, v, t and lambda."""
     tree = replace(mechanism, loops=(), constraints=())
     forces = Forces({}, mechanism.layout.forces)
-    rate = state_rate(tree, derive(tree, "qdd", parameters=bound), bound, forces, accounts=())
+    rate = state_rate(tree, derive(tree, "qdd", parameters=bound), bound, forces, balances=())
     free = along_motion(tree, rate, quantities)
     rows = derive(mechanism, [_JACOBIAN, _RATES], parameters=bound)
     builder = Builder()

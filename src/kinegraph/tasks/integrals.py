@@ -67,7 +67,7 @@ def integrals(mechanism: MechanismSource, *, parameters: Mapping[str, Scalar] | 
         rates = constrained_rates(mechanism, bound, wanted)
         states = random_states(mechanism, multiplier_names(mechanism))
     else:
-        rate = state_rate(mechanism, derive(mechanism, "qdd", parameters=bound), bound, accounts=())
+        rate = state_rate(mechanism, derive(mechanism, "qdd", parameters=bound), bound, balances=())
         rates, states = along_motion(mechanism, rate, wanted), random_states(mechanism)
     values, slopes = _finite(mechanism, rows(wanted, states), rows(rates, states))
     found = []

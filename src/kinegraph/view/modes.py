@@ -16,7 +16,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.solve.results.solution import Solution, Subject
+from kinegraph.solve.results.solution import SimulatedModel, Solution
 from kinegraph.solve.results.status import Ending, Status
 from kinegraph.tasks.linear.modes import Mode, Modes
 from kinegraph.tasks.linear.tangent import tangent
@@ -51,11 +51,11 @@ def _shown(mechanism: Mechanism, modes: Modes, amplitude: float, parameters: Map
     layout = mechanism.layout
     columns: dict[str, Floats] = {TIME: times, **dict(zip(layout.positions, positions.T, strict=True))}
     columns |= dict(zip(layout.velocities, _velocities(mechanism, parts).T, strict=True))
-    subject = Subject(mechanism, bound_parameters(mechanism, True, parameters))
+    simulated = SimulatedModel(mechanism, bound_parameters(mechanism, True, parameters))
     names = ", ".join(f"{mode.frequency:.4g} rad/s" for mode in modes.modes)
     return Solution(
         mechanism.name, f"modes in turn, {_SECONDS:g} s each: {names}", columns, layout.positions, layout.velocities,
-        Ending(Status.FINISHED, float(times[-1])), subject=subject,
+        Ending(Status.FINISHED, float(times[-1])), simulated=simulated,
     )  # fmt: skip
 
 

@@ -114,10 +114,10 @@ def _titled(title: str, most: int, count: int) -> str:
 
 def _units(solution: Solution) -> dict[str, str]:
     """Units of coordinates and velocities; none for a solution that was read from a file."""
-    if solution.subject is None:
+    if solution.simulated is None:
         return {}
-    mechanism = solution.subject.mechanism
-    return units(mechanism, Frames(mechanism, solution.subject.parameters))
+    mechanism = solution.simulated.mechanism
+    return units(mechanism, Frames(mechanism, solution.simulated.parameters))
 
 
 def _phase_plane(panel: Any, solution: Solution, known: Mapping[str, str]) -> None:

@@ -1,6 +1,6 @@
-"""The motion as one system of first order: y = [q, v, accounts], y' = [N(q) v, qdd(q, v, tau, u, t), powers].
+"""The motion as one system of first order: y = [q, v, balances], y' = [N(q) v, qdd(q, v, tau, u, t), powers].
 
-The accounts say where energy went: the work of forces in joints, what elements dissipated and what they supplied.
+The balances say where energy went: the work of forces in joints, what elements dissipated and what they supplied.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinegraph.model.expression import TIME, Expression, expression
 from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.state_layout import is_force, moved_by
 
-#: The accounts: energy changes by work - dissipated + supplied.
+#: The balances: energy changes by work - dissipated + supplied.
 WORK, DISSIPATED, SUPPLIED = "work", "dissipated", "supplied"
 SIGNS = {WORK: 1, DISSIPATED: -1, SUPPLIED: 1}
 
@@ -71,7 +71,7 @@ def input_symbol(mechanism: Mechanism, name: str) -> str:
     raise DerivationError(f"there is no coordinate or input {name!r} to act on; known are {known}")
 
 
-def account_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
+def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
     """The entries of y beyond q and v: only what can be other than zero."""
     working = not all(_stores(element, mechanism) for element in mechanism.elements)
     return (WORK,) * forces.in_joints + (DISSIPATED, SUPPLIED) * working
@@ -89,8 +89,8 @@ def _stores(element: Element, mechanism: Mechanism) -> bool:
 
 
 def state_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
-    """The entries of y: positions, velocities, integrals of quasi-velocities, accounts."""
-    return replace(mechanism.layout, balances=account_names(mechanism, forces)).state
+    """The entries of y: positions, velocities, integrals of quasi-velocities, balances."""
+    return replace(mechanism.layout, balances=balance_names(mechanism, forces)).state
 
 
 def state_rate(
@@ -98,11 +98,11 @@ def state_rate(
     motion: Graph,
     bound: Mapping[str, Expression],
     forces: Forces = NO_FORCES,
-    accounts: tuple[str, ...] | None = None,
+    balances: tuple[str, ...] | None = None,
 ) -> Graph:
     """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
 
-    accounts: which of them end the state; None takes all that can be other than zero, and before them the integrals of
+    balances: which of them end the state; None takes all that can be other than zero, and before them the integrals of
     quasi-velocities.
     """
     forces.check(mechanism)
@@ -113,12 +113,12 @@ def state_rate(
     qdd = moved([motion.output("qdd")], place)[0].nodes
     v = [names[name] for name in mechanism.layout.velocities]
     rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
-    if accounts is None:
-        accounts = account_names(mechanism, forces)
+    if balances is None:
+        balances = balance_names(mechanism, forces)
         rates.extend(names.scalar(one.value).index for one in mechanism.quasivelocities)
-    if WORK in accounts:
+    if WORK in balances:
         rates.append(_power(mechanism, names, given).index)
-    if DISSIPATED in accounts:
+    if DISSIPATED in balances:
         rates.extend(moved([motion.output("power")], place)[0].nodes)
     return builder.graph([Output("rate", (len(rates),), tuple(rates))])
 
@@ -135,7 +135,7 @@ def rates_and_forces(mechanism: Mechanism, bound: Mapping[str, Expression], forc
     given = input_meanings(mechanism, names, forces)
     moving = position_rates(mechanism, builder, [names[name] for name in mechanism.layout.velocities])
     further = [names.scalar(one.value) for one in mechanism.quasivelocities]
-    if WORK in account_names(mechanism, forces):
+    if WORK in balance_names(mechanism, forces):
         further.append(_power(mechanism, names, given))
     parts = {
         "position_rates": moving,

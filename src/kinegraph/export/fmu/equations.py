@@ -93,7 +93,7 @@ def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     accelerations = Chain(request_of(mechanism, "qdd", parameters=bound, effort=options.effort)).chosen().graph
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
-    rate = state_rate(mechanism, accelerations, bound, forces, accounts=())
+    rate = state_rate(mechanism, accelerations, bound, forces, balances=())
     nodes = rate.output("rate").nodes
     return Graph(rate.nodes, (Output(DERIVATIVES, (len(nodes),), nodes),))
 

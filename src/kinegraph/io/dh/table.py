@@ -27,7 +27,7 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_input_text
 from kinegraph.io.records.expression_text import read_expression
 from kinegraph.io.robot.attributes import Written
-from kinegraph.io.robot.placement import Placing, plus
+from kinegraph.io.robot.placement import AngleReader, plus
 from kinegraph.io.robot.report import Findings, Robot
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles, pi_multiple
 from kinegraph.model.expression import PI, TIME, Expression, Name, Number, Scalar, expression, names
@@ -86,7 +86,7 @@ def load_denavit_hartenberg(
     """Read a CSV file (UTF-8, columns separated by comma or semicolon) whose first line names the columns."""
     text = read_input_text(path, _MAX_BYTES, "table")
     rule = RightAngles.within(angle_tolerance, right_angles)
-    table = _Table(str(path), Convention(convention), AngleUnit(angles), Placing(rule, Findings()))
+    table = _Table(str(path), Convention(convention), AngleUnit(angles), AngleReader(rule, Findings()))
     return table.robot(Path(path).stem, _csv_rows(text, str(path)), gravity)
 
 
@@ -105,7 +105,7 @@ def denavit_hartenberg(
     Cells are numbers, expressions, or text in the model language such as `"pi/2"`.
     """
     rule = RightAngles.within(angle_tolerance, right_angles)
-    table = _Table("", Convention(convention), AngleUnit(angles), Placing(rule, Findings()))
+    table = _Table("", Convention(convention), AngleUnit(angles), AngleReader(rule, Findings()))
     return table.robot(name, [(Place(line, 1), _columns(row)) for line, row in enumerate(rows, 1)], gravity)
 
 
@@ -162,11 +162,11 @@ def _check_columns(found: Sequence[str], place: Place | None) -> None:
 class _Table:
     """One table on its way to a mechanism."""
 
-    def __init__(self, source: str, convention: Convention, unit: AngleUnit, placing: Placing) -> None:
+    def __init__(self, source: str, convention: Convention, unit: AngleUnit, angle_reader: AngleReader) -> None:
         self.source = source
         self.convention = convention
         self.unit = unit
-        self.placing = placing
+        self.angle_reader = angle_reader
         self.places = Places()
 
     def robot(
@@ -188,7 +188,7 @@ class _Table:
         parameters = tuple(Parameter(symbol) for symbol in dict.fromkeys(used) if symbol not in own)
         found = Mechanism(model_name_from(name), tuple(bodies), tuple(coordinates), parameters, (x, y, z))
         validate(found, self.places)
-        found = replace(found, report=self.placing.findings.report())
+        found = replace(found, report=self.angle_reader.findings.report())
         return Robot(found, {body.name: body.name for body in bodies}, {c.name: c.name for c in coordinates})
 
     def _joint(
@@ -224,7 +224,7 @@ class _Table:
             return pi_multiple(amount.value / 180)
         match = _DECIMAL.fullmatch(cell if isinstance(cell, str) else repr(cell))
         written = Written(amount.value, len(match[1]) if match else 0)
-        return self.placing.angle(written, f"{column} of row {number}", place)
+        return self.angle_reader.angle(written, f"{column} of row {number}", place)
 
     def _inertia(self, row: Mapping[str, Cell], place: Place) -> Inertia:
         centre = [self._amount(row.get(axis), place) for axis in _CENTRE]

@@ -80,7 +80,7 @@ class RobotBuilder:
     @property
     def findings(self) -> Findings:
         """What is worth knowing about the file."""
-        return self.orienter.placing.findings
+        return self.orienter.angle_reader.findings
 
     def robot(self, name: str) -> Robot:
         """The robot, validated."""
@@ -109,7 +109,7 @@ class RobotBuilder:
         named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
         joints = {joint.name: (joint, motion) for joint, motion in self._motions}
         parts = Parts({"world": None, **named}, self._sites, joints)
-        reader = EqualityReader(mechanism, parts, self.defaults, self.orienter.placing, self.places)
+        reader = EqualityReader(mechanism, parts, self.defaults, self.orienter.angle_reader, self.places)
         return reader.constrained(self.root, self.settings.flags.equality)
 
     def _scaled_bodies(self) -> tuple[Body, ...]:

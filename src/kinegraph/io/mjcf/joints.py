@@ -96,7 +96,7 @@ class JointReader:
         if joint.kind is MjcfJointKind.BALL:
             return ball(self.names, joint.name)
         axis = self._axis(joint)
-        direction = self.orienter.placing.direction(axis, joint.element, f"the joint {joint.name}")
+        direction = self.orienter.angle_reader.direction(axis, joint.element, f"the joint {joint.name}")
         own = Name(self.names[joint.name])
         reference = self.amount(joint, "ref") or ZERO
         displacement = linear(Fraction(1), own, negative(reference))

@@ -16,7 +16,7 @@ from kinegraph.io.mjcf.vocabulary import MJCF
 from kinegraph.io.mjcf.walk import bodies_of
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.robot.meshes import MeshFinder
-from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.report import Findings, Robot
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
 from kinegraph.io.robot.vocabulary import report_words
@@ -74,7 +74,7 @@ def _robot(root: Element, finder: MeshFinder, name: str, rule: RightAngles) -> R
     report_words(root, "mujoco", MJCF, findings, text=FindingKind.NOT_USED)
     root = with_replicas(root)
     settings, defaults = read_settings(root), Defaults(root)
-    orienter = Orienter(Placing(rule, findings), settings.degrees, settings.euler_sequence)
+    orienter = Orienter(AngleReader(rule, findings), settings.degrees, settings.euler_sequence)
     bodies = bodies_of(root, defaults, orienter)
     builder = RobotBuilder(root, bodies, defaults, orienter, settings, finder)
     return builder.robot(root.get("model") or name)

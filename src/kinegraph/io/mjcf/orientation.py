@@ -11,7 +11,7 @@ import numpy as np
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.numeric import quaternion_of_matrix
 from kinegraph.io.robot.attributes import Written, vector
-from kinegraph.io.robot.placement import Placing, shifts
+from kinegraph.io.robot.placement import AngleReader, shifts
 from kinegraph.io.robot.right_angles import pi_multiple
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.expression import Call, Expression, Number
@@ -25,8 +25,8 @@ _AXES = {"x": Axis.X, "y": Axis.Y, "z": Axis.Z}
 class Orienter:
     """Reads placements by the settings of one model: the unit of angles and the sequence of Euler angles."""
 
-    def __init__(self, placing: Placing, degrees: bool, sequence: str) -> None:
-        self.placing = placing
+    def __init__(self, angle_reader: AngleReader, degrees: bool, sequence: str) -> None:
+        self.angle_reader = angle_reader
         self.degrees = degrees
         self.sequence = sequence
 
@@ -39,21 +39,21 @@ class Orienter:
         """An angle in the model's unit; degrees are exact multiples of pi."""
         if self.degrees:
             return pi_multiple(written.value / 180)
-        return self.placing.angle(written, what, element.place)
+        return self.angle_reader.angle(written, what, element.place)
 
     def orientation(self, element: Element, what: str) -> tuple[Transform, ...]:
         """The rotation an element states; none if it states none."""
         if quat := vector(element, "quat", 4):
-            return self.placing.quaternion(quat, what, element.place)
+            return self.angle_reader.quaternion(quat, what, element.place)
         if euler := vector(element, "euler", 3):
             return self.euler(euler, element, what)
         if turned := vector(element, "axisangle", 4):
-            direction = self.placing.direction(turned[:3], element, what)
+            direction = self.angle_reader.direction(turned[:3], element, what)
             angle = self.angle(turned[3], element, what)
             return direction.rotation(angle) if angle != ZERO else ()
         if axes := vector(element, "xyaxes", 6):
             parts = _xy_axes([float(item.value) for item in axes], element)
-            return self.placing.quaternion(parts, what, element.place)
+            return self.angle_reader.quaternion(parts, what, element.place)
         if zaxis := vector(element, "zaxis", 3):
             return z_to([item.value for item in zaxis], element)
         return ()

@@ -126,7 +126,7 @@ def _atan2(y: Fraction, x: Fraction) -> Expression:
     return Call("atan2", (Number(y), Number(x)))
 
 
-class Placing:
+class AngleReader:
     """Reads angles and directions by one rule for right angles, and reports each that was recognised."""
 
     def __init__(self, rule: RightAngles, findings: Findings) -> None:

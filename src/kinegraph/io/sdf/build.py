@@ -49,7 +49,7 @@ class RobotBuilder:
     @property
     def findings(self) -> Findings:
         """What is worth knowing about the file."""
-        return self.frames.placing.findings
+        return self.frames.angle_reader.findings
 
     def robot(self, gravity: Gravity) -> Robot:
         """The robot, validated."""

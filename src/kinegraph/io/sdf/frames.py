@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kinegraph.errors import ModelError
 from kinegraph.io.robot.attributes import Written, numbers
-from kinegraph.io.robot.placement import Placing, inverse, shifts
+from kinegraph.io.robot.placement import AngleReader, inverse, shifts
 from kinegraph.io.robot.right_angles import pi_multiple
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.sdf.simplify import simplified
@@ -33,9 +33,9 @@ class SdfFrame:
 class Frames:
     """All frames of one model by name."""
 
-    def __init__(self, model: Element, placing: Placing) -> None:
+    def __init__(self, model: Element, angle_reader: AngleReader) -> None:
         self.model = model
-        self.placing = placing
+        self.angle_reader = angle_reader
         self.links = {element.required("name"): element for element in model.all("link")}
         if not self.links:
             raise ModelError("the model has no links", model.place, 'write at least one <link name="...">')
@@ -84,9 +84,9 @@ class Frames:
     def _turned(self, written: tuple[Written, ...], pose: Element, what: str) -> tuple[Transform, ...]:
         if len(written) == 4:
             x, y, z, scalar = written
-            return self.placing.quaternion((scalar, x, y, z), what, pose.place)
+            return self.angle_reader.quaternion((scalar, x, y, z), what, pose.place)
         if pose.get("degrees") not in ("true", "1"):
-            return self.placing.roll_pitch_yaw(written, what, pose.place)
+            return self.angle_reader.roll_pitch_yaw(written, what, pose.place)
         angles: Iterator[tuple[Axis, Expression]] = (
             (axis, pi_multiple(item.value / 180)) for axis, item in zip(Axis, written, strict=True)
         )

@@ -29,7 +29,7 @@ def read_inertia(link: Element, frames: Frames) -> Inertia:
     moments = [single(entries, word) for word in _MOMENTS]
     if stated_mass is None or None in moments:
         message = "mass and moments that are not stated are 1, as SDFormat has it"
-        frames.placing.findings.count(FindingKind.ASSUMED, "inertia", message, inertial.place, name or "")
+        frames.angle_reader.findings.count(FindingKind.ASSUMED, "inertia", message, inertial.place, name or "")
     xx, yy, zz = (Number(Fraction(1) if one is None else one) for one in moments)
     xy, yz, xz = (Number(-(single(entries, word) or Fraction(0))) for word in _PRODUCTS)
     central = frames.pose(inertial, f"the inertial frame of {name}")

@@ -114,7 +114,7 @@ class JointReader:
         xyz = vector(stated(axis), "xyz", 3)
         if xyz is None:
             raise ModelError(f"the axis of {joint.what} has no <xyz>", axis.place, "write <xyz>0 0 1</xyz>")
-        direction = self.frames.placing.direction(xyz, axis, joint.what)
+        direction = self.frames.angle_reader.direction(xyz, axis, joint.what)
         written = axis.first("xyz") or axis
         of_model = self.old or flag(axis, "use_parent_model_frame")
         named = written.get("expressed_in") or (MODEL if of_model else joint.name)

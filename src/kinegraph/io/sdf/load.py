@@ -11,7 +11,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.robot.attributes import vector
 from kinegraph.io.robot.meshes import MeshFinder
-from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.report import Findings, Robot
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
 from kinegraph.io.robot.vocabulary import report_words
@@ -79,11 +79,11 @@ def parse_sdf(
 
 def _robot(root: Element, meshes: MeshFinder, rule: RightAngles) -> Robot:
     require_root(root, ModelFormat.SDF)
-    placing = Placing(rule, Findings())
-    report_words(root, "sdf", SDF, placing.findings)
+    angle_reader = AngleReader(rule, Findings())
+    report_words(root, "sdf", SDF, angle_reader.findings)
     world = root.first("world")
-    model = _model(root if world is None else world, placing.findings)
-    frames = Frames(model, placing)
+    model = _model(root if world is None else world, angle_reader.findings)
+    frames = Frames(model, angle_reader)
     return RobotBuilder(frames, meshes, _is_old(root)).robot(_GRAVITY if world is None else _gravity(world))
 
 

@@ -51,7 +51,7 @@ class ShapeReader:
             file = self.meshes.file(reference)
             if fault := self.meshes.fault(reference):
                 name = PurePosixPath(reference).name
-                self.frames.placing.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
+                self.frames.angle_reader.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
             scale = _numbers(values, "scale", 3) or (ONE, ONE, ONE)
             return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)

@@ -9,7 +9,7 @@ from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, all_name
 from kinegraph.io.robot.massless import report_massless
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.naming import NameTable
-from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.report import Base, Robot, accepted_where_needed
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.inertia import read_inertia
@@ -31,13 +31,15 @@ FLOATING_BASE = "base"
 class RobotBuilder:
     """Walks the tree from the root and collects what makes a mechanism."""
 
-    def __init__(self, root: Element, tree: UrdfTree, meshes: MeshFinder, placing: Placing, coupled: bool) -> None:
+    def __init__(
+        self, root: Element, tree: UrdfTree, meshes: MeshFinder, angle_reader: AngleReader, coupled: bool
+    ) -> None:
         self.tree = tree
-        self.placing = placing
+        self.angle_reader = angle_reader
         self.places = Places()
         self.links = NameTable(tree.order, STATEMENTS)
-        self.joints = JointReader(tree, placing, coupled)
-        self.shapes = ShapeReader(root, meshes, placing)
+        self.joints = JointReader(tree, angle_reader, coupled)
+        self.shapes = ShapeReader(root, meshes, angle_reader)
         self._bodies: list[Body] = []
         self._coordinates: list[AnyCoordinate] = []
         self._extras: list[Extra] = []
@@ -51,10 +53,10 @@ class RobotBuilder:
         name = model_name_from(self.tree.name)
         bare = Mechanism(name, tuple(self._bodies), tuple(self._coordinates), (), gravity, extras=tuple(self._extras))
         validate(bare, self.places)
-        report_massless(bare, self.placing.findings)
-        report_contacts(bare.extras, self.placing.findings)
+        report_massless(bare, self.angle_reader.findings)
+        report_contacts(bare.extras, self.angle_reader.findings)
         links = {self.links[link]: link for link in self.tree.order}
-        return Robot(replace(bare, report=self.placing.findings.report()), links, self._joint_of)
+        return Robot(replace(bare, report=self.angle_reader.findings.report()), links, self._joint_of)
 
     def _add_root(self, base: Base) -> None:
         motion = free(self.joints.names, FLOATING_BASE) if base is Base.FLOATING else JointMotion()
@@ -65,7 +67,7 @@ class RobotBuilder:
         motion = self.joints.motion(joint)
         self._enter_coordinates(motion, joint.name, joint.element)
         self._extras.extend(read_extras(joint, motion))
-        placed = origin_of(joint.element, self.placing, f"the joint {joint.name}")
+        placed = origin_of(joint.element, self.angle_reader, f"the joint {joint.name}")
         transforms = (*placed, *motion.transforms)
         self._add_link(joint.child, Body(self.links[joint.child], self.links[joint.parent], transforms))
 
@@ -76,8 +78,8 @@ class RobotBuilder:
 
     def _add_link(self, link: str, placed: Body) -> None:
         element = self.tree.links[link]
-        inertia = read_inertia(element, link, self.placing)
+        inertia = read_inertia(element, link, self.angle_reader)
         body = Body(placed.name, placed.base, placed.transforms, inertia)
         self.places.mark(body, (element.first("inertial") or element).place)
-        self._bodies.append(accepted_where_needed(body, self.places, self.placing.findings))
+        self._bodies.append(accepted_where_needed(body, self.places, self.angle_reader.findings))
         self._extras.extend(self.shapes.shapes(element, link, body.name))

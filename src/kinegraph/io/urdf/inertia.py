@@ -6,14 +6,14 @@ from fractions import Fraction
 
 from kinegraph.errors import ModelError
 from kinegraph.io.robot.attributes import single
-from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.origin import origin_of
 from kinegraph.model.expression import Number
 from kinegraph.model.mechanism import Inertia
 
 
-def read_inertia(link: Element, name: str, placing: Placing) -> Inertia:
+def read_inertia(link: Element, name: str, angle_reader: AngleReader) -> Inertia:
     """The inertia of a link; a link without <inertial> has none.
 
     URDF gives the entries of the inertia tensor, so a product of inertia (the sum of m x y) is -ixy.
@@ -26,7 +26,7 @@ def read_inertia(link: Element, name: str, placing: Placing) -> Inertia:
         raise ModelError(f"<inertial> of {name} has no mass", inertial.place, 'write <mass value="..."/>')
     tensor = inertial.first("inertia")
     xx, yy, zz, xy, yz, xz = (_part(tensor, entry) for entry in ("ixx", "iyy", "izz", "ixy", "iyz", "ixz"))
-    central = origin_of(inertial, placing, f"the inertial frame of {name}")
+    central = origin_of(inertial, angle_reader, f"the inertial frame of {name}")
     moments = (Number(xx), Number(yy), Number(zz), Number(-xy), Number(-yz), Number(-xz))
     return Inertia(Number(_entry(mass, "value")), *moments, central)
 

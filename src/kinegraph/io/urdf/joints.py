@@ -9,7 +9,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io.robot.attributes import Written, bound, single, vector
 from kinegraph.io.robot.joint_motion import JointMotion, free, planar
 from kinegraph.io.robot.naming import NameTable
-from kinegraph.io.robot.placement import Direction, Placing, linear
+from kinegraph.io.robot.placement import AngleReader, Direction, linear
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.tree import UrdfJoint, UrdfJointKind, UrdfTree
 from kinegraph.model.expression import Expression, Name, Number
@@ -26,9 +26,9 @@ class JointReader:
     Unless `coupled`, joints that mimic another move by themselves as well.
     """
 
-    def __init__(self, tree: UrdfTree, placing: Placing, coupled: bool) -> None:
+    def __init__(self, tree: UrdfTree, angle_reader: AngleReader, coupled: bool) -> None:
         self.joints = tree.joints
-        self.placing = placing
+        self.angle_reader = angle_reader
         self.coupled = coupled
         self.names = NameTable(j.name for j in tree.ordered_joints if j.kind.single and self._mimic(j) is None)
 
@@ -82,7 +82,7 @@ class JointReader:
     def _direction(self, joint: UrdfJoint) -> Direction:
         element = joint.element.first("axis")
         xyz = (vector(element, "xyz", 3) if element is not None else None) or _DEFAULT_AXIS
-        return self.placing.direction(xyz, element or joint.element, f"the joint {joint.name}")
+        return self.angle_reader.direction(xyz, element or joint.element, f"the joint {joint.name}")
 
 
 def read_extras(joint: UrdfJoint, motion: JointMotion) -> Iterator[Extra]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.robot.meshes import MeshFinder
-from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.report import Base, Findings, Robot
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
 from kinegraph.io.robot.vocabulary import report_words
@@ -98,8 +98,8 @@ class _Choice:
 
 def _robot(root: Element, meshes: MeshFinder, choice: _Choice) -> Robot:
     require_root(root, ModelFormat.URDF)
-    placing = Placing(choice.rule, Findings())
-    tree = read_tree(root, placing.findings)
-    report_words(root, "robot", URDF, placing.findings)
+    angle_reader = AngleReader(choice.rule, Findings())
+    tree = read_tree(root, angle_reader.findings)
+    report_words(root, "robot", URDF, angle_reader.findings)
     x, y, z = (expression(item) for item in choice.gravity)
-    return RobotBuilder(root, tree, meshes, placing, choice.mimic).robot(choice.base, (x, y, z))
+    return RobotBuilder(root, tree, meshes, angle_reader, choice.mimic).robot(choice.base, (x, y, z))

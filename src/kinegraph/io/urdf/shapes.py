@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from kinegraph.io.robot.attributes import Written, vector
 from kinegraph.io.robot.meshes import MeshFinder
-from kinegraph.io.robot.placement import Placing
+from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.origin import origin_of
 from kinegraph.model.expression import Expression, Number
@@ -28,9 +28,9 @@ _SIZES = {
 class ShapeReader:
     """Reads the shapes of links; materials defined for the whole robot are known by name."""
 
-    def __init__(self, root: Element, meshes: MeshFinder, placing: Placing) -> None:
+    def __init__(self, root: Element, meshes: MeshFinder, angle_reader: AngleReader) -> None:
         self.meshes = meshes
-        self.placing = placing
+        self.angle_reader = angle_reader
         named = ((material.get("name") or "", _rgba(material)) for material in root.all("material"))
         self._colours: Mapping[str, Colour | None] = dict(named)
 
@@ -45,14 +45,14 @@ class ShapeReader:
                         yield shape
 
     def _shape(self, form: Element, element: Element, what: str, body: str, role: ShapeRole) -> Shape | None:
-        place = origin_of(element, self.placing, what)
+        place = origin_of(element, self.angle_reader, what)
         colour = self._colour(element)
         if form.tag == ShapeKind.MESH.value:
             reference = form.required("filename")
             file = self.meshes.file(reference)
             if fault := self.meshes.fault(reference):
                 name = PurePosixPath(reference).name
-                self.placing.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
+                self.angle_reader.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
             scale = _expressions(vector(form, "scale", 3)) or (ONE, ONE, ONE)
             return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)

@@ -13,10 +13,10 @@ from kinegraph.graph.node import Factor, Function, Graph, Polynomial, Symbol
 from kinegraph.passes.analytic.angles import Form
 from kinegraph.passes.analytic.expansion import Expansion, Limits, TooLargeError, number
 from kinegraph.passes.analytic.forms import Terms, Way, naive_cost, sparse, ways
+from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.coefficients import ONE
 from kinegraph.passes.factoring.convert import Entry, Translation
 from kinegraph.passes.factoring.system import System
-from kinegraph.passes.factoring.ways import Ways
 
 #: How many times expressions are rewritten in another basis, over all roots: it takes milliseconds each.
 REWRITINGS = 1500
@@ -125,11 +125,11 @@ class Installation:
                     for m, c in self._angle_terms[argument].items():
                         system.set_term(argument, m, c)
 
-    def ways(self) -> Ways:
+    def ways(self) -> Alternatives:
         """All ways of all roots, in the literals of this system."""
         roots = self.assembly.roots
         found = {self.roots[p]: [self._terms(p, way) for way in range(len(root.ways))] for p, root in enumerate(roots)}
-        return Ways(found, self._angle_terms)
+        return Alternatives(found, self._angle_terms)
 
     def switch(self, chance: random.Random) -> bool:
         """Rewrite one to three roots in other ways of theirs."""

@@ -1,5 +1,5 @@
 # ruff: noqa: F403, F405
-"""The annealing loop, compiled. See `native.engine` for the driver and `native.entrance` for the way in."""
+"""The annealing loop, compiled. See `engine.py` for the driver and `entrance.py` for the way in."""
 
 from __future__ import annotations
 

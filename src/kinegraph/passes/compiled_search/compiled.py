@@ -1,7 +1,7 @@
 """How functions of this folder are compiled: once each, for the types their annotations say.
 
 Left to itself Numba would compile a function anew for every constant it is called with. Callees stand before their
-callers, for that is the order they are compiled in. Only the entrance is kept on disk (`native.entrance`).
+callers, for that is the order they are compiled in. Only the entrance is kept on disk (`entrance.py`).
 """
 
 from __future__ import annotations

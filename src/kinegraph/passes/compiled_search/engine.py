@@ -11,10 +11,10 @@ import numpy as np
 from kinegraph.passes.compiled_search import layout as at
 from kinegraph.passes.compiled_search.entrance import FIND_MEMO, FIRST_GREEDY, LOAD, RUN, SETTLE, entrance
 from kinegraph.passes.compiled_search.layout import Room
+from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.coefficients import CoefficientTable
 from kinegraph.passes.factoring.repair import Annealing, Budget
 from kinegraph.passes.factoring.system import System
-from kinegraph.passes.factoring.ways import Ways
 
 Array = Any
 Terms = Mapping[int, int]
@@ -29,9 +29,9 @@ class Engine:
     """A compiled destroy-and-repair search over one system."""
 
     def __init__(
-        self, system: System, seed: int = 0, annealing: Annealing | None = None, ways: Ways | None = None
+        self, system: System, seed: int = 0, annealing: Annealing | None = None, ways: Alternatives | None = None
     ) -> None:
-        self.system, self.annealing, self.ways = system, annealing or Annealing(), ways or Ways()
+        self.system, self.annealing, self.ways = system, annealing or Annealing(), ways or Alternatives()
         self.seed = seed
         self._memo: dict[int, tuple[int, int, int]] = {}
         self._room = 1
@@ -199,7 +199,7 @@ def _computed(table: CoefficientTable, operation: int, left: int, right: int) ->
 class _WayTable:
     """Ways of roots with more than one, and sums of angles, as rows."""
 
-    def __init__(self, ways: Ways, system: System) -> None:
+    def __init__(self, ways: Alternatives, system: System) -> None:
         self._monomials = system.monomials.literals
         self.rows: list[tuple[int, ...]] = []
         self.starts, self.firsts = [0], [0]

@@ -6,9 +6,9 @@ import logging
 from dataclasses import replace
 
 from kinegraph.interrupt import delayed
+from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.repair import Annealing, Budget, Repair, Switch
 from kinegraph.passes.factoring.system import System
-from kinegraph.passes.factoring.ways import Ways
 
 _log = logging.getLogger("kinegraph")
 
@@ -20,7 +20,7 @@ SMALL = 60
 
 
 def search(
-    system: System, budget: Budget, seed: int, annealing: Annealing, ways: Ways | None = None,
+    system: System, budget: Budget, seed: int, annealing: Annealing, ways: Alternatives | None = None,
     switch: Switch | None = None,
 ) -> None:  # fmt: skip
     """Search and leave the best state in the system, for reading only; an interrupt ends it early."""
@@ -38,7 +38,7 @@ def search(
         Repair(system, seed, annealing, switch).run(budget)
 
 
-def _fits(system: System, ways: Ways | None) -> bool:
+def _fits(system: System, ways: Alternatives | None) -> bool:
     """Does compiled code know monomials of such a degree?"""
     from kinegraph.passes.compiled_search.layout import DEGREE
 

@@ -71,7 +71,7 @@ class BaumgarteForm(VelocityForm):
         derivation = self._derivation
         found = derivation.constrained.stabilised_accelerations(driving_forces(derivation), *self._gains)
         outputs = [output("qdd", (derivation.size,), found)]
-        if DISSIPATED in self.accounts:
+        if DISSIPATED in self.balances:
             outputs.append(derivation.output(Quantity.parse("power")))
         motion = reduced(derivation.builder.graph(outputs))
         return state_rate(self.mechanism, motion, self.bound, self.forces)

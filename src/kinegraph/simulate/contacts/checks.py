@@ -13,10 +13,10 @@ from kinegraph.solve.results.solution import Check
 
 
 def contact_checks(
-    columns: Mapping[str, Floats], accounts: Mapping[str, Floats], rtol: float | None
+    columns: Mapping[str, Floats], balances: Mapping[str, Floats], rtol: float | None
 ) -> tuple[Check, ...]:
-    """By how much the energy, less its accounts, ever rose above an earlier value."""
-    left = columns[ENERGY] - sum((SIGNS[name] * column for name, column in accounts.items()), np.zeros(1))
+    """By how much the energy, less its balances, ever rose above an earlier value."""
+    left = columns[ENERGY] - sum((SIGNS[name] * column for name, column in balances.items()), np.zeros(1))
     gained = float(np.max(left - np.minimum.accumulate(left), initial=0.0))
     size = max(float(np.max(np.abs(columns[KINETIC]), initial=0.0)), abs(float(left[0])))
     limit = None if rtol is None else max(1e4 * rtol, 1e-10)

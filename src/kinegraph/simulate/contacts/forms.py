@@ -89,7 +89,7 @@ class ClosedForm(OpenForm):
 
     @cached_property
     def rate(self) -> Graph:
-        motion = self.graphs.motion(DISSIPATED in self.accounts)
+        motion = self.graphs.motion(DISSIPATED in self.balances)
         return state_rate(self.mechanism, motion, self.bound, self.forces)
 
     @cached_property

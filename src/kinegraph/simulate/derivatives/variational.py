@@ -64,7 +64,7 @@ class VariationalForm(VelocityForm):
         return (*self.motion_names, *(f"d({name})/d({by})" for by in self.by for name in self.motion_names))
 
     @property
-    def accounts(self) -> tuple[str, ...]:
+    def balances(self) -> tuple[str, ...]:
         return ()
 
     @property
@@ -78,7 +78,7 @@ class VariationalForm(VelocityForm):
     def motion(self) -> Graph:
         """[q', v', integrands] as a graph."""
         qdd = Chain(request_of(self.mechanism, "qdd", parameters=self.bound)).chosen().graph
-        rate = state_rate(self.mechanism, qdd, self.bound, self.forces, accounts=())
+        rate = state_rate(self.mechanism, qdd, self.bound, self.forces, balances=())
         builder = Builder()
         nodes = list(moved(rate.outputs, transfer(rate, builder))[0].nodes)
         scope = ResultNames(builder, self)

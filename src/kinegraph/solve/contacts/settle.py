@@ -29,7 +29,7 @@ _MOST_TRIES = 8
 
 
 @dataclass(frozen=True)
-class Happening:
+class ContactChange:
     """What happened to a contact (`impact`, `rest`, `held`, `release`, `slip`, `stick`, `jam`), and when."""
 
     contact: int
@@ -51,7 +51,7 @@ class Settled:
 
     mode: Mode
     state: Floats
-    happened: tuple[Happening, ...]
+    happened: tuple[ContactChange, ...]
     rebound: Rebound | None = None
 
 
@@ -242,13 +242,13 @@ def _jam(contacts: ContactSet, course: _Course, view: Snapshot, still: Floats, r
     raise ContactTrouble(Trouble.NO_FORCE, [contacts.names[k] for k in resting])
 
 
-def _happened(course: _Course, before: Mode | None, after: Mode) -> tuple[Happening, ...]:
-    found: list[Happening] = []
+def _happened(course: _Course, before: Mode | None, after: Mode) -> tuple[ContactChange, ...]:
+    found: list[ContactChange] = []
     for k, new in enumerate(after):
         old = before[k] if before is not None else ContactMode()
         words: Iterable[str] = _words(old, new, k in course.hit, k in course.jammed)
         for word in words:
-            found.append(Happening(k, word, course.rest_at.get(k, course.time) if word == "rest" else course.time))
+            found.append(ContactChange(k, word, course.rest_at.get(k, course.time) if word == "rest" else course.time))
     return tuple(found)
 
 

@@ -1,6 +1,6 @@
 """What loops are written with: marks that say how each function is compiled, and the calls of kernels.
 
-The files `*_loop.py` are plain Python. As they stand the interpreter runs them, slowly but at once; `native.compiled`
+The files of this folder are plain Python. As they stand the interpreter runs them, slowly but at once; `machine_code`
 makes machine code of the same functions. This module needs no Numba, which takes seconds to wake up.
 """
 

@@ -68,7 +68,7 @@ class RightHandSide:
 
     @property
     def batch(self) -> int:
-        """The address of code (y, t, p) -> rate for many rows at once (see `native.call_batch`); 0 if there is none."""
+        """The address of code (y, t, p) -> rate for rows at once (`loops.marks.call_batch`); 0 if there is none."""
         return self.code.batch_address if isinstance(self.code, Kernel) and self.projection == 0 else 0
 
     @property

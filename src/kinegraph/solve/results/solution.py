@@ -44,7 +44,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Subject:
+class SimulatedModel:
     """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one.
 
     inputs: forces in joints (`tau:q1`) and inputs of the model that were given as formulas.
@@ -64,7 +64,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     """Columns by name: `t`, positions, velocities, energies, output points. Behaves like a mapping.
 
     model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
-    subject: the mechanism with its numbers; None if the solution was read from a file.
+    simulated: the mechanism with its numbers; None if the solution was read from a file.
     decision: whether it was interpreted or compiled, and why.
     drift: `position` and `velocity`, by how much saved states miss loops and constraints; the same `... integrating`,
     before they were taken back onto them; `energy`, relative, None where it is not kept.
@@ -79,7 +79,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     events: tuple[EventRecord, ...] = ()
     checks: tuple[Check, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
-    subject: Subject | None = None
+    simulated: SimulatedModel | None = None
     decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
     drift: Mapping[str, float | None] = field(default_factory=dict)
 

@@ -16,7 +16,7 @@ from kinegraph.store.write.history import diff
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question, what it is about, and how much of an answer is wanted."""
 
     question: str
@@ -27,7 +27,7 @@ class Asked:
     sums: bool = False
 
 
-def ask(store: Store, asked: Asked) -> Answer:
+def ask(store: Store, asked: Question) -> Answer:
     """The answer to a question by its word; StoreError if the word or the number of its arguments is wrong."""
     if asked.question not in _QUESTIONS:
         raise StoreError(f"there is no question {asked.question!r}; {did_you_mean(asked.question, _QUESTIONS)}")
@@ -38,13 +38,13 @@ def ask(store: Store, asked: Asked) -> Answer:
     return Answer(found.columns, found.rows[: asked.limit], found.more or len(found.rows) > asked.limit)
 
 
-def _terms(store: Store, asked: Asked) -> Answer:
+def _terms(store: Store, asked: Question) -> Answer:
     model, output, names = asked.words
     containing = [name.strip() for name in names.split(",")]
     return questions.terms(store, model, output, containing, Form(asked.numeric, asked.sums))
 
 
-def _changed(store: Store, asked: Asked) -> Answer:
+def _changed(store: Store, asked: Question) -> Answer:
     name, *versions = asked.words
     try:
         found = diff(store, name, *(int(version) for version in versions))
@@ -55,11 +55,11 @@ def _changed(store: Store, asked: Asked) -> Answer:
     return Answer(("what", "before", "after"), tuple(rows))
 
 
-def _parts(what: str) -> Callable[[Store, Asked], Answer]:
+def _parts(what: str) -> Callable[[Store, Question], Answer]:
     return lambda store, asked: questions.model_parts(store, what, asked.words[0])
 
 
-_QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Asked], Answer]]] = {
+_QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Question], Answer]]] = {
     "depends": ("MODEL OUTPUT", 2, 2, lambda store, asked: questions.depends(store, *asked.words)),
     "affects": ("MODEL SYMBOL", 2, 2, lambda store, asked: questions.affects(store, *asked.words)),
     "terms": ("MODEL OUTPUT NAME,...", 3, 3, _terms),

@@ -14,7 +14,7 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
 from kinegraph.model.expression import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.solve.results.solution import Solution, Subject
+from kinegraph.solve.results.solution import SimulatedModel, Solution
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
 
 
@@ -41,26 +41,26 @@ class RunStates:
 
 def run_states(run: Solution) -> RunStates:
     """The states of a run with the forces and inputs that acted."""
-    if run.subject is None:
+    if run.simulated is None:
         raise TaskError("a run that was read from a file does not know its mechanism: simulate again")
-    subject, layout = run.subject, run.subject.mechanism.layout
-    driving = {name: np.zeros(len(run.t)) for name in (*layout.forces, *layout.inputs)} | _driving(run, subject)
+    simulated, layout = run.simulated, run.simulated.mechanism.layout
+    driving = {name: np.zeros(len(run.t)) for name in (*layout.forces, *layout.inputs)} | _driving(run, simulated)
     q, v, tau, u = (
         np.reshape([one[name] for name in names], (-1, len(run.t))).T
         for one, names in (
             (run, layout.positions), (run, layout.velocities), (driving, layout.forces), (driving, layout.inputs),
         )
     )  # fmt: skip
-    return RunStates(subject.mechanism, subject.parameters, run.t, q, v, tau, u)
+    return RunStates(simulated.mechanism, simulated.parameters, run.t, q, v, tau, u)
 
 
-def _driving(run: Solution, subject: Subject) -> dict[str, Floats]:
+def _driving(run: Solution, simulated: SimulatedModel) -> dict[str, Floats]:
     """Forces and inputs along a run: its formulas and its samples."""
     builder = Builder()
-    names = Names(builder, subject.mechanism, subject.parameters)
-    outputs = [Output(name, (), (names.scalar(law).index,)) for name, law in subject.inputs.items()]
+    names = Names(builder, simulated.mechanism, simulated.parameters)
+    outputs = [Output(name, (), (names.scalar(law).index,)) for name, law in simulated.inputs.items()]
     found = interpret(builder.graph(outputs), {TIME: run.t, **run.columns}) if outputs else {}
-    rows = {name: np.broadcast_to(found[name], run.t.shape) for name in subject.inputs}
-    if subject.signals is not None and subject.sampled:
-        rows |= zip(subject.sampled, subject.signals.values(run.t).T, strict=True)
+    rows = {name: np.broadcast_to(found[name], run.t.shape) for name in simulated.inputs}
+    if simulated.signals is not None and simulated.sampled:
+        rows |= zip(simulated.sampled, simulated.signals.values(run.t).T, strict=True)
     return rows

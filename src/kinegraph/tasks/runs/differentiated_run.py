@@ -27,7 +27,7 @@ from kinegraph.simulate.derivatives.variational import VariationalForm
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA, POTENTIAL
-from kinegraph.simulate.run import Input, opened, read_inputs
+from kinegraph.simulate.run import Input, read_inputs, with_given_inputs
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -93,7 +93,7 @@ class DifferentiatedRun:
         self.by = by
         check_inputs(settings.inputs)
         forces, self.signals = read_inputs(mechanism, settings.inputs)
-        mechanism = opened(mechanism, forces)
+        mechanism = with_given_inputs(mechanism, forces)
         self._parameters = tuple(name for name in by if not name.endswith(_AT_START))
         self._initial = tuple(name for name in by if name.endswith(_AT_START))
         self.form = _form(mechanism, settings, forces, (*self._parameters, *self._initial), integrands or {})

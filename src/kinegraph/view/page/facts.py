@@ -96,8 +96,8 @@ def report(solution: Solution) -> str:
         ("steps", f"{cost.steps} ({cost.rejected} rejected)"), ("evaluations", str(cost.evaluations)),
         ("time", f"{cost.seconds:.3g} s"),
     ]  # fmt: skip
-    if solution.subject is not None and solution.subject.rtol is not None:
-        rows.insert(1, ("relative tolerance", f"{solution.subject.rtol:g}"))
+    if solution.simulated is not None and solution.simulated.rtol is not None:
+        rows.insert(1, ("relative tolerance", f"{solution.simulated.rtol:g}"))
     for check in solution.checks:
         mark = '<span class="good">✓</span>' if check.passed else '<span class="bad">✗</span>'
         rows.append((f"{mark} {escape(check.name)}", f"{check.error:.2e}"))

@@ -38,14 +38,14 @@ def page(solution: Solution, path: str | Path, source: str | None = None) -> Pat
 
 def page_text(solution: Solution, source: str | None = None) -> str:
     """The page as text."""
-    subject = solution.subject
-    if subject is None:
+    simulated = solution.simulated
+    if simulated is None:
         raise SolveError("a solution read from a file does not know its mechanism: run simulate again for a page")
-    rows = drawn_rows(solution, len(subject.mechanism.bodies))
-    states = States({name: column[rows] for name, column in solution.columns.items()}, subject.inputs)
-    scene = scene_of(subject.mechanism, subject.parameters, states)
+    rows = drawn_rows(solution, len(simulated.mechanism.bodies))
+    states = States({name: column[rows] for name, column in solution.columns.items()}, simulated.inputs)
+    scene = scene_of(simulated.mechanism, simulated.parameters, states)
     data = scene.data() | _curves(solution, scene, rows)
-    headline = facts.headline(subject.mechanism, solution)
+    headline = facts.headline(simulated.mechanism, solution)
     return page_of(scene, data, headline, source, facts.report(solution))
 
 

@@ -23,7 +23,7 @@ from kinegraph.io.mjcf.orientation import DIGITS
 from kinegraph.io.robot.attributes import Written, numbers, single, vector
 from kinegraph.io.robot.joint_motion import JointMotion
 from kinegraph.io.robot.naming import NameTable
-from kinegraph.io.robot.placement import Placing, negative, plus, shifts
+from kinegraph.io.robot.placement import AngleReader, negative, plus, shifts
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Constraint, Frame, Joint, Loop
@@ -57,7 +57,7 @@ class EqualityReader:
     mechanism: Mechanism
     parts: Parts
     defaults: Defaults
-    placing: Placing
+    angle_reader: AngleReader
     places: Places
     _loops: list[Loop] = field(default_factory=list)
     _constraints: list[Constraint] = field(default_factory=list)
@@ -74,7 +74,7 @@ class EqualityReader:
             self._add(element, name)
         if self._loops or self._constraints:
             message = "loops and constraints hold exactly; MuJoCo's give way a little (solref, solimp)"
-            self.placing.findings.add(FindingKind.ASSUMED, message, taken[0].place, _TOPIC)
+            self.angle_reader.findings.add(FindingKind.ASSUMED, message, taken[0].place, _TOPIC)
         return replace(self.mechanism, loops=tuple(self._loops), constraints=tuple(self._constraints))
 
     def _in_force(self, elements: Iterable[Element], in_force: bool) -> Iterator[Element]:
@@ -87,7 +87,7 @@ class EqualityReader:
                 yield full
             else:
                 what = f"<{element.tag}> of <equality> that is switched off"
-                self.placing.findings.count(FindingKind.NOT_USED, _TOPIC, what, element.place, _called(element))
+                self.angle_reader.findings.count(FindingKind.NOT_USED, _TOPIC, what, element.place, _called(element))
 
     def _add(self, element: Element, name: str) -> None:
         if element.tag == "joint":
@@ -100,7 +100,7 @@ class EqualityReader:
             self._loops.append(loop)
         else:
             message = f"<{element.tag}> of <equality> says nothing: no joint moves {first} against {second}"
-            self.placing.findings.add(FindingKind.NOT_USED, message, element.place, _TOPIC)
+            self.angle_reader.findings.add(FindingKind.NOT_USED, message, element.place, _TOPIC)
 
     def _moves(self, loop: Loop) -> bool:
         """Whether a joint moves the two bodies against each other."""
@@ -137,7 +137,7 @@ class EqualityReader:
         if relpose is None or not any(item.value for item in relpose[3:]):
             turned = () if _leaves_rotation(element) else self._turn(element, second, first)
             return Frame(first, (*self._met_by(anchor, first), *turned)), anchor
-        turned = self.placing.quaternion(relpose[3:], _what(element), element.place)
+        turned = self.angle_reader.quaternion(relpose[3:], _what(element), element.place)
         return Frame(first, (*shifts([item.value for item in relpose[:3]]), *turned)), anchor
 
     @cached_property
@@ -153,7 +153,9 @@ class EqualityReader:
         """The rotation from the frame of one body to that of another at the start."""
         turned = self._poses[body].seen_from(self._poses[base]).rotation
         parts = quaternion_of_matrix(turned.astype(np.float64))
-        return self.placing.quaternion([Written(part.value, DIGITS) for part in parts], _what(element), element.place)
+        return self.angle_reader.quaternion(
+            [Written(part.value, DIGITS) for part in parts], _what(element), element.place
+        )
 
     # coordinates
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Ways:
+class Alternatives:
     """For roots the ways to write them, cheapest first, and the sums of the angles these may need, by literal."""
 
     roots: Mapping[int, Sequence[Mapping[int, int]]] = field(default_factory=dict)
