@@ -79,3 +79,60 @@ def test_equilibria_with_rolling_are_refused():
 def test_bounds_without_a_range_are_refused(bounds):
     with pytest.raises(TaskError, match="give two finite numbers, the lower first"):
         equilibria("double-pendulum", within={"q1": bounds})
+
+
+DISC = reference("nonholonomic_rolling_disc")
+
+
+@pytest.mark.parametrize("motion", DISC["steady_motions"][::2], ids=lambda one: str(one["lean"]))
+def test_a_disc_rolls_in_circles(motion):
+    """x' and y' are not constant, but follow: lean, speed and eigenvalues of the reference."""
+    rates = {"psi'": motion["precession_rate"], "phi'": motion["own_spin_phi_dot"]}
+    found = equilibria("rolling-disc", {**rates, "lean": motion["lean"] + 0.05}, starts=0)
+    (one,) = (one for one in found if abs(one.q[3] - motion["lean"]) < 0.05)
+    assert one.q[3] == pytest.approx(motion["lean"], abs=1e-11)
+    assert np.hypot(*one.v[:2]) == pytest.approx(motion["centre_speed"], abs=1e-11)
+    assert one.stable == motion["stable"]
+    square = (one.eigenvalues[-1] ** 2).real
+    assert square == pytest.approx(motion["nonzero_eigenvalue_squared"], rel=1e-9)
+
+
+def test_critical_speeds_of_an_upright_disc():
+    disc = kg.load("rolling-disc")
+    (rolling,) = kg.branches(disc, "phi'", -8, -1, {"psi'": 0, "lean": 0}, starts=0).special
+    assert -0.3 * rolling.value == pytest.approx(DISC["upright_straight"]["critical_speed_disc"], abs=1e-12)
+    (spinning,) = kg.branches(disc, "psi'", 1, 8, {"phi'": 0, "lean": 0}, starts=0).special
+    assert spinning.value == pytest.approx(DISC["spinning_on_edge"]["critical_rate"], abs=1e-12)
+
+
+def test_steady_rates_that_do_not_stay_steady_are_refused():
+    with pytest.raises(TaskError, match="lean' cannot stay constant"):
+        equilibria("rolling-disc", {"lean'": 1})
+    with pytest.raises(TaskError, match="followed over rates only, not over r"):
+        kg.branches("rolling-disc", "r", 0.2, 0.4, {"psi'": 1, "phi'": -5})
+
+
+def test_a_governor_turns_steadily():
+    """The arms of a simple governor rise with the rate: omega^2 (b + l sin q) cos q = g sin q for a ball on a rod."""
+    model = """
+        coordinates shaft, q = 0.5; gravity 0, 0, -9.81;
+        Shaft     | Rz(shaft)         | Jz(0.3);
+        Arm~Shaft | Sx(0.1), Ry(-q)   | Sz(-0.4), m(2);
+    """
+    found = equilibria(kg.parse(model), {"shaft'": 7})
+    for one in found:
+        q = one.q[1]
+        assert 49 * (0.1 + 0.4 * np.sin(q)) * np.cos(q) == pytest.approx(9.81 * np.sin(q), abs=1e-10)
+    angles = np.linspace(-np.pi, np.pi, 2001)
+    sides = 49 * (0.1 + 0.4 * np.sin(angles)) * np.cos(angles) > 9.81 * np.sin(angles)
+    assert len(found) == np.count_nonzero(sides[1:] != sides[:-1])
+    assert found[-1].stable and found[-1].q[1] > 0.5
+
+
+def test_a_bicycle_circles_by_itself_near_its_capsize_speed():
+    """Without hands there is one speed for every rate of turning; for slow turning it is the capsize speed."""
+    bicycle = kg.load("bicycle")
+    start = {"yaw'": 1e-3, "roll": 6e-4, "steer": 2e-4}
+    (one,) = equilibria(bicycle, start, starts=0, parameters={"speed": 6})
+    speed = -0.3 * one.v[bicycle.layout.velocities.index("rear'")]
+    assert speed == pytest.approx(6.02426201538837, abs=1e-5)

@@ -171,15 +171,12 @@ def balance(
     point: OperatingPoint,
     parameters: Mapping[str, Scalar] | None = None,
     rates: tuple[str, ...] = (),
-    varied: Varied | None = None,
 ) -> Balance:
     """The equations of a mechanism at rest, or, with the named rates of cyclic coordinates, in steady motion.
 
     The velocities of the point hold for the named rates; all others are zero, or follow from them by the constraints.
     """
     constrained = is_constrained(mechanism)
-    if varied is not None and varied.group is Variables.VELOCITIES:
-        rates = tuple(dict.fromkeys((*rates, varied.name)))
     if constrained and not rates:
         _require_positions(mechanism)
     forces = force_kernel(mechanism, parameters, point.runtime)
@@ -193,7 +190,7 @@ def balance(
     v[kept] = point.v[kept]
     count = len(row_names_of(mechanism)) if constrained else 0
     holonomic = tuple(holonomic_rows(mechanism))
-    return Balance(forces, rows, replace(point, v=v), count, holonomic, cyclic, free, bool(rates), varied)
+    return Balance(forces, rows, replace(point, v=v), count, holonomic, cyclic, free, bool(rates))
 
 
 def _require_cyclic(mechanism: Mechanism, held: list[int], cyclic: tuple[int, ...]) -> None:

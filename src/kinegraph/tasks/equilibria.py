@@ -11,15 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.angles import repeats, same_place, wrapped
 from kinegraph.tasks.balance import Balance, balance
+from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
+from kinegraph.tasks.equations import force_kernel, row_kernel
 from kinegraph.tasks.linear.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 from kinegraph.tasks.search_box import search_box
+from kinegraph.tasks.turning import TurningBalance, resting_matrix, turning_balance
 
 _STEPS = 60
 _LARGEST_STEP = 0.5
@@ -79,13 +83,13 @@ def equilibria(
     mechanism = mechanism_of(mechanism)
     require_isolated(mechanism)
     point = operating_point(mechanism, at, parameters)
-    equations = balance(mechanism, point, parameters, rates_in(mechanism, at))
+    equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
     found = searched(mechanism, equations, within or {}, starts, seed)
     if not found:
         raise TaskError(
             f"{mechanism.name}: no equilibrium was found from {starts} starts; widen `within`, or add starts"
         )
-    described = [_described(mechanism, equations.at(unknowns), parameters) for unknowns in found]
+    described = [_described(mechanism, equations, unknowns, parameters) for unknowns in found]
     return Equilibria(tuple(described), mechanism.layout.positions, starts)
 
 
@@ -101,7 +105,11 @@ def rates_in(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> tuple[str
 
 
 def searched(
-    mechanism: Mechanism, equations: Balance, within: Mapping[str, tuple[float, float]], starts: int, seed: int
+    mechanism: Mechanism,
+    equations: Balance | TurningBalance,
+    within: Mapping[str, tuple[float, float]],
+    starts: int,
+    seed: int,
 ) -> list[Floats]:
     """Unknowns of all solutions that Newton's method finds from many starts, each once."""
     box = search_box(mechanism, within, 1.0)
@@ -113,7 +121,7 @@ def searched(
     return _distinct(mechanism, found, within)
 
 
-def _newton(equations: Balance, q: Floats) -> Floats:
+def _newton(equations: Balance | TurningBalance, q: Floats) -> Floats:
     """Where Newton's method arrives, row by row; rows that do not arrive are left out."""
     unknowns = equations.started(q)
     alive = np.all(np.isfinite(unknowns), axis=1)
@@ -153,6 +161,30 @@ def repeating(mechanism: Mechanism, within: Mapping[str, tuple[float, float]]) -
     return [index for index, name in enumerate(names) if name not in within and repeats(mechanism, name)]
 
 
-def _described(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> Equilibrium:
-    linear = linearised_at(mechanism, point, parameters=parameters)
-    return Equilibrium(point.q, linear.eigenvalues, point.v)
+def steady_equations(
+    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None, rates: tuple[str, ...]
+) -> Balance | TurningBalance:
+    """The equations of rest or steady motion; those of motion in circles where a rate asks for it."""
+    if not rates or len(holonomic_rows(mechanism)) == len(row_names_of(mechanism)):
+        return balance(mechanism, point, parameters, rates)
+    forces, rows = (kernel(mechanism, parameters, point.runtime) for kernel in (force_kernel, row_kernel))
+    plane = cyclic_velocities(mechanism, point, forces, rows)
+    held = [mechanism.layout.velocities.index(name) for name in rates]
+    if set(held) <= set(plane):
+        return balance(mechanism, point, parameters, rates)
+    return turning_balance(mechanism, point, parameters or {}, held, plane)
+
+
+def _described(
+    mechanism: Mechanism,
+    equations: Balance | TurningBalance,
+    unknowns: Floats,
+    parameters: Mapping[str, Scalar] | None,
+) -> Equilibrium:
+    point = equations.at(unknowns)
+    if isinstance(equations, Balance):
+        linear = linearised_at(mechanism, point, parameters=parameters)
+        return Equilibrium(point.q, linear.eigenvalues, point.v)
+    matrix, turning = resting_matrix(equations, point)
+    values = np.concatenate([np.zeros(turning), np.linalg.eigvals(matrix)])
+    return Equilibrium(point.q, values[np.argsort(np.abs(values))], point.v)

@@ -18,15 +18,16 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.balance import Balance, balance
+from kinegraph.tasks.balance import Balance
 from kinegraph.tasks.branches.curve import Curve, curve_through
 from kinegraph.tasks.branches.explore import Explorer, Way
 from kinegraph.tasks.branches.special_points import Kind, Special
 from kinegraph.tasks.branches.stability import Spectrum, spectrum, zero_dimensions
 from kinegraph.tasks.branches.trace import Tracer
-from kinegraph.tasks.equilibria import rates_in, repeating, require_isolated, searched
+from kinegraph.tasks.equilibria import rates_in, repeating, require_isolated, searched, steady_equations
 from kinegraph.tasks.linear.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, operating_point
+from kinegraph.tasks.turning import TurningBalance, resting_matrix
 from kinegraph.tasks.varied import Varied, varied_of
 
 
@@ -160,9 +161,15 @@ class _Family:
             at = {**at, varied.name: low}
         self.parameters = parameters
         point = varied.at(operating_point(mechanism, at, parameters), low)
-        self.equations = balance(mechanism, point, parameters, rates_in(mechanism, at), varied)
+        equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
+        if isinstance(equations, TurningBalance) and varied.group is not Variables.VELOCITIES:
+            raise TaskError(
+                f"{mechanism.name}: motion in circles is followed over rates only, not over {varied.name}\n"
+                "  vary the rate of a cyclic coordinate, or use equilibria at single values"
+            )
+        self.equations = replace(equations, varied=varied)
 
-    def equations_at(self, value: float) -> Balance:
+    def equations_at(self, value: float) -> Balance | TurningBalance:
         """The equations at one value of the variable."""
         return replace(self.equations, point=self.varied.at(self.equations.point, value), varied=None)
 
@@ -193,6 +200,8 @@ class _Family:
 
     def _matrix(self, unknowns: Floats) -> Floats:
         point = self.equations.at(unknowns)
+        if isinstance(self.equations, TurningBalance):
+            return resting_matrix(self.equations, point)[0]
         return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
 
     def branch(self, way: Way, scales: Floats) -> Branch:

@@ -47,8 +47,8 @@ def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str
     if not (np.all(np.isfinite(jacobian)) and np.all(np.isfinite(turned))):
         raise TaskError(f"{mechanism.name}: the constraints have no finite derivative here: choose another state")
     held = jacobian[holonomic_rows(mechanism)]
-    displaced, positions = _solved(held)
-    moving, velocities = _solved(jacobian)
+    displaced, positions = solved_columns(held)
+    moving, velocities = solved_columns(jacobian)
     rows = list(row_rank(jacobian).independent)
     dependent = [index for index in every if index not in moving]
     turning = np.zeros((size, len(displaced)))
@@ -56,7 +56,7 @@ def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str
     return Tangent(displaced, moving, positions, velocities, turning)
 
 
-def _solved(jacobian: Floats) -> tuple[tuple[int, ...], Floats]:
+def solved_columns(jacobian: Floats) -> tuple[tuple[int, ...], Floats]:
     """The independent columns, and all columns by them where the rows are zero."""
     size = jacobian.shape[1]
     rows = list(row_rank(jacobian).independent)

@@ -1,0 +1,184 @@
+"""Steady motions on rolling wheels and blades that go in circles: coordinates of the plane follow, the rest is steady.
+
+Where rows restrict velocities only, x' and y' of a turning disc are not constant, but they follow from the others. With
+independent velocities w the motion is steady if w' = 0, and if the coordinates on which w' depends rest. What a user
+asks to turn must be a coordinate on which neither w' nor the rates of those that rest depend: this is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kinegraph.derive.constraints.rank import dependent_columns, row_rank
+from kinegraph.errors import TaskError
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.cyclic import holonomic_rows
+from kinegraph.tasks.equations import JACOBIAN, RATE, VALUE, row_kernel, slope
+from kinegraph.tasks.kernels import called
+from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
+from kinegraph.tasks.linear.tangent import solved_columns
+from kinegraph.tasks.operating_point import Floats, OperatingPoint, fitting
+from kinegraph.tasks.varied import Varied
+
+_SAMPLES = 3
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class TurningBalance:
+    """What is missing for steady motion, for rows of unknowns: positions, then rates that follow from those held.
+
+    following: velocities that follow from the others by the constraints. cyclic: coordinates that may turn.
+    """
+
+    mechanism: Mechanism
+    parameters: Mapping[str, Scalar]
+    point: OperatingPoint
+    following: tuple[int, ...]
+    cyclic: tuple[int, ...]
+    free: tuple[int, ...]
+    varied: Varied | None = None
+    rows: int = 0
+
+    @property
+    def positions(self) -> int:
+        """How many of the unknowns are positions."""
+        return len(self.point.q)
+
+    @property
+    def unknowns(self) -> int:
+        """How many unknowns there are, without the varied value."""
+        return self.positions + len(self.free)
+
+    def started(self, q: Floats) -> Floats:
+        """Unknowns to begin with."""
+        return np.hstack([q, np.tile(self.point.v[list(self.free)], (len(q), 1))])
+
+    def at(self, unknowns: Floats) -> OperatingPoint:
+        """The state that one row of unknowns says."""
+        v = self.point.v.copy()
+        v[list(self.free)] = unknowns[self.positions : self.unknowns]
+        point = replace(self.point, q=unknowns[: self.positions], v=v)
+        return point if self.varied is None else self.varied.at(point, float(unknowns[-1]))
+
+    def missing(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """Independent accelerations, values and rates of the constraints, and their slopes, row by row."""
+        found = [self._missing(self.at(row)) for row in unknowns]
+        return np.array([one for one, _ in found]), np.array([one for _, one in found])
+
+    def _missing(self, point: OperatingPoint) -> tuple[Floats, Floats]:
+        kept = [k for k in range(len(point.v)) if k not in self.following]
+        rows = called(row_kernel(self.mechanism, self.parameters), point.arguments())
+        holonomic = holonomic_rows(self.mechanism)
+        count = len(kept) + len(holonomic) + len(rows[RATE])
+        columns = [*self.free, *([] if self.varied is None else [self.varied.index])]
+        try:
+            motion = acceleration_slopes(self.mechanism, point, self.parameters)
+        except TaskError:  # a singular position on the way is no place to look at
+            return np.full(count, np.nan), np.full((count, self.positions + len(columns)), np.nan)
+        jacobian = rows[JACOBIAN]
+        values = np.concatenate([motion.accelerations[kept], rows[VALUE][holonomic], rows[RATE]])
+        by_displacement = np.vstack([motion.by_displacement[kept], jacobian[holonomic], rows[slope(RATE, "dq")]])
+        by_displacement[:, list(self.cyclic)] = 0.0  # where they are is of no account: they stay where they begin
+        by_velocity = np.vstack([motion.by_velocity[kept], np.zeros((len(holonomic), len(point.v))), jacobian])
+        return values, np.hstack([by_displacement, by_velocity[:, columns]])
+
+
+def turning_balance(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar],
+    held: Sequence[int],
+    plane: Sequence[int],
+) -> TurningBalance:
+    """The equations of steady motion with held rates; plane: coordinates on which nothing depends at all."""
+    following = _following(mechanism, point, parameters, held, plane)
+    cyclic = _turning(mechanism, point, parameters, following)
+    names = mechanism.layout.velocities
+    for index in held:
+        if index not in cyclic:
+            listed = ", ".join(names[k] for k in cyclic if k not in following) or "none"
+            raise TaskError(
+                f"{mechanism.name}: {names[index]} cannot stay constant: the equations depend on its coordinate\n"
+                f"  steady rates are those of cyclic coordinates; here: {listed}"
+            )
+    free = tuple(k for k in cyclic if k not in held)
+    v = np.zeros_like(point.v)
+    kept = [*held, *free]
+    v[kept] = point.v[kept]
+    return TurningBalance(mechanism, dict(parameters), replace(point, v=v), following, cyclic, free)
+
+
+def resting_matrix(equations: TurningBalance, point: OperatingPoint) -> tuple[Floats, int]:
+    """The linear system of what rests and of the velocities; and how many coordinates that turn are left out."""
+    matrix, displaced = reduced_matrix(equations.mechanism, point, equations.parameters, equations.following)
+    resting = [k for k, index in enumerate(displaced) if index not in equations.cyclic]
+    kept = [*resting, *range(len(displaced), len(matrix))]
+    return np.asarray(matrix[np.ix_(kept, kept)]), len(displaced) - len(resting)
+
+
+def reduced_matrix(
+    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar], following: Sequence[int]
+) -> tuple[Floats, tuple[int, ...]]:
+    """d(z', w')/d(z, w) for independent displacements z and velocities w; and which displacements z are."""
+    rows = called(row_kernel(mechanism, parameters), point.arguments())
+    jacobian = rows[JACOBIAN]
+    size = len(point.v)
+    kept = [k for k in range(size) if k not in following]
+    taken = list(row_rank(jacobian).independent)
+    inverse = np.linalg.inv(jacobian[np.ix_(taken, list(following))])
+    displaced, positions = solved_columns(jacobian[holonomic_rows(mechanism)])
+    velocities, turning = np.zeros((size, len(kept))), np.zeros((size, size))
+    velocities[kept] = np.eye(len(kept))
+    velocities[list(following)] = -inverse @ jacobian[np.ix_(taken, kept)]
+    turning[list(following)] = -inverse @ rows[slope(RATE, "dq")][taken]
+    motion = acceleration_slopes(mechanism, point, parameters)
+    by_place = (motion.by_displacement + motion.by_velocity @ turning) @ positions
+    lower = np.hstack([by_place, motion.by_velocity @ velocities])[kept]
+    upper = np.hstack([turning @ positions, velocities])[list(displaced)]
+    return np.vstack([upper, lower]), displaced
+
+
+def _following(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar],
+    held: Sequence[int],
+    plane: Sequence[int],
+) -> tuple[int, ...]:
+    """Which velocities follow: those of the plane if they can, held ones last."""
+    jacobian = called(row_kernel(mechanism, parameters), point.arguments())[JACOBIAN]
+    rows = list(row_rank(jacobian).independent)
+    size = len(point.v)
+    order = [*held, *(k for k in range(size) if k not in held and k not in plane)]
+    order += [k for k in plane if k not in held]
+    return tuple(sorted(order[k] for k in dependent_columns(jacobian[rows][:, order])))
+
+
+def _turning(
+    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar], following: Sequence[int]
+) -> tuple[int, ...]:
+    """Coordinates on which neither w' nor the rates of other coordinates depend, seen at random states."""
+    random = np.random.default_rng(5)
+    size = len(point.v)
+    influence = np.zeros((2 * size, size), dtype=bool)
+    cyclic = set(range(size))
+    for _ in range(_SAMPLES):
+        aside = replace(point, q=point.q + random.uniform(-0.5, 0.5, size), v=random.uniform(-1, 1, size))
+        state = fitting(mechanism, aside, (), parameters)
+        matrix, displaced = reduced_matrix(mechanism, state, parameters, following)
+        cyclic &= set(displaced)
+        count = len(displaced)
+        large = np.abs(matrix[:, :count]) > _ROUNDING * float(np.max(np.abs(matrix)))
+        influence[np.ix_(displaced, displaced)] |= large[:count]
+        influence[size, list(displaced)] |= large[count:].any(axis=0)
+    while True:
+        others = [k for k in range(size) if k not in cyclic]
+        wrong = {k for k in cyclic if influence[[*others, size], k].any()}
+        if not wrong:
+            return tuple(sorted(cyclic))
+        cyclic -= wrong
