@@ -57,7 +57,7 @@ class Reader(ConstraintReader, PlatformReader):
             gravity = self.places.renew(self._gravity, (x, y, z))
         written = Mechanism(
             self._name or default_name,
-            self._with_acceptance(),
+            tuple(self._bodies),
             tuple(self._coordinates),
             tuple(self._parameters),
             gravity,
@@ -78,7 +78,8 @@ class Reader(ConstraintReader, PlatformReader):
         coordinates = tuple(self._with_armature(self._with_initial(one)) for one in written.coordinates)
         self._check_initial_used(written)
         self._check_armature_used(written)
-        return resolved(replace(written, coordinates=coordinates), self.places)
+        bodies = self._with_acceptance(written)
+        return resolved(replace(written, coordinates=coordinates, bodies=bodies), self.places)
 
     @property
     def has_leg_tables(self) -> bool:
@@ -276,12 +277,12 @@ class Reader(ConstraintReader, PlatformReader):
         message = f"{wanted} is neither a coordinate nor the velocity of a quaternion"
         raise ModelError(message, self.place(token), remedy)
 
-    def _with_acceptance(self) -> tuple[Body, ...]:
-        known = {body.name for body in self._bodies}
+    def _with_acceptance(self, written: Mechanism) -> tuple[Body, ...]:
+        known = {body.name for body in written.bodies}
         for name, token in self._accepted.items():
             if name not in known:
                 raise ModelError(f"{name} is no body", self.place(token), did_you_mean(name, known))
-        return tuple(self._accepting(body) if body.name in self._accepted else body for body in self._bodies)
+        return tuple(self._accepting(body) if body.name in self._accepted else body for body in written.bodies)
 
     def _accepting(self, body: Body) -> Body:
         return self.places.renew(body, replace(body, inertia=replace(body.inertia, accepted=True)))
