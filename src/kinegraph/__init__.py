@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from kinegraph.tasks.linear.linearise import linearise
     from kinegraph.tasks.linear.modes import modes
     from kinegraph.tasks.linear.response import response
+    from kinegraph.tasks.platforms.ring_poses import ring_poses
+    from kinegraph.tasks.platforms.workspace import workspace
     from kinegraph.tasks.runs.fit import fit
     from kinegraph.tasks.runs.gradient import gradient
     from kinegraph.tasks.runs.sensitivities import sensitivities
@@ -112,6 +114,7 @@ _HOMES = {
     "reactions": "kinegraph.tasks.forces.reactions",
     "reduce": "kinegraph.passes.pipeline",
     "response": "kinegraph.tasks.linear.response",
+    "ring_poses": "kinegraph.tasks.platforms.ring_poses",
     "sensitivities": "kinegraph.tasks.runs.sensitivities",
     "simulate": "kinegraph.simulate.run",
     "statics": "kinegraph.tasks.forces.statics",
@@ -120,6 +123,7 @@ _HOMES = {
     "synthesise": "kinegraph.tasks.runs.synthesise",
     "synthesise_path": "kinegraph.tasks.kinematics.path_synthesis",
     "view": "kinegraph.view.look",
+    "workspace": "kinegraph.tasks.platforms.workspace",
     "write": "kinegraph.compiler.load",
 }
 
@@ -168,6 +172,7 @@ __all__ = [
     "reactions",
     "reduce",
     "response",
+    "ring_poses",
     "sensitivities",
     "simulate",
     "statics",
@@ -176,6 +181,7 @@ __all__ = [
     "synthesise",
     "synthesise_path",
     "view",
+    "workspace",
     "write",
 ]
 

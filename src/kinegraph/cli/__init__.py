@@ -27,6 +27,7 @@ from kinegraph.cli.tasks import (
 )
 from kinegraph.cli.tasks.forces import inverse, reactions, statics
 from kinegraph.cli.tasks.kinematics import ik, point
+from kinegraph.cli.tasks.platforms import workspace
 from kinegraph.errors import KinegraphError
 
 
@@ -62,6 +63,7 @@ TASKS = (
     integrals,
     ik,
     point,
+    workspace,
     sensitivity,
     fit,
     synthesise,

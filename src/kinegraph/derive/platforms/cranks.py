@@ -16,7 +16,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from kinegraph.derive.platforms.constants import LegNumbers
-from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia
+from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia, Turn
 from kinegraph.derive.platforms.ring import RingMotion
 from kinegraph.derive.platforms.swing import Swing, cross_axes, swing_mass
 from kinegraph.derive.tree.algebra import (
@@ -207,17 +207,20 @@ class Crank(Leg):
 
     # coordinates
 
-    def positions(self, base: tuple[Vector, Vector, Vector]) -> tuple[Scalar, ...]:
+    def lengths(self) -> tuple[Scalar, ...]:
+        return ()
+
+    def turns(self, base: tuple[Vector, Vector, Vector]) -> tuple[Turn | None, ...]:
         x, y, z = base
-        theta = dot(self.tip, y).apply("atan2", dot(self.tip, x))
         ahead, beside, _ = self._crank_axes
-        alpha = dot(self.along, beside).apply("atan2", dot(self.along, ahead))
-        beta = (-dot(self.along, z)).apply("atan2", self.at_base.axes.cosine)
+        axes = self.at_base.axes
+        theta = Turn(dot(ahead, y), dot(ahead, x))
+        alpha = Turn(dot(self.along, beside) * axes.inverse_cosine, dot(self.along, ahead) * axes.inverse_cosine)
+        beta = Turn(-dot(self.along, z), axes.cosine)
         if self.kind is LegType.RUS:
             return theta, alpha, beta
-        rod, own = self.at_base.axes, self.at_ring.axes.two
-        twist = (-dot(own, rod.one)).apply("atan2", dot(own, rod.two))
-        return theta, alpha, beta, twist
+        own = self.at_ring.axes.two
+        return theta, alpha, beta, Turn(-dot(own, axes.one), dot(own, axes.two))
 
     def rates(self) -> tuple[Scalar, ...]:
         one, two, about = self.at_base.spin

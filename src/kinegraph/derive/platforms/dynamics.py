@@ -10,7 +10,7 @@ from kinegraph.derive.platforms import system
 from kinegraph.derive.platforms.constants import LegNumbers, Part, column
 from kinegraph.derive.platforms.cranks import Crank
 from kinegraph.derive.platforms.gram_schmidt import solved
-from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, Load
+from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, Load, Turn
 from kinegraph.derive.platforms.reading import BaseJoint, base_joint, leg_numbers, plane_of_joints, ring_part
 from kinegraph.derive.platforms.ring import RingMotion, curled, ring_motion
 from kinegraph.derive.platforms.struts import Strut
@@ -243,12 +243,24 @@ class PlatformDynamics:
 
     # coordinates of legs
 
+    def _on_base(self, base: BaseJoint) -> tuple[Vector, Vector, Vector]:
+        """The axes of a leg's frame on the base, in ring axes."""
+        x, y, z = (self.ring.into(column(base.rotation, axis)) for axis in range(3))
+        return x, y, z
+
     def leg_positions(self) -> dict[str, Scalar]:
         """The coordinates of all legs by name, from the ring's pose alone."""
         found: dict[str, Scalar] = {}
         for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
-            axes = [self.ring.into(column(base.rotation, axis)) for axis in range(3)]
-            found |= dict(zip(found_leg.coordinates, leg.positions((axes[0], axes[1], axes[2])), strict=True))
+            found |= dict(zip(found_leg.coordinates, leg.positions(self._on_base(base)), strict=True))
+        return found
+
+    def leg_turns(self) -> dict[str, Turn]:
+        """Sine and cosine of those that are angles."""
+        found: dict[str, Turn] = {}
+        for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
+            turns = zip(found_leg.coordinates, leg.turns(self._on_base(base)), strict=True)
+            found |= {name: turn for name, turn in turns if turn is not None}
         return found
 
     def leg_rates(self) -> dict[str, Scalar]:

@@ -27,6 +27,14 @@ class Forces:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """An angle by its sine and cosine."""
+
+    sine: Scalar
+    cosine: Scalar
+
+
+@dataclass(frozen=True)
 class LegInertia:
     """The inertia of a leg at its joint on the ring, in ring axes; `spin` where the ring makes the leg turn."""
 
@@ -99,8 +107,18 @@ class Leg(ABC):
         """Force and moment, about its joint there, that it exerts on the base, in ring axes."""
 
     @abstractmethod
+    def turns(self, base: tuple[Vector, Vector, Vector]) -> tuple[Turn | None, ...]:
+        """Sine and cosine of its coordinates, the driven one first, nothing for a length; `base` are the axes of its
+        frame on the base in ring axes."""
+
+    @abstractmethod
+    def lengths(self) -> tuple[Scalar, ...]:
+        """Those of its coordinates that are lengths, the driven one."""
+
     def positions(self, base: tuple[Vector, Vector, Vector]) -> tuple[Scalar, ...]:
-        """Its coordinates, the driven one first; `base` are the axes of its frame on the base in ring axes."""
+        """Its coordinates, the driven one first."""
+        turns = [turn for turn in self.turns(base) if turn is not None]
+        return (*self.lengths(), *(turn.sine.apply("atan2", turn.cosine) for turn in turns))
 
     @abstractmethod
     def rates(self) -> tuple[Scalar, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from kinegraph.derive.platforms.constants import LegNumbers, Part
-from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia
+from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia, Turn
 from kinegraph.derive.platforms.ring import RingMotion
 from kinegraph.derive.platforms.swing import CrossAxes, Swing, cross_axes, swing_mass
 from kinegraph.derive.tree.algebra import (
@@ -166,16 +166,18 @@ class Strut(Leg):
 
     # coordinates
 
-    def positions(self, base: tuple[Vector, Vector, Vector]) -> tuple[Scalar, ...]:
+    def lengths(self) -> tuple[Scalar, ...]:
+        return (self.length,)
+
+    def turns(self, base: tuple[Vector, Vector, Vector]) -> tuple[Turn | None, ...]:
         _, y, z = base
-        sine = dot(self.along, self.joint.base_axis)
-        alpha = (-dot(self.along, y)).apply("atan2", dot(self.along, z))
-        beta = sine.apply("atan2", self.at_base.axes.cosine)
+        axes = self.at_base.axes
+        alpha = Turn(-dot(self.along, y) * axes.inverse_cosine, dot(self.along, z) * axes.inverse_cosine)
+        beta = Turn(dot(self.along, self.joint.base_axis), axes.cosine)
         if self.kind is LegType.UPS:
-            return self.length, alpha, beta
-        lower, cross_axis = self.at_base.axes, negative(self.at_ring.axes.two)
-        twist = dot(cross_axis, lower.two).apply("atan2", dot(cross_axis, lower.one))
-        return self.length, alpha, beta, twist
+            return None, alpha, beta
+        cross_axis = negative(self.at_ring.axes.two)
+        return None, alpha, beta, Turn(dot(cross_axis, axes.two), dot(cross_axis, axes.one))
 
     def rates(self) -> tuple[Scalar, ...]:
         one, two, about = self.at_base.spin

@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from kinegraph.graph.node import Kind, Output, Symbol
+from kinegraph.derive.platforms.dynamics import PlatformDynamics
+from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
-from kinegraph.graph.transfer import moved, transfer
 
 #: Kinds of symbols that stand for coordinates of legs and their rates.
 _KINDS = (Kind.COORDINATE, Kind.VELOCITY)
 
 
-def without_leg_coordinates(items: Sequence[Scalar], meanings: Mapping[str, Scalar]) -> list[Scalar]:
+def without_leg_coordinates(items: Sequence[Scalar], dynamics: PlatformDynamics) -> list[Scalar]:
     """The same scalars with the coordinates and velocities of legs replaced by what they are."""
     if not items:
         return []
-    builder = items[0].builder
     output = Output("items", (len(items),), tuple(item.index for item in items))
-    graph = builder.graph([output])
-    symbols = [node for node in graph.nodes if isinstance(node, Symbol)]
-    if not any(_meant(node, meanings) for node in symbols):
-        return list(items)
-
-    def symbol(node: Symbol) -> int:
-        return meanings[node.name].index if _meant(node, meanings) else builder.symbol(node.kind, node.name)
-
-    (replaced,) = moved(graph.outputs, transfer(graph, builder, symbol))
-    return [Scalar(builder, index) for index in replaced.nodes]
+    graph = items[0].builder.graph([output])
+    return in_ring_coordinates(graph, graph.outputs[0].nodes, dynamics)
 
 
-def _meant(node: Symbol, meanings: Mapping[str, Scalar]) -> bool:
-    return node.kind in _KINDS and node.name in meanings
+def in_ring_coordinates(graph: Graph, wanted: Sequence[int], dynamics: PlatformDynamics) -> list[Scalar]:
+    """Nodes of a graph in the builder of a platform; sines of a leg's angles become what they are, no angles."""
+    return _Replacing(dynamics).nodes(graph, wanted)
+
+
+class _Replacing:
+    def __init__(self, dynamics: PlatformDynamics) -> None:
+        self.builder = dynamics.ring.position[0].builder
+        self.meanings = dynamics.leg_positions() | dynamics.leg_rates()
+        self.turns = dynamics.leg_turns()
+
+    def nodes(self, graph: Graph, wanted: Sequence[int]) -> list[Scalar]:
+        place: dict[int, int] = {}
+        for index, node in enumerate(graph.nodes):
+            if isinstance(node, Symbol):
+                place[index] = self._symbol(node)
+            elif isinstance(node, Function):
+                place[index] = self._function(graph, node, place)
+            else:
+                terms = ((c, tuple((place[child], e) for child, e in factors)) for c, factors in node.terms)
+                place[index] = self.builder.polynomial(terms)
+        return [Scalar(self.builder, place[index]) for index in wanted]
+
+    def _symbol(self, node: Symbol) -> int:
+        known = node.kind in _KINDS and node.name in self.meanings
+        return self.meanings[node.name].index if known else self.builder.symbol(node.kind, node.name)
+
+    def _function(self, graph: Graph, node: Function, place: dict[int, int]) -> int:
+        angle = graph.nodes[node.arguments[0]]
+        if node.name in ("sin", "cos") and isinstance(angle, Symbol) and angle.name in self.turns:
+            turn = self.turns[angle.name]
+            return (turn.sine if node.name == "sin" else turn.cosine).index
+        return self.builder.apply(node.name, *(place[argument] for argument in node.arguments))

@@ -41,8 +41,8 @@ def _started(coordinate: Coordinate, found: Mapping[str, float]) -> Coordinate:
 
 def leg_start(mechanism: Mechanism, leg: FoundLeg, at: Mapping[str, Value]) -> dict[str, float]:
     """The coordinates of a leg that reach the ring, all others given; an error if none do."""
-    base = _body_pose(mechanism, leg.first.base, at) @ _pose(leg.at_base, at)
-    ring = _body_pose(mechanism, leg.loop.second.body, at) @ _pose(leg.loop.second.transforms, at)
+    base = _body_pose(mechanism, leg.first.base, at) @ pose(leg.at_base, at)
+    ring = _body_pose(mechanism, leg.loop.second.body, at) @ pose(leg.loop.second.transforms, at)
     d = base[:3, :3].T @ (ring[:3, 3] - base[:3, 3])
     if np.linalg.norm(d) < _COINCIDENT:
         message = f"the leg {leg.name} has no direction: its joints on base and ring coincide"
@@ -87,10 +87,10 @@ def _body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) 
     while name is not None:
         chain.insert(0, mechanism.body(name))
         name = chain[0].base
-    return _pose((transform for body in chain for transform in body.transforms), at)
+    return pose((transform for body in chain for transform in body.transforms), at)
 
 
-def _pose(transforms: Iterable[Transform], at: Mapping[str, Value]) -> Floats:
+def pose(transforms: Iterable[Transform], at: Mapping[str, Value]) -> Floats:
     pose = np.eye(4)
     for transform in transforms:
         step = np.eye(4)

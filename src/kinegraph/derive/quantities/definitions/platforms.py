@@ -47,8 +47,7 @@ class ClosedLegs:
         """The forces of elements on all coordinates, in the ring's coordinates alone."""
         if not self.derivation.mechanism.elements:
             return [self.derivation.zero] * self.derivation.size
-        meanings = self.dynamics.leg_positions() | self.dynamics.leg_rates()
-        return without_leg_coordinates(self.derivation.element_forces, meanings)
+        return without_leg_coordinates(self.derivation.element_forces, self.dynamics)
 
     @cached_property
     def forces(self) -> list[Scalar]:

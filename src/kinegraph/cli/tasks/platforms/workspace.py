@@ -1,0 +1,85 @@
+"""`kinegraph workspace`: where the ring of a platform can be, and its poses for given drives."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.tasks.common import PlotOption, numbers_by_name, ranges, show_table
+from kinegraph.errors import TaskError
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    over: Annotated[
+        list[str] | None,
+        typer.Option("--over", metavar="NAME=FROM:TO", help="One to three coordinates of the ring to go over."),
+    ] = None,
+    at: Annotated[
+        list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="Other coordinates of the ring.")
+    ] = None,
+    points: Annotated[int, typer.Option("--points", min=2, help="Values of each coordinate.")] = 41,
+    stroke: Annotated[str, typer.Option("--stroke", metavar="FROM:TO", help="Bounds of all drives.")] = "",
+    tilt: Annotated[float | None, typer.Option("--tilt", help="Degrees a leg may lean from its start.")] = None,
+    radius: Annotated[float, typer.Option("--radius", help="Of the legs, which must not touch.")] = 0.0,
+    least: Annotated[float, typer.Option("--least", help="Least distance from singular poses, 0 to 1.")] = 0.0,
+    drives: Annotated[
+        list[str] | None,
+        typer.Option("--drives", metavar="NAME=VALUE", help="All poses of the ring for these drives instead."),
+    ] = None,
+    plot: PlotOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Where the ring of a platform can be, and how far from singular poses; or all its poses for given drives.
+
+    Example: kinegraph workspace stewart --over x=-2:-1 --over y=-0.5:0.5 --stroke 1.1:1.6 --plot workspace.png
+    """
+    if drives:
+        _poses(source, drives, json)
+        return
+    from kinegraph.tasks.platforms.workspace import workspace
+
+    found = workspace(
+        source.mechanism(),
+        ranges(over or (), "--over"),
+        at=numbers_by_name(at or (), "--at"),
+        stroke=ranges([f"stroke={stroke}"], "--stroke")["stroke"] if stroke else None,
+        tilt=None if tilt is None else tilt * 3.141592653589793 / 180,
+        radius=radius,
+        least=least,
+        points=points,
+    )
+    if plot is not None:
+        from kinegraph.view.workspace import plot_workspace
+
+        plot_workspace(found, plot)
+    if json:
+        inside = found.dexterity[found.inside]
+        print_json(
+            {
+                "axes": {name: values.tolist() for name, values in found.axes.items()},
+                "verdict": found.verdict.tolist(),
+                "share": found.share,
+                "counts": found.counts(),
+                "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
+            }
+        )
+        return
+    typer.echo(str(found))
+
+
+def _poses(source: ModelSource, drives: list[str], json: bool) -> None:
+    from kinegraph.tasks.platforms.ring_poses import ring_poses
+
+    found = ring_poses(source.mechanism(), numbers_by_name(drives, "--drives"))
+    if not found:
+        raise TaskError("no pose of the ring was found for these drives: legs of these lengths may not fit together")
+    if json:
+        print_json({"poses": [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in found]})
+        return
+    rows = [(*(f"{x:.8g}" for x in one.ring.values()), str(one.hits)) for one in found]
+    show_table((*found[0].ring, "found"), rows)

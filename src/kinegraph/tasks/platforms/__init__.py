@@ -1,0 +1,1 @@
+"""Tasks of platforms: the workspace of the ring, and its poses for given drives."""

@@ -1,0 +1,222 @@
+"""The workspace of a platform: where its ring can be, and how far from a singular pose it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from kinegraph.compiler.load import MechanismSource
+from kinegraph.errors import TaskError
+from kinegraph.model.names import did_you_mean
+from kinegraph.tasks.platforms.legs import Floats, LegsInNumbers, platform_in
+
+#: Poses of one grid at most.
+MOST_POSES = 2_000_000
+
+
+class Verdict(IntEnum):
+    """Why a pose is inside the workspace or not."""
+
+    INSIDE = 0
+    OUT_OF_REACH = 1
+    STROKE = 2
+    TILT = 3
+    COLLISION = 4
+    SINGULAR = 5
+
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Verdict.INSIDE: "inside",
+    Verdict.OUT_OF_REACH: "a leg does not reach",
+    Verdict.STROKE: "a drive beyond its stroke",
+    Verdict.TILT: "a joint beyond its angle",
+    Verdict.COLLISION: "legs collide",
+    Verdict.SINGULAR: "too near a singular pose",
+}
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """What was found on a grid of poses.
+
+    axes: the varied coordinates and their values. verdict: a `Verdict` for every pose. dexterity: the distance from
+    singular poses, 1 to 0: the smallest over the largest singular value of the drives' lines, lengths measured in that
+    of the ring. drives: the driven coordinates, legs in the last index.
+    """
+
+    axes: Mapping[str, Floats]
+    verdict: npt.NDArray[np.int8]
+    dexterity: Floats
+    drives: Floats
+
+    @property
+    def inside(self) -> npt.NDArray[np.bool_]:
+        """Where the ring can be."""
+        return np.asarray(self.verdict == Verdict.INSIDE)
+
+    @property
+    def share(self) -> float:
+        """The part of the grid that is inside."""
+        return float(np.mean(self.inside))
+
+    def counts(self) -> dict[str, int]:
+        """How many poses got each verdict."""
+        return {one.meaning: int(np.sum(self.verdict == one)) for one in Verdict if np.any(self.verdict == one)}
+
+    def __str__(self) -> str:
+        spans = ", ".join(f"{name} from {values[0]:g} to {values[-1]:g}" for name, values in self.axes.items())
+        lines = [f"{self.verdict.size} poses, {spans}: {self.share:.1%} inside"]
+        lines += [f"  {meaning}: {count}" for meaning, count in self.counts().items()]
+        if np.any(self.inside):
+            found = self.dexterity[self.inside]
+            lines.append(f"  distance from singular poses inside: {found.min():.3g} to {found.max():.3g}")
+        return "\n".join(lines)
+
+
+def workspace(
+    mechanism: MechanismSource,
+    over: Mapping[str, tuple[float, float] | tuple[float, float, int]],
+    *,
+    at: Mapping[str, float] | None = None,
+    stroke: tuple[float, float] | None = None,
+    tilt: float | None = None,
+    radius: float = 0.0,
+    least: float = 0.0,
+    points: int = 41,
+) -> Workspace:
+    """Where the ring of a platform can be, over one to three of its coordinates.
+
+    over: from, to and perhaps the number of values of each; other coordinates of the ring as in `at`, or the model.
+    stroke: bounds of all drives. tilt: how far, in radians, a leg may lean from where it is at the start, in its joint
+    on the base. radius: of the legs, which must not touch. least: how far from singular poses the ring must stay.
+    """
+    found, platform = platform_in(mechanism)
+    legs = LegsInNumbers(found, platform)
+    axes = _axes(legs, over, points)
+    q = _poses(legs, axes, at or {})
+    drives = legs.drives(q)
+    verdict = np.zeros(len(q), dtype=np.int8)
+    dexterity = _dexterity(legs, q)
+
+    def judge(fault: npt.NDArray[np.bool_], one: Verdict) -> None:
+        verdict[(verdict == Verdict.INSIDE) & fault] = one
+
+    judge(~np.all(np.isfinite(drives), axis=1), Verdict.OUT_OF_REACH)
+    if stroke is not None:
+        judge(np.any((drives < stroke[0]) | (drives > stroke[1]), axis=1), Verdict.STROKE)
+    if tilt is not None:
+        judge(_lean(legs, q) > tilt, Verdict.TILT)
+    if radius > 0:
+        judge(_clearance(legs, q) < 2 * radius, Verdict.COLLISION)
+    judge(dexterity < least, Verdict.SINGULAR)
+    shape = tuple(len(values) for values in axes.values())
+    return Workspace(axes, verdict.reshape(shape), dexterity.reshape(shape), drives.reshape(*shape, -1))
+
+
+def _axes(
+    legs: LegsInNumbers, over: Mapping[str, tuple[float, float] | tuple[float, float, int]], points: int
+) -> dict[str, Floats]:
+    known = [legs.mechanism.layout.positions[place] for place in legs.ring_places]
+    if not 1 <= len(over) <= 3:
+        raise TaskError(f"a workspace goes over one to three coordinates of the ring, found {len(over)}")
+    found = {}
+    for name, (first, last, *count) in over.items():
+        if name not in known:
+            raise TaskError(f"{name} is no coordinate of the ring\n  {did_you_mean(name, known)}")
+        if not (np.isfinite(first) and np.isfinite(last)) or first >= last:
+            raise TaskError(f"{name} goes from {first} to {last}: give two numbers, the smaller one first")
+        found[name] = np.linspace(first, last, int(count[0]) if count else points)
+    if (size := int(np.prod([len(values) for values in found.values()]))) > MOST_POSES:
+        raise TaskError(f"a grid of {size} poses: at most {MOST_POSES}; take fewer points")
+    return found
+
+
+def _poses(legs: LegsInNumbers, axes: Mapping[str, Floats], at: Mapping[str, float]) -> Floats:
+    positions = legs.mechanism.layout.positions
+    start = legs.start.copy()
+    for name, value in at.items():
+        if name not in positions:
+            raise TaskError(f"{legs.mechanism.name} has no {name!r}\n  {did_you_mean(name, positions)}")
+        start[positions.index(name)] = value
+    grid = np.meshgrid(*axes.values(), indexing="ij")
+    q = np.tile(start, (grid[0].size, 1))
+    for name, values in zip(axes, grid, strict=True):
+        q[:, positions.index(name)] = values.ravel()
+    return _of_unit_length(legs, q)
+
+
+def _of_unit_length(legs: LegsInNumbers, q: Floats) -> Floats:
+    for start in legs.mechanism.layout.quaternions:
+        q[:, start : start + 4] /= np.linalg.norm(q[:, start : start + 4], axis=1, keepdims=True)
+    return q
+
+
+def _dexterity(legs: LegsInNumbers, q: Floats) -> Floats:
+    """Smallest over largest singular value of the drives' lines, each of unit length, by the ring's velocities."""
+    lines = legs.jacobian(q)
+    lines[:, :, 3:] /= legs.size
+    lines /= np.linalg.norm(lines, axis=2, keepdims=True)
+    fine = np.all(np.isfinite(lines), axis=(1, 2))
+    found = np.zeros(len(q))
+    if np.any(fine):
+        values = np.linalg.svd(lines[fine], compute_uv=False)
+        full = values.shape[1] >= lines.shape[2]
+        found[fine] = values[:, -1] / values[:, 0] if full else 0.0
+    return found
+
+
+def _directions(legs: LegsInNumbers, q: Floats) -> Floats:
+    starts, ends = legs.segments(q)
+    lines = ends - starts
+    return np.asarray(lines / np.linalg.norm(lines, axis=2, keepdims=True))
+
+
+def _lean(legs: LegsInNumbers, q: Floats) -> Floats:
+    """The largest angle by which a leg has turned from its direction at the start."""
+    first = _directions(legs, _of_unit_length(legs, legs.start[None].copy()))
+    return np.asarray(np.max(np.arccos(np.clip(np.sum(_directions(legs, q) * first, axis=2), -1, 1)), axis=1))
+
+
+def _clearance(legs: LegsInNumbers, q: Floats) -> Floats:
+    """The smallest distance of two legs that have no joint in common."""
+    starts, ends = legs.segments(q)
+    found = np.full(len(q), np.inf)
+    for a, b in combinations(range(starts.shape[1]), 2):
+        distance = segment_distance(starts[:, a], ends[:, a], starts[:, b], ends[:, b])
+        found = np.minimum(found, distance)
+    return found
+
+
+def segment_distance(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
+    """The distance of the segments from a to b and from c to d, row by row: inside both, or from an end."""
+    inner = _lines_distance(a, b, c, d)
+    ends = [_point_distance(a, c, d), _point_distance(b, c, d), _point_distance(c, a, b), _point_distance(d, a, b)]
+    return np.asarray(np.minimum.reduce([inner, *ends]))
+
+
+def _lines_distance(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
+    """Where the shortest way between the lines begins and ends inside both segments, its length; else infinity."""
+    u, v, w = b - a, d - c, a - c
+    uu, uv, vv, uw, vw = (np.sum(x * y, axis=1) for x, y in ((u, u), (u, v), (v, v), (u, w), (v, w)))
+    parallel = uu * vv - uv * uv
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s, t = (uv * vw - vv * uw) / parallel, (uu * vw - uv * uw) / parallel
+        gap = np.linalg.norm(w + s[:, None] * u - t[:, None] * v, axis=1)
+        inside = (s >= 0) & (s <= 1) & (t >= 0) & (t <= 1)
+    return np.where(inside, gap, np.inf)
+
+
+def _point_distance(p: Floats, a: Floats, b: Floats) -> Floats:
+    u = b - a
+    s = np.clip(np.sum((p - a) * u, axis=1) / np.sum(u * u, axis=1), 0, 1)
+    return np.asarray(np.linalg.norm(p - a - s[:, None] * u, axis=1))
