@@ -34,6 +34,7 @@ class BaseParameter:
 
     @property
     def name(self) -> str:
+        """What it is called."""
         return f"{self.what}:{self.link}"
 
     def __str__(self) -> str:

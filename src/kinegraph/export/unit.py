@@ -22,6 +22,7 @@ class Field:
 
     @property
     def size(self) -> int:
+        """How many numbers it holds."""
         return prod(self.shape)
 
 

@@ -93,6 +93,7 @@ class FloatArithmetic:
         self.values = values
 
     def symbol(self, symbol: Symbol) -> Any:
+        """The value of a symbol."""
         if symbol == PI:
             return np.float64(np.pi)
         if symbol.name not in self.values:
@@ -101,18 +102,23 @@ class FloatArithmetic:
         return np.asarray(nearest_double(value) if isinstance(value, int | Fraction) else value, dtype=np.float64)
 
     def number(self, value: Coefficient) -> Any:
+        """A rational number in this arithmetic."""
         return np.float64(nearest_double(value))
 
     def add(self, left: Any, right: Any) -> Any:
+        """The sum of two values."""
         return left + right
 
     def multiply(self, left: Any, right: Any) -> Any:
+        """The product of two values."""
         return left * right
 
     def power(self, base: Any, exponent: int) -> Any:
+        """A value to a whole power."""
         return base**exponent
 
     def function(self, name: str, arguments: Sequence[Any], angle: Callable[[], Any]) -> Any:
+        """A function of values."""
         return _FLOAT_FUNCTIONS[name](*arguments)
 
 
@@ -136,6 +142,7 @@ class BallArithmetic:
         self.values = values
 
     def symbol(self, symbol: Symbol) -> flint.arb:
+        """The value of a symbol."""
         if symbol == PI:
             return flint.arb.pi()
         if symbol.name not in self.values:
@@ -145,18 +152,23 @@ class BallArithmetic:
         return self.number(Fraction(value)) if finite else flint.arb.nan()
 
     def number(self, value: Coefficient) -> flint.arb:
+        """A rational number in this arithmetic."""
         return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
     def add(self, left: flint.arb, right: flint.arb) -> flint.arb:
+        """The sum of two values."""
         return left + right
 
     def multiply(self, left: flint.arb, right: flint.arb) -> flint.arb:
+        """The product of two values."""
         return left * right
 
     def power(self, base: flint.arb, exponent: int) -> flint.arb:
+        """A value to a whole power."""
         return base**exponent
 
     def function(self, name: str, arguments: Sequence[flint.arb], angle: Callable[[], Any]) -> flint.arb:
+        """A function of values."""
         first = arguments[0]
         if name == "reciprocal":
             return 1 / first

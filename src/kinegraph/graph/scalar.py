@@ -45,6 +45,7 @@ class Scalar:
 
     @property
     def is_zero(self) -> bool:
+        """Whether it is the number zero."""
         return self.index == self.builder.zero
 
     @property
@@ -103,12 +104,15 @@ class Scalar:
         return Scalar(self.builder, self.builder.apply(function, self.index, *(self._index(s) for s in more)))
 
     def sin(self) -> Scalar:
+        """Its sine."""
         return self.apply("sin")
 
     def cos(self) -> Scalar:
+        """Its cosine."""
         return self.apply("cos")
 
     def reciprocal(self) -> Scalar:
+        """One over it."""
         return self.apply("reciprocal")
 
     def _index(self, other: Scalar | Number) -> int:

@@ -27,13 +27,17 @@ class Expressions:
         raise NotImplementedError
 
     def add(self, left: Any, right: Any) -> Any:
+        """The sum of two values."""
         return left + right
 
     def multiply(self, left: Any, right: Any) -> Any:
+        """The product of two values."""
         return left * right
 
     def power(self, base: Any, exponent: int) -> Any:
+        """A value to a whole power."""
         return base**exponent
 
     def function(self, name: str, arguments: Sequence[Any], angle: Callable[[], Any]) -> Any:
+        """A function of values."""
         return (self._special.get(name) or getattr(self.library, name))(*arguments)

@@ -30,6 +30,7 @@ class BuildReport:
 
     @property
     def seconds(self) -> float:
+        """Seconds in all."""
         return self.emit + self.compile + self.load
 
 

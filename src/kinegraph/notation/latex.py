@@ -32,15 +32,18 @@ class Latex:
         self.mechanism = mechanism
 
     def symbol(self, symbol: Symbol) -> str:
+        """A symbol, as it is written."""
         return self._names[symbol]
 
     def label(self, label: Label) -> str:
+        """The name of an output."""
         stem = label.stem if len(label.stem) == 1 else rf"\mathrm{{{label.stem}}}"
         plain = re.fullmatch(r"[\d_]+|[A-Z]\d*", label.suffix)
         index = label.suffix.replace("_", ",") if plain else name_latex(label.suffix)
         return f"{stem}_{{{index}}}"
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
+        """The name of one entry of an output."""
         name = entry_name(output, indices, self.mechanism)
         text = self.symbol(name.variable) if name.variable else _quantity_latex(name)
         if not name.by:
@@ -50,22 +53,28 @@ class Latex:
         return rf"\frac{{\partial{order} {text}}}{{{below}}}"
 
     def number(self, size: Fraction) -> str:
+        """A number, as it is written."""
         return plain_number(size, r" \cdot 10^{{{}}}")
 
     def product(self, factors: Sequence[str]) -> str:
+        """Factors side by side."""
         return r"\,".join(factors)
 
     def quotient(self, above: str, below: Sequence[str]) -> str:
+        """One expression over another."""
         return rf"\frac{{{above}}}{{{self.product(below)}}}"
 
     def power(self, base: str, exponent: int) -> str:
+        """A power of an expression."""
         name = re.match(r"\\[a-z]+(?=[ (])", base)
         return f"{self.group(base) if name else base}^{{{exponent}}}"
 
     def group(self, text: str) -> str:
+        """An expression in parentheses."""
         return rf"\bigl({text}\bigr)" if r"\frac" in text else f"({text})"
 
     def function(self, name: str, arguments: Sequence[str]) -> str:
+        """A function of its arguments."""
         if name == "sqrt":
             return rf"\sqrt{{{arguments[0]}}}"
         if name == "abs":
@@ -76,6 +85,7 @@ class Latex:
         return f"{command}({', '.join(arguments)})"
 
     def sum(self, pieces: Sequence[Piece]) -> str:
+        """Terms with their signs."""
         return joined(pieces)
 
 

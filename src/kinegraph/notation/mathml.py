@@ -40,9 +40,11 @@ class MathMl:
             self._names[symbol] = name
 
     def symbol(self, symbol: Symbol) -> str:
+        """A symbol, as it is written."""
         return self._names.get(symbol) or symbol_mathml(symbol)
 
     def label(self, label: Label) -> str:
+        """The name of an output."""
         index = label.suffix.replace("_", ",")
         plain = index.replace(",", "").isdigit()
         return (
@@ -50,6 +52,7 @@ class MathMl:
         )
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
+        """The name of one entry of an output."""
         name = entry_name(output, indices, self.mechanism)
         text = self.symbol(name.variable) if name.variable else _quantity_mathml(name)
         if not name.by:
@@ -74,18 +77,23 @@ class MathMl:
         return None if "e" in rounded else rounded
 
     def product(self, factors: Sequence[str]) -> str:
+        """Factors side by side."""
         return f"<mrow>{_THIN.join(factors)}</mrow>" if len(factors) > 1 else factors[0]
 
     def quotient(self, above: str, below: Sequence[str]) -> str:
+        """One expression over another."""
         return f"<mfrac>{_row(above)}{_row(self.product(below))}</mfrac>"
 
     def power(self, base: str, exponent: int) -> str:
+        """A power of an expression."""
         return f"<msup>{_row(base)}<mn>{exponent}</mn></msup>"
 
     def group(self, text: str) -> str:
+        """An expression in parentheses."""
         return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>"
 
     def function(self, name: str, arguments: Sequence[str]) -> str:
+        """A function of its arguments."""
         if name == "sqrt":
             return f"<msqrt>{arguments[0]}</msqrt>"
         if name == "abs":
@@ -93,6 +101,7 @@ class MathMl:
         return f"<mrow><mi>{escape(name)}</mi>{self.group('<mo>,</mo>'.join(arguments))}</mrow>"
 
     def sum(self, pieces: Sequence[Piece]) -> str:
+        """Terms with their signs."""
         return "".join(
             (_MINUS if piece.negative else _PLUS if position else "") + piece.text
             for position, piece in enumerate(pieces)

@@ -23,12 +23,15 @@ class PlainText:
         self.mechanism = mechanism
 
     def symbol(self, symbol: Symbol) -> str:
+        """A symbol, as it is written."""
         return symbol.name
 
     def label(self, label: Label) -> str:
+        """The name of an output."""
         return str(label)
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
+        """The name of one entry of an output."""
         if self.mechanism is None or not indices:
             return f"{output}[{','.join(map(str, indices))}]" if indices else output
         name = entry_name(output, indices, self.mechanism)
@@ -40,26 +43,33 @@ class PlainText:
         return text
 
     def number(self, size: Fraction) -> str:
+        """A number, as it is written."""
         return plain_number(size)
 
     def product(self, factors: Sequence[str]) -> str:
+        """Factors side by side."""
         return "*".join(factors)
 
     def quotient(self, above: str, below: Sequence[str]) -> str:
+        """One expression over another."""
         return f"{above}/{below[0]}" if len(below) == 1 else f"{above}/({'*'.join(below)})"
 
     def power(self, base: str, exponent: int) -> str:
+        """A power of an expression."""
         return f"{base}^{exponent}"
 
     def group(self, text: str) -> str:
+        """An expression in parentheses."""
         return f"({text})"
 
     def function(self, name: str, arguments: Sequence[str]) -> str:
+        """A function of its arguments."""
         if name == "reciprocal":
             return f"1/({arguments[0]})"
         return f"{name}({', '.join(arguments)})"
 
     def sum(self, pieces: Sequence[Piece]) -> str:
+        """Terms with their signs."""
         return joined(pieces)
 
 

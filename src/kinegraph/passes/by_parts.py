@@ -84,6 +84,7 @@ class ByParts:
     name: str = "by_parts"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         top = top_of(graph, self.choice(graph))
         if not top:
             return graph

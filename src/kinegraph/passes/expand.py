@@ -25,6 +25,7 @@ class Expand:
     name: str = "expand"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         try:
             assembly = Assembly(graph, self.limits, self.ways)
         except TooLargeError:
@@ -44,6 +45,7 @@ class Analytic:
     name: str = "analytic"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         try:
             assembly = Assembly(graph, self.limits, self.ways)
         except TooLargeError:

@@ -17,6 +17,7 @@ class Inline:
     name: str = "inline"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         translation = to_system(graph)
         tidy(translation.system)
         return to_graph(translation)
@@ -29,4 +30,5 @@ class FastExtract:
     name: str = "fast_extract"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         return to_graph(factored(lambda: to_system(graph)))

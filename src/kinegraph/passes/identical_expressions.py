@@ -22,6 +22,7 @@ class IdenticalExpressions:
     name: str = "identical_expressions"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         translation = to_system(graph)
         while _merge(translation.system):
             tidy(translation.system)

@@ -30,6 +30,7 @@ class ExtractMonomials:
     name: str = "monomials"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         translation = to_system(graph)
         system = translation.system
         if sum(map(len, system.expressions.values())) > MOST_TERMS:

@@ -35,6 +35,7 @@ class FactorProducts:
     name: str = "products"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         translation = to_system(graph)
         system = translation.system
         if any(len(terms) > LONG for terms in system.expressions.values()):

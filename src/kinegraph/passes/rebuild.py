@@ -16,6 +16,7 @@ class Rebuild:
     name: str = "rebuild"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         builder = Builder()
         return builder.graph(moved(graph.outputs, transfer(graph, builder)))
 
@@ -27,5 +28,6 @@ class DeadCode:
     name: str = "dead_code"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         keep = [index for index, live in enumerate(graph.live) if live]
         return graph if len(keep) == len(graph) else renumber(graph, keep)

@@ -21,6 +21,7 @@ class Search:
     name: str = "search"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         translation = factored(lambda: to_system(graph))
         search(translation.system, self.budget, self.seed, self.annealing)
         return to_graph(translation)

@@ -25,6 +25,7 @@ class Sequence:
     steps: tuple[Pass, ...]
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         for step in self.steps:
             graph = step.apply(graph)
         return graph

@@ -43,6 +43,7 @@ class Stage:
     operations: Operations
 
     def as_data(self) -> dict[str, str | int]:
+        """As plain data."""
         return {"name": self.name, **counts(self.operations)}
 
 

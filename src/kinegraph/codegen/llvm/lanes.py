@@ -15,14 +15,17 @@ class Lanes:
 
     @property
     def type(self) -> str:
+        """The type of a value in all lanes."""
         return "double" if self.count == 1 else f"<{self.count} x double>"
 
     @property
     def integer(self) -> str:
+        """The type of an integer of a value's width, in all lanes."""
         return "i64" if self.count == 1 else f"<{self.count} x i64>"
 
     @property
     def condition(self) -> str:
+        """The type of a comparison's result."""
         return "i1" if self.count == 1 else f"<{self.count} x i1>"
 
     @property
@@ -32,6 +35,7 @@ class Lanes:
 
     @property
     def bytes(self) -> int:
+        """How many bytes a value takes."""
         return 8 * self.count
 
     def literal(self, value: float) -> str:

@@ -47,10 +47,12 @@ class Binding:
 
     @property
     def input_size(self) -> int:
+        """How many numbers all arguments have."""
         return sum(len(argument.symbols) for argument in self.arguments)
 
     @property
     def output_size(self) -> int:
+        """How many numbers all outputs have."""
         return sum(len(output.nodes) for output in self.graph.outputs)
 
 

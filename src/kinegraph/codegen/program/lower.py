@@ -61,12 +61,14 @@ class Lowering:
     # instructions
 
     def emit(self, op: Op, *operands: int, detail: int | float | str = "") -> int:
+        """Append an instruction and return its number."""
         deepest = max([self.depth[operand] for operand in operands], default=0)
         self.depth.append(deepest + _DEPTH.get(op, 1) if operands else 0)
         self.instructions.append(Instruction(op, operands, detail))
         return len(self.instructions) - 1
 
     def literal(self, value: float) -> int:
+        """The instruction of a number, one for each number."""
         key = float(value).hex()
         if key not in self.literals:
             self.literals[key] = self.emit(Op.LITERAL, detail=float(value))
@@ -81,6 +83,7 @@ class Lowering:
     # steps
 
     def step(self, step: Step) -> None:
+        """Lower one step of the schedule, and store the outputs it computes."""
         if isinstance(step, AngleGroup):
             self._angles(step)
             return

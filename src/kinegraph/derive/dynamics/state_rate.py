@@ -48,6 +48,7 @@ class Forces:
 
     @property
     def given(self) -> bool:
+        """Whether any force or input is given."""
         return bool(self.formulas or self.sampled)
 
     @property

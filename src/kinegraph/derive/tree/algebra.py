@@ -21,35 +21,43 @@ def vector(items: Sequence[Scalar]) -> Vector:
 
 
 def zero_vector(like: Scalar) -> Vector:
+    """Three zeros."""
     zero = like.number(0)
     return zero, zero, zero
 
 
 def unit_vector(like: Scalar, axis: int) -> Vector:
+    """The unit vector along an axis."""
     return vector([like.number(int(axis == i)) for i in range(3)])
 
 
 def identity(like: Scalar) -> Matrix:
+    """The unit matrix."""
     return unit_vector(like, 0), unit_vector(like, 1), unit_vector(like, 2)
 
 
 def plus(a: Vector, b: Vector) -> Vector:
+    """The sum of two vectors."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 def minus(a: Vector, b: Vector) -> Vector:
+    """The difference of two vectors."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 def times(scale: Scalar | int, a: Vector) -> Vector:
+    """A vector times a number."""
     return scale * a[0], scale * a[1], scale * a[2]
 
 
 def negative(a: Vector) -> Vector:
+    """The opposite vector."""
     return -a[0], -a[1], -a[2]
 
 
 def dot(a: Vector, b: Vector) -> Scalar:
+    """The scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
@@ -61,18 +69,22 @@ def sum_of_products(a: Sequence[Scalar], b: Sequence[Scalar], start: Scalar | No
 
 
 def cross(a: Vector, b: Vector) -> Vector:
+    """The vector product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 def transpose(m: Matrix) -> Matrix:
+    """The matrix with rows and columns exchanged."""
     return vector([r[0] for r in m]), vector([r[1] for r in m]), vector([r[2] for r in m])
 
 
 def apply(m: Matrix, a: Vector) -> Vector:
+    """A matrix times a vector."""
     return dot(m[0], a), dot(m[1], a), dot(m[2], a)
 
 
 def product(a: Matrix, b: Matrix) -> Matrix:
+    """The product of two matrices."""
     columns = transpose(b)
     return (
         vector([dot(a[0], c) for c in columns]),
@@ -121,6 +133,7 @@ class Symmetric(NamedTuple):
 
 
 def zero_symmetric(like: Scalar) -> Symmetric:
+    """A symmetric matrix of zeros."""
     return Symmetric(*([like.number(0)] * 6))
 
 
@@ -142,6 +155,7 @@ def outer_square(a: Vector) -> Symmetric:
 
 
 def scaled(scale: Scalar, s: Symmetric) -> Symmetric:
+    """A symmetric matrix times a number."""
     return Symmetric(*(scale * item for item in s))
 
 

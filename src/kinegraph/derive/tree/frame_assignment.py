@@ -40,12 +40,15 @@ class PlanarTurn:
     cosine: Scalar
 
     def outward(self, a: Vector) -> Vector:
+        """A vector in the parent's axes, seen along the turned axes."""
         return turn_vector(self.axis, -self.sine, self.cosine, a)
 
     def inward(self, a: Vector) -> Vector:
+        """A vector along the turned axes, in the parent's axes."""
         return turn_vector(self.axis, self.sine, self.cosine, a)
 
     def inward_symmetric(self, s: Symmetric) -> Symmetric:
+        """A symmetric matrix along the turned axes, in the parent's axes."""
         return turn_symmetric(self.axis, self.sine, self.cosine, s)
 
 
@@ -56,12 +59,15 @@ class MatrixTurn:
     matrix: Matrix
 
     def outward(self, a: Vector) -> Vector:
+        """A vector in the parent's axes, seen along the turned axes."""
         return apply(transpose(self.matrix), a)
 
     def inward(self, a: Vector) -> Vector:
+        """A vector along the turned axes, in the parent's axes."""
         return apply(self.matrix, a)
 
     def inward_symmetric(self, s: Symmetric) -> Symmetric:
+        """A symmetric matrix along the turned axes, in the parent's axes."""
         return congruence(self.matrix, s)
 
 
@@ -118,6 +124,7 @@ class Layout:
         return a
 
     def inward_symmetric(self, link: int, s: Symmetric) -> Symmetric:
+        """A symmetric matrix of a link's frame, in its parent."""
         for turn in reversed(self.link_frames[link].turns):
             s = turn.inward_symmetric(s)
         return s

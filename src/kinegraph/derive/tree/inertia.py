@@ -51,6 +51,7 @@ class MassMoments(NamedTuple):
 
 
 def no_mass(like: Scalar) -> MassMoments:
+    """The inertia of nothing."""
     return MassMoments(like.number(0), zero_vector(like), zero_symmetric(like))
 
 

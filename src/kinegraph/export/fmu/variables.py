@@ -41,6 +41,7 @@ class Variable:
 
     @property
     def variability(self) -> str:
+        """How it may change, in the words of FMI."""
         return "tunable" if self.causality is Causality.PARAMETER else "continuous"
 
     @property
@@ -60,14 +61,17 @@ class Variables:
 
     @property
     def outputs(self) -> list[int]:
+        """Those that are outputs."""
         return [index for index, one in enumerate(self.all) if one.causality is Causality.OUTPUT]
 
     @property
     def derivatives(self) -> list[int]:
+        """Those that are derivatives of states."""
         return [index for index, one in enumerate(self.all) if one.state is not None]
 
     @property
     def initial_unknowns(self) -> list[int]:
+        """Those that follow from the others at the start."""
         wanted = {*self.outputs, *self.derivatives}
         return [index for index, one in enumerate(self.all) if index in wanted and one.initial == "calculated"]
 

@@ -46,11 +46,13 @@ class FieldArithmetic:
         return [(1 - square) * scale % self.prime, *(2 * one * scale % self.prime for one in plane)]
 
     def symbol(self, symbol: Symbol) -> int:
+        """The value of a symbol."""
         if symbol in self._on_spheres:
             return self._on_spheres[symbol]
         return self.random("symbol", symbol.kind.value, symbol.name)
 
     def number(self, value: Coefficient) -> int:
+        """A rational number in this arithmetic."""
         if isinstance(value, int):
             return value % self.prime
         denominator = value.denominator
@@ -62,15 +64,19 @@ class FieldArithmetic:
         return value.numerator * inverse % self.prime
 
     def add(self, left: int, right: int) -> int:
+        """The sum of two values."""
         return (left + right) % self.prime
 
     def multiply(self, left: int, right: int) -> int:
+        """The product of two values."""
         return left * right % self.prime
 
     def power(self, base: int, exponent: int) -> int:
+        """A value to a whole power."""
         return pow(base, exponent, self.prime)
 
     def function(self, name: str, arguments: Sequence[int], angle: object = None) -> int:
+        """A function of values."""
         if name == "reciprocal":
             if arguments[0] == 0:
                 raise UnluckyPoint

@@ -32,18 +32,22 @@ class RootArithmetic:
         self._roots: dict[Element, Element] = {}
 
     def symbol(self, symbol: Symbol) -> Element:
+        """The value of a symbol."""
         return self.point.symbol(symbol)
 
     def number(self, value: Coefficient) -> int:
+        """A rational number in this arithmetic."""
         return self.point.number(value)
 
     def add(self, left: Element, right: Element) -> Element:
+        """The sum of two values."""
         if isinstance(left, int) and isinstance(right, int):
             return (left + right) % self.prime
         (a, b), (c, d) = _parts(left), _parts(right)
         return self._element(a + c, b + d)
 
     def multiply(self, left: Element, right: Element) -> Element:
+        """The product of two values."""
         if isinstance(left, int):
             if isinstance(right, int):
                 return left * right % self.prime
@@ -55,6 +59,7 @@ class RootArithmetic:
         return self._element(a * c - b * d, a * d + b * c)
 
     def power(self, base: Element, exponent: int) -> Element:
+        """A value to a whole power."""
         if isinstance(base, int):
             return pow(base, exponent, self.prime)
         result: Element = 1
@@ -66,6 +71,7 @@ class RootArithmetic:
         return result
 
     def function(self, name: str, arguments: Sequence[Element], angle: object = None) -> Element:
+        """A function of values."""
         first = arguments[0]
         if name == "reciprocal":
             return self._inverse(first)

@@ -55,6 +55,7 @@ class TrigonometricIdentities:
     name: str = "trigonometric_identities"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         translation = to_system(graph)
         if sum(map(len, translation.system.expressions.values())) > MOST_TERMS:
             return graph

@@ -18,6 +18,7 @@ class ShareAngles:
     name: str = "share_angles"
 
     def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
         translation = to_system(graph)
         angles = _angles(translation)
         _flatten(translation, angles)

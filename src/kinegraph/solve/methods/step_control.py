@@ -101,6 +101,7 @@ class Adaptive:
 
     @property
     def longest(self) -> float:
+        """The longest step that may be taken."""
         return inf if self.max_step is None else self.max_step
 
 

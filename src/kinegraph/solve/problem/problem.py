@@ -94,6 +94,7 @@ class Signals:
 
     @classmethod
     def none(cls) -> Signals:
+        """No signals at all."""
         return cls(np.zeros(2), np.zeros((1, 0, 4)))
 
     def values(self, times: Floats) -> Floats:

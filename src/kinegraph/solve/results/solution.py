@@ -36,6 +36,7 @@ class Check:
 
     @property
     def passed(self) -> bool:
+        """Whether the error is acceptable; so it is where no limit is known."""
         return self.limit is None or self.error <= self.limit
 
     def __str__(self) -> str:

@@ -51,6 +51,7 @@ class StoredPart:
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
+        """What a program of it takes."""
         return _arguments(self.graph, self.values)
 
 

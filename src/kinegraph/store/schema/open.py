@@ -41,6 +41,7 @@ class Store:
 
     @property
     def is_sqlite(self) -> bool:
+        """Whether it is a file of SQLite, and not a server."""
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
