@@ -17,6 +17,8 @@ from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
 
 #: x'' = -x, in either form.
 OSCILLATOR = RightHandSide(lambda x: [x[1], -x[0]], ("x", "v"), jacobian=lambda x: [0.0, 1.0, -1.0, 0.0])
+#: The same as a residual of [y, t, y', c], with its matrix d/dy + c d/dy'.
+RESIDUAL = RightHandSide(lambda x: [x[3] - x[1], x[4] + x[0]], ("x", "v"), jacobian=lambda x: [x[5], -1.0, 1.0, x[5]])
 CONTROLS = {"fixed_step": FixedStep(1e-2), "adaptive": Adaptive(1e-8)}
 
 
@@ -24,7 +26,8 @@ CONTROLS = {"fixed_step": FixedStep(1e-2), "adaptive": Adaptive(1e-8)}
 @pytest.mark.parametrize("control", CONTROLS)
 def test_a_method_takes_the_controllers_it_says(method, control):
     solver = method.solver()
-    problem = CauchyProblem(OSCILLATOR, np.array([1.0, 0.0]), 0.0, 1.0, native=False)
+    system = RESIDUAL if solver.capabilities.form is StateForm.MULTIPLIERS else OSCILLATOR
+    problem = CauchyProblem(system, np.array([1.0, 0.0]), 0.0, 1.0, native=False)
     if not getattr(solver.capabilities, control):
         with pytest.raises(SolveError, match=f"{solver.name}.*: give"):
             solver.integrate(problem, CONTROLS[control])

@@ -54,7 +54,7 @@ def run(
     stop: Annotated[
         list[str] | None, typer.Option("--stop", metavar="NAME=FORMULA", help="Stop when a formula passes zero.")
     ] = None,
-    method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams or bdf.")] = "dop853",
+    method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams, bdf or ida.")] = "dop853",
     rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-8,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance per step.")] = None,
     step: Annotated[float | None, typer.Option(help="Length of fixed steps (rk4, symplectic), in seconds.")] = None,

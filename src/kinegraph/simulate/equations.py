@@ -163,11 +163,11 @@ class Equations(ABC):
 
     def slope_function(self, graph: Graph, native: bool) -> Kernel:
         """A graph as a function of x, followed by the rates of y and of the inputs."""
-        return _function(graph, [Argument("x", self.symbols), Argument("rates", self.rate_symbols)], native)
+        return kernel_of_graph(graph, [Argument("x", self.symbols), Argument("rates", self.rate_symbols)], native)
 
     def function(self, graph: Graph, native: bool) -> Kernel:
         """A graph as a function of the one argument x: machine code, or interpreted."""
-        return _function(graph, [Argument("x", self.symbols)], native)
+        return kernel_of_graph(graph, [Argument("x", self.symbols)], native)
 
     def _arguments(self) -> list[Argument]:
         """x in its parts, so that batch code can take each from an array of its own."""
@@ -180,13 +180,13 @@ class Equations(ABC):
         """The right-hand side; with its Jacobian if it is wanted."""
         whole = [Argument("x", self.symbols)]
         return RightHandSide(
-            code=_function(self.rate, self._arguments(), native),
+            code=kernel_of_graph(self.rate, self._arguments(), native),
             names=self.names,
             inputs=len(self.forces.sampled),
             parameters=len(self.runtime) + len(self.flags),
             quaternions=self.mechanism.layout.quaternions,
-            jacobian=_function(self.rate_jacobian(), whole, native) if jacobian else 0,
-            projection=0 if self.returned is None else _function(self.returned, whole, native),
+            jacobian=kernel_of_graph(self.rate_jacobian(), whole, native) if jacobian else 0,
+            projection=0 if self.returned is None else kernel_of_graph(self.returned, whole, native),
             rows=self.rows,
         )
 
@@ -366,7 +366,8 @@ def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbo
     return symbol
 
 
-def _function(graph: Graph, arguments: Sequence[Argument], native: bool) -> Kernel:
+def kernel_of_graph(graph: Graph, arguments: Sequence[Argument], native: bool) -> Kernel:
+    """A graph as machine code, or interpreted."""
     if not native:
         return InterpretedKernel(graph, arguments)
     return compile_graph(reduced(graph), arguments)

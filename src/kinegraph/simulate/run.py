@@ -18,6 +18,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, check_rows, initial_values, seconds
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
+from kinegraph.simulate.constraints.index_two import IndexTwoForm
 from kinegraph.simulate.contacts.checks import contact_checks
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.task import ContactTask
@@ -30,6 +31,7 @@ from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, 
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
+from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.events import Event
@@ -67,7 +69,7 @@ def simulate(
 ) -> Solution:
     """Run a mechanism for `duration` seconds.
 
-    method: rk4, dopri5, dop853, symplectic, adams or bdf, or an integrator object.
+    method: rk4, dopri5, dop853, symplectic, adams, bdf or ida, or an integrator object.
     initial: coordinates (`q1`), velocities (`q1'`) and quasi-velocities that differ from the model's initial values;
         or an array of all positions and velocities.
     parameters: values that differ from the model's.
@@ -114,6 +116,8 @@ def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None) -> type[Eq
     """The equations of motion in the form a run of this mechanism takes."""
     if mechanism.contacts:
         return OpenForm
+    if solver.capabilities.form is StateForm.MULTIPLIERS:
+        return IndexTwoForm
     return LoopedForm if takes_loops(mechanism, solver, loops) else FORMS[solver.capabilities.form]
 
 

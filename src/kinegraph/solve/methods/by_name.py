@@ -17,6 +17,7 @@ class Method(Enum):
     SYMPLECTIC = "symplectic"
     ADAMS = "adams"
     BDF = "bdf"
+    IDA = "ida"
 
     @classmethod
     def named(cls, name: str) -> Method:
@@ -30,6 +31,7 @@ class Method(Enum):
     def solver(self) -> Solver:
         """The integrator with its usual settings."""
         from kinegraph.solve.methods.cvode import Cvode, Formula
+        from kinegraph.solve.methods.ida import Ida
         from kinegraph.solve.methods.runge_kutta import RungeKutta
         from kinegraph.solve.methods.symplectic import Symplectic
         from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4
@@ -47,6 +49,8 @@ class Method(Enum):
                 return Cvode(Formula.ADAMS)
             case Method.BDF:
                 return Cvode(Formula.BDF)
+            case Method.IDA:
+                return Ida()
 
 
 def method_table() -> str:

@@ -15,6 +15,8 @@ class StateForm(Enum):
 
     VELOCITIES = "q, v"
     MOMENTA = "q, p"
+    #: Residuals of positions, velocities and multipliers together.
+    MULTIPLIERS = "q, v, multipliers"
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ class RightHandSide:
     jacobian: code of a kernel x -> df/dy, row by row; 0 if there is none.
     projection: code of a kernel x -> y and pivots, one Newton step onto the constraints; 0 if there are none.
     rows: names of the constraints' rows that have a pivot, each between 0 (singular) and 1.
+    algebraic: entries of y that have no rate. With StateForm.MULTIPLIERS code is a residual of [x, y', c] and jacobian
+    its matrix d/dy + c d/dy'.
     """
 
     code: Function
@@ -56,6 +58,7 @@ class RightHandSide:
     jacobian: Function = 0
     projection: Function = 0
     rows: tuple[str, ...] = ()
+    algebraic: tuple[str, ...] = ()
 
     def __getstate__(self) -> dict[str, object]:
         refuse_addresses((self.code, self.jacobian, self.projection))

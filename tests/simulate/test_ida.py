@@ -1,0 +1,59 @@
+"""IDA on the stabilised index-2 form: the same motion as by projection, with multipliers as unknowns of their own."""
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.derive.dynamics.state_rate import NO_FORCES
+from kinegraph.errors import SolveError
+from kinegraph.simulate.constraints.index_two import IndexTwoForm
+from tests.export.test_fmu_loops import SWING
+
+MODELS = {"four-bar": 1.0, "knife-edge": 1.0, "swing": 1.0, "double-pendulum": 1.0}
+
+
+def mechanism_of(name):
+    return kg.parse(SWING) if name == "swing" else kg.load(name)
+
+
+@pytest.mark.parametrize(("name", "duration"), MODELS.items())
+def test_the_motion_is_that_of_other_methods(name, duration):
+    mechanism = mechanism_of(name)
+    wanted = kg.simulate(mechanism, duration, rtol=1e-11, atol=1e-12, grid=5, native=False)
+    found = kg.simulate(mechanism, duration, method="ida", rtol=1e-8, atol=1e-9, grid=5, native=False)
+    assert found.status.name == "FINISHED"
+    np.testing.assert_array_equal(found.t, wanted.t)
+    for column in (*wanted.positions, *wanted.velocities):
+        np.testing.assert_allclose(found[column], wanted[column], atol=1e-5, err_msg=column)
+    assert found.drift["position"] < 1e-10 and found.drift.get("position integrating", 0) < 1e-7
+
+
+def test_residual_vanishes_along_the_motion():
+    """At a state with its accelerations, multipliers and no correction every equation holds."""
+    mechanism = kg.load("four-bar")
+    form = IndexTwoForm(mechanism, {}, NO_FORCES)
+    place = kg.assemble(mechanism, {"crank": 1, "crank'": 2})
+    y = form.pack(place.q, place.v, np.zeros(0))
+    accelerations = kg.compile(mechanism, "qdd")(place.q, place.v, np.zeros(3))
+    slopes = [*place.v, *accelerations, *np.zeros(len(y) - 6)]
+    values = dict(zip((one.name for one in form.state_symbols), y, strict=True))
+    values |= zip((one.name for one in form.slope_symbols), slopes, strict=True)
+    found = kg.interpret(form.residual, values)["residual"]
+    assert len(found) == len(y) and np.max(np.abs(found)) < 1e-12
+
+
+def test_own_steps_forces_and_elements():
+    """Steps of its own are saved; forces in joints and the energy they give are integrated along."""
+    options = {"inputs": {"crank": "0.5*sin(3*t)"}, "rtol": 1e-8, "atol": 1e-9, "native": False}
+    run = kg.simulate("four-bar", 0.5, method="ida", grid=None, **options)
+    wanted = kg.simulate("four-bar", 0.5, grid=[0, 0.5], **options)
+    assert len(run.t) > 20 and run.t[-1] == 0.5
+    assert run["crank"][-1] == pytest.approx(wanted["crank"][-1], abs=1e-6)
+    assert run.drift["energy"] < 1e-6
+
+
+def test_what_it_cannot_do_is_said():
+    with pytest.raises(SolveError, match="IDA finds no events"):
+        kg.simulate("four-bar", 1, method="ida", events={"low": "crank"})
+    with pytest.raises(SolveError, match="IDA chooses its steps itself"):
+        kg.simulate("four-bar", 1, method="ida", step=0.01, native=False)
