@@ -36,7 +36,7 @@ _SLOPE = Symbol(Kind.INPUT, "slope of rates")
 
 
 class IndexTwoForm(VelocityForm):
-    """y = [q, v, integrals, lambda, mu, accounts]; what is zero is a residual in y and y'."""
+    """y = [q, v, integrals, lambda, mu, balances]; what is zero is a residual in y and y'."""
 
     @property
     def returned(self) -> Graph | None:
@@ -53,8 +53,8 @@ class IndexTwoForm(VelocityForm):
         return tuple(Symbol(Kind.INPUT, f"{word}:{row}") for word in words for row in self.rows)
 
     def _placed(self, first: Sequence[_T], between: Sequence[_T]) -> tuple[_T, ...]:
-        """Entries of q, v, integrals and accounts with others before the accounts."""
-        end = len(first) - len(self.accounts)
+        """Entries of q, v, integrals and balances with others before the balances."""
+        end = len(first) - len(self.balances)
         return (*first[:end], *between, *first[end:])
 
     @property
@@ -105,12 +105,12 @@ class IndexTwoForm(VelocityForm):
 
     @cached_property
     def _motion(self) -> Graph:
-        """Rates of q, integrals and accounts, with accelerations as symbols."""
+        """Rates of q, integrals and balances, with accelerations as symbols."""
         mechanism = self.mechanism
         builder = Builder()
         names = [builder.symbol(Kind.ACCELERATION, name) for name in mechanism.layout.accelerations]
         graphs = [builder.graph([Output("qdd", (len(names),), tuple(names))])]
-        if DISSIPATED in self.accounts:
+        if DISSIPATED in self.balances:
             graphs.append(Chain(request_of(mechanism, "power", parameters=self.bound)).chosen().graph)
         return state_rate(mechanism, join(graphs), self.bound, self.forces)
 
