@@ -43,10 +43,10 @@ class ContactSystem:
         """How many events are the user's."""
         return len(self.user_events)
 
-    def settle(self, time: float, state: Floats, before: Mode | None, ended: frozenset[str]) -> Settled:
+    def settle(self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float) -> Settled:
         """The mode to go on with; contacts whose gap ended the one before have closed."""
         due = frozenset(k for k, name in enumerate(self.names) if closing(name) in ended)
-        return settle(self.contacts, time, state, before, due)
+        return settle(self.contacts, time, state, before, due, coarse)
 
     @property
     def stops(self) -> frozenset[str]:

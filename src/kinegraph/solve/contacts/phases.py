@@ -28,6 +28,7 @@ _MOST_PHASES = 1_000_000
 _MOST_AT_ONCE = 100  # phases without any time
 _FIRST, _LONGEST = 1 / 8, 1 / 8  # steps of a rebound, of the time it takes
 _PART = 1e-9  # of its height, that a step may miss
+_BLOCK, _MOMENT = 100, 1e-7  # phases, and the part of the run within which they do not get on
 
 
 class ModalSystem(Protocol):
@@ -45,8 +46,9 @@ class ModalSystem(Protocol):
     def stops(self) -> frozenset[str]:
         """Events of the user that stop the run."""
 
-    def settle(self, time: float, state: Floats, before: Mode | None, ended: frozenset[str]) -> Settled:
-        """The mode to go on with; `ended` are the events that ended the one before."""
+    def settle(self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float) -> Settled:
+        """The mode to go on with; `ended` are the events that ended the one before, `coarse` is one unless modes
+        follow each other without getting on."""
 
     def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
         """The state that events of the user lead to, if these are among those that ended a phase."""
@@ -77,6 +79,16 @@ class _Record:
         self.events.extend(one for one in run.events if one.name in own)
         total = {name: getattr(self.cost, name) + value for name, value in vars(run.statistics).items()}
         self.cost = Statistics(**total)
+
+    def coarse(self, span: tuple[float, float]) -> float:
+        """One, and ten times more for every hundred phases within a moment."""
+        last = self.phases[-1].start if self.phases else span[0]
+        within, blocks = _MOMENT * (span[1] - span[0]), 0
+        while (blocks + 1) * _BLOCK <= len(self.phases):
+            if last - self.phases[-(blocks + 1) * _BLOCK].start > (blocks + 1) * within:
+                break
+            blocks += 1
+        return 10.0**blocks
 
     def settle(self, system: ModalSystem, settled: Settled, time: float, state: Floats) -> None:
         """Note a new phase, and what led to it."""
@@ -126,7 +138,7 @@ def integrate_phases(
     with progress:
         while True:
             try:
-                settled = _settled(system, time, state, mode, ended, at_once)
+                settled = _settled(system, time, state, mode, ended, record.coarse(span), at_once)
             except ContactTrouble as trouble:
                 return record.run(Ending(Status.CONTACT, time, detail=str(trouble)), (time, state), _is_grid(save))
             record.settle(system, settled, time, state)
@@ -148,11 +160,17 @@ def _is_grid(save: Save) -> bool:
 
 
 def _settled(
-    system: ModalSystem, time: float, state: Floats, mode: Mode | None, ended: frozenset[str], at_once: int
+    system: ModalSystem,
+    time: float,
+    state: Floats,
+    mode: Mode | None,
+    ended: frozenset[str],
+    coarse: float,
+    at_once: int,
 ) -> Settled:
     if at_once > _MOST_AT_ONCE:
         raise ContactTrouble(Trouble.CHATTER, system.names)
-    return system.settle(time, state, mode, ended)
+    return system.settle(time, state, mode, ended, coarse)
 
 
 def _phase(

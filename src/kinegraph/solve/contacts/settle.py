@@ -24,6 +24,7 @@ _STILL = 1e-12  # of what a velocity is the sum of: zero
 _SUDDEN = 1e-14  # of the run: what forces bring about in this time is nothing
 _ACCUMULATED = 1e-11  # of the run: rebounds that are over within this time are not taken
 _RESOLVED = 16 * 2.2e-16  # of what a gap is the difference of: rebounds that stay below are not taken
+_UNRESOLVED = 5e-17  # the same for coordinates of size one, whose sines and sums are rounded
 _PENETRATES = 1e-8
 _MOST_TRIES = 8
 
@@ -69,10 +70,18 @@ class _Course:
 
 
 def settle(
-    contacts: ContactSet, time: float, state: Floats, before: Mode | None, due: frozenset[int] = frozenset()
+    contacts: ContactSet,
+    time: float,
+    state: Floats,
+    before: Mode | None,
+    due: frozenset[int] = frozenset(),
+    coarse: float = 1.0,
 ) -> Settled:
-    """The mode of a state; `before` is the mode the run comes from, None at its beginning. due: contacts whose
-    conditions ended that mode."""
+    """The mode of a state; `before` is the mode the run comes from, None at its beginning.
+
+    due: contacts whose conditions ended that mode. coarse: how much larger than usual rebounds may be that are not
+    taken, where rounding keeps them from becoming smaller.
+    """
     first = contacts.look(time, state)
     if before is None:
         _require_apart(contacts, first)
@@ -88,7 +97,7 @@ def settle(
         if found is None:
             first = _jam(contacts, course, view, still, resting)
             course.beginning = course.state
-        elif _capture(contacts, course, view, found, touching, resting):
+        elif _capture(contacts, course, view, found, touching, resting, coarse):
             course.state = course.beginning
         else:
             modes = modes_of(contacts, view, still, noise, touching, resting, found)
@@ -169,14 +178,15 @@ def _capture(
     found: Response,
     touching: Sequence[int],
     resting: Sequence[int],
+    coarse: float,
 ) -> bool:
     """Find rebounds whose sequence is over in a moment; from now on they are none. Whether there were any."""
     captured = False
     for k, speed, back in _rebounds(contacts, view, found, touching, resting):
         rebound = _rebound(speed, back)
         left = rebound.time / max(1.0 - contacts.restitution[k], 1e-300)
-        small = left < _ACCUMULATED * contacts.duration or rebound.height < _RESOLVED * view.spans[k]
-        if course.hit and small:
+        hidden = coarse * (_RESOLVED * view.spans[k] + _UNRESOLVED * view.reaches[k])
+        if course.hit and (left < _ACCUMULATED * contacts.duration or rebound.height < hidden):
             course.captured.add(k)
             course.rest_at[k] = course.time + (left if left < 1e-6 * contacts.duration else 0.0)
             captured = True
