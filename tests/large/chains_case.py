@@ -7,15 +7,23 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.bench.linkages.long_loops import residual
+from kinegraph.bench.linkages.parallel_chains import polygon
+from kinegraph.errors import KernelError
+from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.chains.exchange import Threads
 from kinegraph.large.chains.system import ChainSystem
 from kinegraph.model.mechanism import Mechanism
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.derive.constraints.rings import ring
 
 PLATFORM = """
     model platform;
@@ -84,6 +92,37 @@ def pivots(name: str) -> dict[str, Any]:
     return {"difference": float(np.max(np.abs(found - wanted[: len(found)])))}
 
 
+def bars(mechanism: Mechanism) -> dict[str, Any]:
+    """A planar loop bar by bar beside graphs: accelerations and pivots."""
+    q, v, tau = state(mechanism)
+    system = ClosedSystem(mechanism)
+    wanted = kg.compile(mechanism, "qdd", loops=False)(q, v, tau)
+    found = system.qdd(q, v, tau)
+    pivots = np.asarray(kg.compile(mechanism, "pivots", loops=False)(q))
+    return {
+        "code": system.code,
+        "difference": float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))),
+        "pivots": float(np.max(np.abs(system.pivots(q) - pivots))),
+    }
+
+
+def long_loop(joints: int) -> dict[str, Any]:
+    """What the equations of a long loop miss, bar by bar and by chains; relative to the largest force."""
+    return {
+        code: residual(f"loop-{joints}", code == "bars", polygon(joints), np.random.default_rng(3))
+        for code in ("bars", "chains")
+    }
+
+
+def refused() -> dict[str, str]:
+    """What is said of a singular position."""
+    try:
+        ClosedSystem(kg.library.mechanism("loop-4")).qdd(np.zeros(3), np.zeros(3), np.zeros(3))
+    except KernelError as error:
+        return {"said": str(error)}
+    return {"said": ""}
+
+
 def singular() -> dict[str, Any]:
     """The pivots of a loop in a stretched position."""
     mechanism = kg.library.mechanism("loop-4")
@@ -104,6 +143,12 @@ def main() -> None:
         "gimbal on its top": lambda: compared(gimbal, body="Top"),
         "pivots": lambda: pivots("loop-9"),
         "singular": singular,
+        "refused": refused,
+        "bars": lambda: bars(kg.library.mechanism("loop-9")),
+        "unequal bars": lambda: bars(ring(4, 3)),
+        "bars about y": lambda: bars(ring(3, 3, "y")),
+        "bars closed on the ground": lambda: bars(ring(5, 0)),
+        "long": lambda: long_loop(300),
     }
     print(json.dumps({name: run() for name, run in cases.items()}))
 

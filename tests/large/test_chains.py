@@ -64,6 +64,21 @@ def test_a_singular_position_has_a_pivot_of_nothing(found: Any) -> None:
     assert not found["singular"]["pivot"] > 1e-14
 
 
+@pytest.mark.parametrize("case", ["bars", "unequal bars", "bars about y", "bars closed on the ground"])
+def test_planar_loops_bar_by_bar(found: Any, case: str) -> None:
+    assert found[case]["code"] == "bars"
+    assert found[case]["difference"] < 1e-11
+    assert found[case]["pivots"] < 1e-12
+
+
+def test_long_loops_fulfil_their_equations(found: Any) -> None:
+    assert max(found["long"].values()) < 1e-10
+
+
+def test_a_singular_position_is_refused_by_name(found: Any) -> None:
+    assert "singular" in found["refused"]["said"] and "middle." in found["refused"]["said"]
+
+
 def test_what_loops_over_chains_cannot_do_is_said() -> None:
     with pytest.raises(KernelError, match="s is no linear spring"):
         text = kg.library.text("loop-5").replace("loop", "spring s | on(a1), stiffness(1), rest(0);\nloop", 2)

@@ -1,9 +1,10 @@
 """Accelerations of closed loops beside Pinocchio C++, in one run.
 
-    kinegraph bench closed-loops [--sizes 4,8,16]
+    kinegraph bench closed-loops [--sizes 4,8,16,64,256,1000,10000,100000]
 
-A planar loop of N joints. Pinocchio computes with the faster of `constraintDynamics` and `lcaba`, cut in the middle or
-at the end, compiled with clang where there is one. Only the ratio means something on a busy machine.
+A planar loop of N joints: straight code up to N = 300, loops over bars beyond, without Pinocchio. That computes with
+the faster of `constraintDynamics` and `lcaba`, cut in the middle or at the end, compiled with clang where there is one.
+Only the ratio means something on a busy machine.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.bench.linkages import long_loops
+from kinegraph.bench.linkages.parallel_chains import polygon
 from kinegraph.bench.peers.sides.build import Unavailable, cpp_compiler, cpu_model, pinocchio_options, shared_library
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.load import load
 from kinegraph.jit.kernel import Kernel
 from kinegraph.solve.problem.problem import Floats
 
-SIZES = (4, 8, 16)
+SIZES = (4, 8, 16, 64, 256, 1000, 10_000, 100_000)
+_STRAIGHT = 300  # joints; longer loops are computed by loops over bars
 _ROWS = 16
 _ROUNDS = 30
 _PROXIMAL = (1e-8, 5)  # a planar loop has a redundant row in space: without a proximal term the result is not a number
@@ -46,19 +50,19 @@ class Measured:
 def main(sizes: Sequence[int] = SIZES) -> None:
     """Measure and print a table."""
     print(f"accelerations of a planar loop of N joints, ns a call; {cpu_model()}")
-    print(f"{'N':>4} {'Kinegraph':>10} {'Pinocchio':>10} {'ratio':>7}  variant, largest relative difference")
+    print(f"{'N':>6} {'Kinegraph':>10} {'Pinocchio':>10} {'ratio':>7}  variant, largest relative difference")
     for joints in sizes:
-        one = measured(joints)
-        peer = "missing" if one.peer is None else f"{one.peer:.0f}"
+        one = measured(joints) if joints <= _STRAIGHT else long_measured(joints)
+        peer = "-" if one.peer is None else f"{one.peer:.0f}"
         ratio = "" if one.ratio is None else f"{one.ratio:.1f}"
         difference = "" if one.difference is None else f", {one.difference:.1e}"
-        print(f"{one.joints:>4} {one.own:>10.0f} {peer:>10} {ratio:>7}  {one.variant}{difference}", flush=True)
+        print(f"{one.joints:>6} {one.own:>10.0f} {peer:>10} {ratio:>7}  {one.variant}{difference}", flush=True)
 
 
 def measured(joints: int) -> Measured:
     """Both sides at the same states, in turns."""
     rows = _states(joints)
-    kernel = compile(f"loop-{joints}", "qdd")
+    kernel = compile(f"loop-{joints}", "qdd", loops=False)
     own = _own_timer(kernel, rows)
     try:
         peers = _peers(joints, rows)
@@ -73,6 +77,13 @@ def measured(joints: int) -> Measured:
     found = np.array([peers[f"middle cut, {name.split(', ')[1]}"].accelerations(row) for row in rows])
     difference = float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted)))
     return Measured(joints, best, least[name], name, difference)
+
+
+def long_measured(joints: int) -> Measured:
+    """A long loop, bar by bar, at one state; in place of a difference, what the equations of motion miss."""
+    own = long_loops.measured(joints, np.array(polygon(joints)))
+    note = f"lowest pivot {own.pivot:.1e}, equations fulfilled to"
+    return Measured(joints, own.nanoseconds, None, note, own.residual)
 
 
 def _states(joints: int) -> Floats:

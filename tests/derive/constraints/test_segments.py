@@ -18,35 +18,9 @@ from kinegraph.graph.node import Graph
 from kinegraph.graph.proof.prove import prove
 from kinegraph.jit.kernel import KernelOptions, compile_graph
 from kinegraph.model.mechanism import Mechanism
+from tests.derive.constraints.rings import ring
 
 QUANTITIES = "qdd,multipliers,pivots"
-
-
-def ring(left: int, right: int, axis: str = "z", seed: int = 1) -> Mechanism:
-    """A planar loop of unequal bars; centres of mass beside the bars, one joint turns the other way."""
-    random = np.random.default_rng(seed)
-    along, across = {"x": "yz", "y": "zx", "z": "xy"}[axis]
-
-    def bar(name: str, base: str, shift: str, angle: str, length: float) -> str:
-        mass, inertia = random.uniform(0.5, 2, 2).round(2)
-        centre = f"S{along}({length / 2:.3f}), S{across}({random.uniform(-0.1, 0.1):.3f})"
-        return f"{name}{base} | {shift}R{axis}({angle}) | {centre}, m({mass}), J{axis}({inertia / 10:.3f});"
-
-    lines, names, total = [], [], 0.0
-    ends: list[str] = []
-    for chain, count, first in (("A", left, ""), ("B", right, f"S{along}(1), ")):
-        base, shift = "", first
-        for i in range(1, count + 1):
-            length = round(float(random.uniform(0.8, 1.2)), 2)
-            name = f"{chain.lower()}{i}"
-            names.append(f"{name} = {0.4 if i == 1 else -0.1 if chain == 'A' else 0.2}")
-            lines.append(bar(f"{chain}{i}", base, shift, f"-{name}" if i == 2 and chain == "A" else name, length))
-            base, shift = f"~{chain}{i}", f"S{along}({length}), "
-            total += length
-        ends.append(f"{chain}{count}: S{along}(0.7)" if count else f"S{along}(1.3)")
-    gravity = ", ".join("-9.81" if letter == across else "0" for letter in "xyz")
-    closing = f"loop pin | spherical | {ends[0]} | {ends[1]};"
-    return kg.parse("\n".join([f"gravity {gravity};", f"coordinates {', '.join(names)};", *lines, closing]))
 
 
 def graph(mechanism: Mechanism, segment: int) -> Graph:

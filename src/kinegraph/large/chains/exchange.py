@@ -98,6 +98,11 @@ class Ranks:
         for number in numbers[0]:
             work(number)
 
+    def begin(self) -> None:
+        """Wait for all ranks, and count from here."""
+        self.communicator.Barrier()
+        self.traffic = Traffic()
+
     def total(self, values: Floats) -> None:
         from mpi4py import MPI  # an extra: only who computes on ranks has it
 

@@ -45,6 +45,11 @@ def chains_on(tree: Tree, root: int, ends: Ends, directions: Directions) -> Chai
     return Chains(root, parts, _home(len(tree.link), spans, ends, directions))
 
 
+def whole(tree: Tree, ends: Ends, directions: Directions) -> Part:
+    """All steps as one part."""
+    return _part([(1, len(tree.link))], ends, directions)
+
+
 def _last_descendants(tree: Tree) -> Integers:
     last = np.arange(len(tree.link))
     for step in range(len(tree.link) - 1, 0, -1):

@@ -27,6 +27,7 @@ from kinegraph.large.chains.structure import (
     loop_rows,
     rooted,
     shared,
+    whole,
 )
 from kinegraph.large.flatten import flattened_tree
 from kinegraph.large.forward import massless
@@ -38,6 +39,8 @@ from kinegraph.model.mechanism import Mechanism
 
 #: A row takes part if this part of its own compliance is left beside the rows before it, somewhere.
 _INDEPENDENT = 1e-8
+#: Below so many steps one call for all chains takes less time than calls for each.
+_ALONE = 400
 
 
 @dataclass(frozen=True)
@@ -99,10 +102,15 @@ class ChainSystem:
     def _take(self, rows: Sequence[RowOfLoop]) -> None:
         """Prepare for these rows: the directions they need, the parts they reach, memory."""
         self.rows = tuple(row.name for row in rows)
+        self._parts: tuple[Part, ...]
         self._closing = closing_of(rows, self._place, self._stabilised.alpha, self._stabilised.beta)
         self._directions = directions_of(rows, self._place)
         self.chains = chains_on(self._tree, self._root, self._ends, self._directions)
-        share = shared(self.chains.parts, self.exchange.workers)
+        if self.exchange.workers == 1 and len(self._tree.link) < _ALONE:
+            self._parts, self._home = (), whole(self._tree, self._ends, self._directions)
+        else:
+            self._parts, self._home = self.chains.parts, self.chains.home
+        share = shared(self._parts, self.exchange.workers)
         self._shares = [share[worker] for worker in self.exchange.mine]
         self._work = _work(len(self._tree.link), len(self.layout.velocities), self._directions.end.size)
         self._rows_given = rows
@@ -132,18 +140,36 @@ class ChainSystem:
         forces, found, _ = closed(self._closing, self._directions, motion, total.compliance, total.free)
         reach = np.zeros((self._tree.slots, 6))
         reach[self._tree.link[0, SLOT]] = self._work.still[0]
-        self._recover(self.chains.home, q, v, forces, reach)
-        self.exchange.each(lambda k: self._recover(self.chains.parts[k], q, v, forces, reach.copy()), self._shares)
+        self._recover(self._home, q, v, forces, reach)
+        self.exchange.each(lambda k: self._recover(self._parts[k], q, v, forces, reach.copy()), self._shares)
         return Closed(self._work.result, found[:, 0], found[:, 1], found[:, 2], found[:, 3])
+
+    def gathered(self, values: Floats) -> Floats:
+        """Values by velocity, each from a process that computes its chain."""
+        if not self._others_work:
+            return values
+        first = self.exchange.mine[0] == 0
+        own = [self._parts[k] for share in self._shares for k in share]
+        found = np.zeros_like(values)
+        for part in [*own, self._home] if first else own:
+            here = self._velocities_of(part)
+            found[here] = values[here]
+        self.exchange.total(found)
+        return found
+
+    def _velocities_of(self, part: Part) -> Integers:
+        steps = np.concatenate([np.arange(first, last) for first, last in part.spans] or [np.zeros(0, dtype=np.int64)])
+        members = [self._joints.members[self._joints.first[j] : self._joints.last[j]] for j in steps.astype(int)]
+        return np.unique(np.concatenate([*members, np.zeros(0, dtype=np.int64)]))
 
     def _reduced(
         self, q: Floats, v: Floats, tau: Floats, t: float, gravity: Sequence[float]
     ) -> tuple[Floats, Reduction]:
         motion = np.zeros((self._ends.step.size, END))
         self._begin(gravity)
-        self._move(self.chains.home, q, v, t, motion)
+        self._move(self._home, q, v, t, motion)
         self._ground_ends(motion)
-        parts = self.chains.parts
+        parts = self._parts
         self.exchange.each(lambda k: self._move(parts[k], q, v, t, motion), self._shares)
         pulls = self._pulls(motion)
         reductions = {k: self._empty() for share in self._shares for k in share}
@@ -154,7 +180,7 @@ class ChainSystem:
                 mine += other
         if self._others_work:
             self._hand_over(motion, total)
-        self._reduce(self.chains.home, q, v, tau, pulls, total)
+        self._reduce(self._home, q, v, tau, pulls, total)
         return motion, total
 
     def _begin(self, gravity: Sequence[float]) -> None:
@@ -169,6 +195,8 @@ class ChainSystem:
             motion[e, 18:21] = self._work.still[0, 3:]
 
     def _move(self, part: Part, q: Floats, v: Floats, t: float, motion: Floats) -> None:
+        if not len(part.spans):
+            return
         moved_outwards(self._tree, self._joints, self._flat.linear, self._ends, part, q, v, t, self._work, motion)
 
     def _pulls(self, motion: Floats) -> Floats:
@@ -217,18 +245,20 @@ class ChainSystem:
         motion[...] = own
 
     def _moved_here(self) -> Integers:
-        parts = [self.chains.parts[k].ends for share in self._shares for k in share]
+        parts = [self._parts[k].ends for share in self._shares for k in share]
         return np.concatenate([*parts, np.zeros(0, dtype=np.int64)])
 
     def _shared_ends(self) -> Integers:
         """Ends that every process moves: on the ground and on what chains are reduced to."""
-        return np.concatenate([np.flatnonzero(self._ends.step == 0), self.chains.home.ends])
+        return np.concatenate([np.flatnonzero(self._ends.step == 0), self._home.ends])
 
     def _empty(self) -> Reduction:
         slots, count = self._tree.slots, self._directions.end.size
         return Reduction(np.zeros((slots, 35)), np.zeros((slots, count, 6)), np.zeros((count, count)), np.zeros(count))
 
     def _reduce(self, part: Part, q: Floats, v: Floats, tau: Floats, pulls: Floats, reduction: Reduction) -> None:
+        if not len(part.spans):
+            return
         stuck = reduced(
             self._tree, self._joints, self._flat.linear, self._ends, self._directions, part,
             q, v, tau, pulls, self._work, reduction,
@@ -237,6 +267,8 @@ class ChainSystem:
             raise massless(self.layout.velocities[stuck])
 
     def _recover(self, part: Part, q: Floats, v: Floats, forces: Floats, reach: Floats) -> None:
+        if not len(part.spans):
+            return
         recovered(self._tree, self._joints, self._flat.linear, part, q, v, self._work, forces, reach)
 
 
