@@ -30,6 +30,11 @@ class NameTable:
         """The legal name of an original."""
         return self._given[original]
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All names given out."""
+        return tuple(self._given.values())
+
     def fresh(self, wanted: str) -> str:
         """A new legal name like the one wanted."""
         spelt = _ILLEGAL.sub("_", wanted).strip("_")[: MAX_NAME - 12] or "unnamed"

@@ -14,6 +14,7 @@ from kinegraph.io.robot.report import Base, Robot, accepted_where_needed
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.inertia import read_inertia
 from kinegraph.io.urdf.joints import JointReader, read_extras
+from kinegraph.io.urdf.loops import read_loops
 from kinegraph.io.urdf.origin import origin_of
 from kinegraph.io.urdf.shapes import ShapeReader
 from kinegraph.io.urdf.tree import UrdfJoint, UrdfTree
@@ -35,6 +36,7 @@ class RobotBuilder:
         self, root: Element, tree: UrdfTree, meshes: MeshFinder, angle_reader: AngleReader, coupled: bool
     ) -> None:
         self.tree = tree
+        self._root = root
         self.angle_reader = angle_reader
         self.places = Places()
         self.links = NameTable(tree.order, STATEMENTS)
@@ -52,6 +54,7 @@ class RobotBuilder:
             self._add(joint)
         name = model_name_from(self.tree.name)
         bare = Mechanism(name, tuple(self._bodies), tuple(self._coordinates), (), gravity, extras=tuple(self._extras))
+        bare = replace(bare, loops=read_loops(self._root, self.tree, self.links, self.angle_reader))
         validate(bare, self.places)
         report_massless(bare, self.angle_reader.findings)
         report_contacts(bare.extras, self.angle_reader.findings)

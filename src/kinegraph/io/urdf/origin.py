@@ -14,6 +14,11 @@ def origin_of(element: Element, angle_reader: AngleReader, what: str) -> tuple[T
     origin = element.first("origin")
     if origin is None:
         return ()
+    return placed(origin, angle_reader, what)
+
+
+def placed(origin: Element, angle_reader: AngleReader, what: str) -> tuple[Transform, ...]:
+    """The transforms that an element with xyz and rpy says itself."""
     xyz = vector(origin, "xyz", 3)
     moved = shifts([item.value for item in xyz]) if xyz else ()
     return (*moved, *_turned(origin, angle_reader, what))

@@ -66,7 +66,7 @@ URDF: Vocabulary = {
         "mu2=idle kp=idle kd=idle minDepth=idle maxVel=idle maxContacts=idle fdir1=idle provideFeedback=idle "
         "implicitSpringDamper=idle stopCfm=idle stopErp=idle cfmDamping=idle fudgeFactor=idle "
         "disableFixedJointLumping=idle preserveFixedJoint=idle disable_joint_lumping=idle springStiffness=spring "
-        "springReference=spring dampingFactor=damping turnGravityOff=weightless gravity=weightless joint=loop_joint "
+        "springReference=spring dampingFactor=damping turnGravityOff=weightless gravity=weightless joint=gazebo_joint "
         "*=extension",
     ),
     "idle": IDLE,
@@ -74,6 +74,8 @@ URDF: Vocabulary = {
     "damping": left_out("damping of links"),
     "weightless": left_out("links without weight"),
     "contact_parameters": left_out("contact parameters"),
-    "loop_joint": left_out("closed loops"),
+    "loop_joint": entry(understood("name type"), children="link1=loop_end link2=loop_end", once="axis"),
+    "loop_end": entry(understood("link xyz rpy")),
+    "gazebo_joint": left_out("closed loops"),
     "extension": left_out(_EXTENSIONS),
 }  # fmt: skip
