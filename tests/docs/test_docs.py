@@ -21,6 +21,7 @@ PAGES = (
     "docs/closed-loops.md",
     "docs/tasks.md",
     "docs/forces.md",
+    "docs/kinematics.md",
     "docs/equilibria.md",
 )
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
