@@ -83,6 +83,8 @@ def random_tree(seed, linkage=False):
         world = point if a < 0 else places[a] + turns[a] @ point
         found.ball = ((a, point), (b, turns[b].T @ (world - places[b])))
         rows = _ball_rows(found)
+        if np.linalg.svd(rows, compute_uv=False)[-1] < 1e-2:  # redundant: then reactions are not determined
+            return random_tree(seed + 10_000, linkage)
         found.v = v - np.linalg.pinv(rows) @ (rows @ v)
     return found
 
