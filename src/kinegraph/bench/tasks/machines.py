@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -175,7 +174,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print machine-readable JSON and nothing else")
     options = parser.parse_args()
     if options.pictures is not None:
-        import_module("kinegraph.view.machines").draw(options.pictures)  # pictures stand above benches
+        from kinegraph.bench.tasks.machine_pictures import draw
+
+        draw(options.pictures)
     found = crane()
     arms = [DrawingFigures(one.model, springs(one), drawn_again(one)) for one in DRAWINGS]
     if options.json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from kinegraph.bench.tasks.machines import CRANE_LAW, DRAWINGS, crane, load_path
 from kinegraph.compiler.compile import compile
 from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
 from kinegraph.tasks.operating_point import Floats
-from kinegraph.view.plot import styled
 
 #: The bars of the crane between its named points.
 _BARS = ("Boom", "Trunk", "Stay", "Rocker", "Link")
@@ -20,7 +20,7 @@ _BARS = ("Boom", "Trunk", "Stay", "Rocker", "Link")
 def draw(folder: Path) -> None:
     """Write crane.png and drawing-arms.png."""
     folder.mkdir(parents=True, exist_ok=True)
-    with styled():
+    with import_module("kinegraph.view.plot").styled():  # the look of all pictures, which stands above benches
         _crane(folder / "crane.png")
         _arms(folder / "drawing-arms.png")
 
