@@ -9,7 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import SolveError
-from kinegraph.simulate import Status, simulate, sweep
+from kinegraph.simulate import Action, Status, simulate, sweep
 from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.execution import Execution
 from tests.simulate.test_inputs import MACHINE
@@ -70,8 +70,10 @@ def test_mistakes() -> None:
     for over, message in [({}, "one length"), ({"q1": [1, 2], "q2": [1]}, "one length"), ({"x": [1]}, "no 'x'")]:
         with pytest.raises(SolveError, match=message):
             sweep(arm, 1, over=over)
-    with pytest.raises(SolveError, match="rk4, dopri5"):
-        sweep(arm, 1, over={"q1": [1]}, method="bdf")
+    with pytest.raises(SolveError, match="steps of one length"):
+        sweep(arm, 1, over={"q1": [1]}, method="symplectic")
+    with pytest.raises(SolveError, match="contacts"):
+        sweep("bouncing-chain", 1, over={"z": [1]})
 
 
 def test_a_sweep_of_a_driven_machine() -> None:
@@ -107,3 +109,44 @@ def test_many_runs_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "store", lambda known: None)
     many = sweep(kg.load("double-pendulum"), 1, over={"q1": np.linspace(0.1, 1, 200)}, method="dop853")
     assert many.decision.execution is Execution.NATIVE
+
+
+BALL = "model ball; coordinates z = 1; parameters e = 0.5; gravity 0, 0, -10; Ball | Sz(z) | m(1);"
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_events_of_every_run(threads: int) -> None:
+    events = [kg.Event("floor", "z", reset={"z'": "-e*z'"})]
+    over = {"e": [0.6, 0.7, 0.9], "z": [1.0, 2.0, 3.0]}
+    many = sweep(kg.parse(BALL), 1.2, over=over, events=events, native=False, threads=threads)
+    for row, (e, height) in enumerate(zip(over["e"], over["z"], strict=True)):
+        alone = simulate(kg.parse(BALL), 1.2, events=events, initial={"z": height}, parameters={"e": e}, native=False)
+        assert [one.time for one in many.events[row]] == pytest.approx([one.time for one in alone.events], abs=1e-7)
+        assert many["z"][row, -1] == pytest.approx(alone["z"][-1], abs=1e-6)
+    assert len({len(one) for one in many.events}) > 1
+
+
+def test_runs_that_stop_are_good() -> None:
+    stop = kg.Event("low", "z - 0.5", action=Action.STOP)
+    many = sweep(kg.parse(BALL), 1, over={"z": [0.6, 9.0]}, events=[stop], native=False)
+    assert [status.name for status in many.statuses] == ["EVENT", "FINISHED"] and "2 of 2" in str(many)
+
+
+@pytest.mark.parametrize("method", ["bdf", "adams", "symplectic"])
+def test_any_method_sweeps(method: str) -> None:
+    arm, over = kg.load("double-pendulum"), {"q1": [0.1, 0.4], "q2'": [0.0, 0.3], "m2": [1.0, 2.0]}
+    options = {"step": 1e-2} if method == "symplectic" else {"rtol": 1e-9}
+    many = sweep(arm, 1, over=over, method=method, native=False, grid=2, **options)
+    exact = sweep(arm, 1, over=over, method="dop853", native=False, grid=2, rtol=1e-11)
+    q = [many.names.index(name) for name in ("q1", "q2")]
+    assert np.abs(many.states[:, :, q] - exact.states[:, :, q]).max() < 1e-6
+
+
+def test_sampled_inputs_and_loops() -> None:
+    free = kg.parse("model f; coordinates x; A | Sx(x) | m(2);")
+    many = sweep(free, 1, over={"x'": [0.0, 1.0]}, inputs={"x": ([0.0, 1.0], [0.0, 6.0])}, native=False)
+    assert many["x"][:, -1] == pytest.approx([0.5, 1.5])
+    bars = kg.load("four-bar")
+    many = sweep(bars, 0.1, over={"crank": [0.9, 1.1]}, native=False, grid=[0.0, 0.1])
+    alone = simulate(bars, 0.1, initial={"crank": 1.1}, grid=[0.0, 0.1], native=False)
+    assert many["rocker"][1] == pytest.approx(alone["rocker"], abs=1e-7)

@@ -14,22 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.equations import VelocityForm
-from kinegraph.simulate.run import read_inputs, with_given_inputs
+from kinegraph.simulate.arguments import check_inputs, check_method
+from kinegraph.simulate.equations import FORMS, Equations
+from kinegraph.simulate.run import Events, Input, read_events, read_inputs, with_given_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.simulate.sweep_task import SweepTask
-from kinegraph.solve.batch.sweep import lanes_of
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.execution import Decision, Execution, Native
 from kinegraph.solve.problem.problem import Floats, require_span
 from kinegraph.solve.results.files import arrow_table, save_columns
-from kinegraph.solve.results.recording import Grid
+from kinegraph.solve.results.recording import EventRecord, Grid
 from kinegraph.solve.results.status import Status
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sweep(RichDisplay):
-    """Many runs. `states[i, k]` is the state of run i at times[k], its entries called `names`."""
+    """Many runs: `states[i, k]` is the state of run i at times[k], its entries called `names`, `events[i]` its events."""
 
     model: str
     over: Mapping[str, Floats]
@@ -49,6 +50,7 @@ class Sweep(RichDisplay):
     steps: NDArray[np.int64]
     seconds: float
     decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
+    events: tuple[tuple[EventRecord, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.states)
@@ -82,7 +84,7 @@ class Sweep(RichDisplay):
         return f"<Sweep of {self}\n  {len(self)} runs over {', '.join(self.over)}, {len(self.times)} times each>"
 
     def __str__(self) -> str:
-        good = sum(status is Status.FINISHED for status in self.statuses)
+        good = sum(status.good for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
         words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} a second)"
         return f"{words}\n  {self.decision}"
@@ -96,7 +98,8 @@ def sweep(
     method: str | Method | Solver = Method.DOPRI5,
     initial: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
-    inputs: Mapping[str, Scalar] | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    events: Events = (),
     grid: int | ArrayLike | None = None,
     start: float = 0.0,
     rtol: float = 1e-8,
@@ -111,29 +114,35 @@ def sweep(
 
     over: arrays of one length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
     grid: times to save at, or how many equal intervals; None saves the end only.
-    The other arguments are those of `simulate`; the method must be rk4, dopri5 or dop853.
+    The other arguments are those of `simulate`. With events or sampled inputs, and by methods other than rk4, dopri5
+    and dop853, every run goes alone, on all cores.
     """
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
-    lanes_of(solver)
     varied = _varied(mechanism, over)
     known = [parameter.name for parameter in mechanism.parameters]
     runtime = [name for name in varied if name in known]
     values = parameters or {}
-    forces, _ = read_inputs(mechanism, inputs or {})
-    if forces.sampled:
-        raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
+    check_inputs(inputs or {})
+    forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
-    equations = VelocityForm(mechanism, values, forces, runtime)
+    happening = read_events(events)
+    check_method(solver, mechanism, happening)
+    if mechanism.contacts:
+        raise SolveError(f"{mechanism.name} has contacts, which sweeps do not take: simulate each run")
+    equations = FORMS[solver.capabilities.form](mechanism, values, forces, runtime)
     states = _states(equations, varied, initial or {}, values)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     span = float(start), float(start) + float(duration)
-    task = SweepTask(equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress)
+    task = SweepTask(
+        equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress, signal,
+        happening,
+    )  # fmt: skip
     many, decision = task.run(native)
     return Sweep(
         mechanism.name, varied, equations.names, many.times, many.states, many.statuses, many.steps, many.seconds,
-        decision,
+        decision, many.events,
     )  # fmt: skip
 
 
@@ -153,25 +162,29 @@ def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Fl
 
 
 def _states(
-    equations: VelocityForm, varied: Mapping[str, Floats], initial: Mapping[str, Scalar], values: Mapping[str, Scalar]
+    equations: Equations, varied: Mapping[str, Floats], initial: Mapping[str, Scalar], values: Mapping[str, Scalar]
 ) -> Floats:
     """The initial states by row."""
     mechanism = equations.mechanism
     rows = len(next(iter(varied.values())))
-    changing = bool(equations.runtime) and _starts_by_formula(mechanism)
-    count = rows if changing else 1
-    states = []
-    for row in range(count):
-        numbers = {**values, **{name: float(varied[name][row]) for name in equations.runtime}}
-        q, v = starting_state(mechanism, initial, parameter_values(mechanism, numbers))
-        states.append(equations.pack(q, v, np.zeros(0)))
-    table = np.array(states) if changing else np.tile(states[0], (rows, 1))
-    for name, column in varied.items():
-        if name in equations.names:
-            table[:, equations.names.index(name)] = column
-    for start in mechanism.layout.quaternions:
+    loops = is_constrained(mechanism)
+    changing = loops or (bool(equations.runtime) and _starts_by_formula(mechanism))
+    found = []
+    for row in range(rows if changing else 1):
+        here = {name: float(column[row]) for name, column in varied.items()}
+        numbers = {**values, **{name: here.pop(name) for name in equations.runtime}}
+        given = {**initial, **here} if loops else initial
+        found.append(np.concatenate(starting_state(mechanism, given, parameter_values(mechanism, numbers))))
+    table = np.array(found) if changing else np.tile(found[0], (rows, 1))
+    layout = mechanism.layout
+    for place, name in enumerate((*layout.positions, *layout.velocities)):
+        if name in varied and not loops:
+            table[:, place] = varied[name]
+    for start in layout.quaternions:
         normalise(mechanism, table, start)
-    return table
+    parameters = np.array([[varied[name][row] for name in equations.runtime] for row in range(rows)])
+    q, v = table[:, : len(layout.positions)], table[:, len(layout.positions) :]
+    return np.array([equations.pack(*one) for one in zip(q, v, parameters, strict=True)])
 
 
 def _starts_by_formula(mechanism: Mechanism) -> bool:

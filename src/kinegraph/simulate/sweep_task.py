@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.simulate.equations import VelocityForm
+from kinegraph.jit.parallel import cores
+from kinegraph.simulate.equations import Equations
+from kinegraph.simulate.event_kernels import event_set
 from kinegraph.solve.batch.sweep import SweepRun, integrate_each, integrate_many, sweep_loops
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
+from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
 from kinegraph.solve.problem.loading import Loading
-from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, Signals
 from kinegraph.solve.problem.progress import Progress, bar
 from kinegraph.solve.results.recording import Grid
 
@@ -25,7 +28,7 @@ _KERNELS = 2  # of one state and of many: what is compiled for a sweep
 class SweepTask:
     """Equations, where each run starts, and how they are to be integrated."""
 
-    equations: VelocityForm
+    equations: Equations
     solver: Solver
     control: Control
     states: Floats
@@ -34,6 +37,14 @@ class SweepTask:
     grid: Grid | None
     threads: int | None
     progress: bool | None
+    inputs: Signals = field(default_factory=Signals.none)
+    events: Sequence[Event] = ()
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether runs go side by side in lanes, when they are compiled; else each goes alone."""
+        able = self.solver.capabilities
+        return able.lanes is not None and not self.events and not self.equations.forces.sampled
 
     def run(self, native: Native) -> tuple[SweepRun, Decision]:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
@@ -50,17 +61,26 @@ class SweepTask:
             return self._compiled(), switch.decision
 
     def _problem(self, native: bool) -> CauchyProblem:
-        rhs = self.equations.right_hand_side(native=native)
-        return CauchyProblem(rhs, self.states[0].copy(), *self.span, self.parameters[0].copy(), native=native)
+        rhs = self.equations.right_hand_side(self.solver.capabilities.jacobian, native)
+        first = self.states[0].copy(), self.parameters[0].copy()
+        return CauchyProblem(rhs, first[0], *self.span, first[1], self.inputs, native)
 
     def _bar(self) -> Progress:
         return bar(self.progress, 0, len(self.states), "runs", self.equations.mechanism.name)
 
     def _interpreted(self, problem: CauchyProblem, shown: Progress) -> SweepRun:
-        return integrate_each(self.solver, problem, self.states, self.parameters, self.control, self.grid, shown)
+        return self._each(problem, shown, 1)
+
+    def _each(self, problem: CauchyProblem, shown: Progress, threads: int) -> SweepRun:
+        events = event_set(self.equations, self.events, problem.native)
+        return integrate_each(
+            self.solver, problem, self.states, self.parameters, self.control, self.grid, shown, events, threads
+        )
 
     def _compiled(self) -> SweepRun:
         self._loading.wait()
+        if not self.in_lanes:
+            return self._each(self._problem(True), self._bar(), self.threads or cores())
         many = integrate_many(
             self.solver, self._problem(True), self.states, self.parameters, self.control, self.grid, self._bar(),
             self.threads,
@@ -70,16 +90,19 @@ class SweepTask:
 
     @cached_property
     def _loading(self) -> Loading:
-        return Loading(f"sweep, {self.solver.name}", sweep_loops(self.solver), self.progress is not False)
+        told = self.progress is not False
+        if not self.in_lanes:
+            return Loading(self.solver.name, self.solver.loops, told)
+        return Loading(f"sweep, {self.solver.name}", sweep_loops(self.solver), told)
 
     def _watched(self, problem: CauchyProblem) -> Watched:
-        (function,) = (one for one in problem.rhs.kernels if isinstance(one, InterpretedKernel))
+        functions = [one for one in problem.rhs.kernels if isinstance(one, InterpretedKernel)]
         known = costs.stored()
 
         def others(elapsed: float, done: float) -> Mapping[Execution, float]:
-            compiling = _KERNELS * known.compile(function.instructions)
+            compiling = _KERNELS * known.compile(sum(one.instructions for one in functions))
             loading = self._loading.seconds(known)
-            running = function.calls / done * known.evaluate(function.instructions)
+            running = sum(one.calls / done * known.evaluate(one.instructions) for one in functions)
             return {Execution.NATIVE: compiling + loading + running}
 
         return Watched(self._bar(), (0, len(self.states)), Execution.INTERPRETED, others, self._loading.arrived)

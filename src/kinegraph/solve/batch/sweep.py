@@ -19,7 +19,7 @@ from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.many import lanes as sweep_loop
 from kinegraph.solve.loops.many.lanes import Cases, Lanes
-from kinegraph.solve.methods.method import SILENT, TYPICAL, Solver
+from kinegraph.solve.methods.method import NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import (
     loop_control,
     loop_method,
@@ -29,10 +29,11 @@ from kinegraph.solve.methods.runge_kutta import (
 )
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau
+from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress, Silent
 from kinegraph.solve.problem.slices import status_of
-from kinegraph.solve.results.recording import Grid
+from kinegraph.solve.results.recording import EventRecord, Grid, Run
 from kinegraph.solve.results.status import Status
 
 _VECTOR = 512  # about how many doubles a sum over stages runs over: long enough for vectors, short enough for the cache
@@ -43,7 +44,7 @@ _BLOCKS_PER_THREAD = 16
 class SweepRun:
     """The results: `states[i, k]` is trajectory i at times[k]; where it ended early, entries after that are NaN.
 
-    `loading` of the seconds went by while compiled loops were made or loaded.
+    `loading` of the seconds went by while compiled loops were made or loaded. events: of each trajectory.
     """
 
     times: Floats
@@ -52,6 +53,7 @@ class SweepRun:
     steps: NDArray[np.int64]
     seconds: float
     loading: float = 0.0
+    events: tuple[tuple[EventRecord, ...], ...] = ()
 
 
 def integrate_many(
@@ -69,7 +71,7 @@ def integrate_many(
     The loops are compiled; `integrate_each` does the same with loops as they stand.
     """
     if problem.rhs.inputs:
-        raise SolveError("a sweep takes no sampled inputs: give forces as expressions")
+        raise SolveError("lanes take no sampled inputs: integrate each trajectory alone")
     if grid is not None:
         grid.check(problem)
     begun, tableau, control = perf_counter(), lanes_of(solver), solver.accept(control)
@@ -101,7 +103,9 @@ def integrate_many(
 def lanes_of(solver: Solver) -> Tableau:
     """The tableau by which a method runs trajectories side by side; SolveError if it does not."""
     if solver.capabilities.lanes is None:
-        raise SolveError(f"a sweep cannot use {solver.name}: choose rk4, dopri5 or dop853")
+        raise SolveError(
+            f"{solver.name} has no lanes: choose rk4, dopri5 or dop853, or integrate each trajectory alone"
+        )
     return solver.capabilities.lanes
 
 
@@ -137,23 +141,50 @@ def integrate_each(
     control: Control,
     grid: Grid | None = None,
     progress: Progress = SILENT,
+    events: EventSet = NO_EVENTS,
+    threads: int = 1,
 ) -> SweepRun:
-    """One run after the other, for problems that are interpreted."""
+    """One run after the other, as each would be alone: interpreted, with events, by any method; on some threads."""
     begun = perf_counter()
     save = grid or Grid(np.array([problem.end]))
-    saved = np.full((len(states), len(save.times), problem.rhs.size), np.nan)
-    statuses = [Status.INTERRUPTED] * len(states)
-    steps = np.zeros(len(states), dtype=np.int64)
+    rows = _Rows(len(states), save, problem.rhs.size)
+
+    def work(first: int, last: int) -> None:
+        for row in range(first, last):
+            one = replace(problem, state=states[row], parameters=parameters[row])
+            shown = _OneOfMany(progress, row, one) if threads == 1 else SILENT
+            if not rows.stopped:
+                rows.keep(row, solver.integrate(one, control, save, events, shown))
+                progress.reached(rows.done)
+
     with progress:
-        for row, (state, values) in enumerate(zip(states, parameters, strict=True)):
-            one = replace(problem, state=state, parameters=values)
-            run = solver.integrate(one, control, save, progress=_OneOfMany(progress, row, one))
-            statuses[row], steps[row] = run.ending.status, run.statistics.steps
-            if run.ending.status is Status.INTERRUPTED:
-                break
-            on_grid = np.isin(run.times, save.times)  # a run that ended early has its last state, too
-            saved[row, np.searchsorted(save.times, run.times[on_grid])] = run.states[on_grid]
-    return SweepRun(save.times, saved, tuple(statuses), steps, perf_counter() - begun)
+        for_blocks(work, len(states), 1, threads)
+    return SweepRun(
+        save.times, rows.saved, tuple(rows.statuses), rows.steps, perf_counter() - begun, 0.0, tuple(rows.events)
+    )  # fmt: skip
+
+
+class _Rows:
+    """What runs leave behind, by row; `stopped` says that one was interrupted."""
+
+    def __init__(self, count: int, save: Grid, size: int) -> None:
+        self.save = save
+        self.saved = np.full((count, len(save.times), size), np.nan)
+        self.statuses = [Status.INTERRUPTED] * count
+        self.steps = np.zeros(count, dtype=np.int64)
+        self.events: list[tuple[EventRecord, ...]] = [()] * count
+        self.stopped = False
+        self.done = 0
+
+    def keep(self, row: int, run: Run) -> None:
+        """Keep a run that has ended."""
+        self.statuses[row], self.steps[row], self.events[row] = run.ending.status, run.statistics.steps, run.events
+        self.done += 1
+        if run.ending.status is Status.INTERRUPTED:
+            self.stopped = True
+            return
+        on_grid = np.isin(run.times, self.save.times)  # a run that ended early has its last state, too
+        self.saved[row, np.searchsorted(self.save.times, run.times[on_grid])] = run.states[on_grid]
 
 
 class _OneOfMany(Silent):
