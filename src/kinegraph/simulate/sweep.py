@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sweep(RichDisplay):
-    """Many runs: `states[i, k]` is the state of run i at times[k], its entries are `names`; `events[i]` are its events."""
+    """Many runs: `states[i, k]` is the state of run i at times[k], called by `names`; `events[i]` are its events."""
 
     model: str
     over: Mapping[str, Floats]
