@@ -24,6 +24,7 @@ _MODULES = {
     "iftomm": "The IFToMM problems A01 to A05: error and time beside published ones.",
     "long-runs": "Loops over a million steps: how far they open, how well energy is kept.",
     "linkages": "Four-bar and slider-crank beside Exudyn's generalized-alpha at equal accuracy.",
+    "bounces": "A thousand bounces of a ball, by a contact and by an event that resets.",
     "unknown-forces": "Unknown forces: the equations formed in two ways, operations and times.",
     "machines": "The crane, and arms that draw: forces, paths and springs beside each other; --pictures.",
     "ik": "Inverse kinematics: all solutions, time per pose beside EAIK.",

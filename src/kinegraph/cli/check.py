@@ -63,6 +63,7 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
             {"name": one.name, "kind": constraint_kind(mechanism, one).value} for one in mechanism.constraints
         ],
         "contacts": [contact.name for contact in mechanism.contacts],
+        "impacts": {"law": mechanism.impacts.law.value, "order": mechanism.impacts.order.value},
         "unknowns": [unknown.name for unknown in mechanism.unknowns],
         "constraint_rows": _mobility(mechanism).rows,
         "parameters": float_values(values),
@@ -172,7 +173,8 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     if mechanism.constraints:
         yield f"constraints   {', '.join(kinds)}"
     if mechanism.contacts:
-        yield f"contacts      {', '.join(one.name for one in mechanism.contacts)}"
+        law = f"{mechanism.impacts.law.value}, {mechanism.impacts.order.value}"
+        yield f"contacts      {', '.join(one.name for one in mechanism.contacts)}; impacts {law}"
     if mechanism.unknowns:
         yield f"unknowns      {', '.join(one.name for one in mechanism.unknowns)}"
     if mechanism.points:

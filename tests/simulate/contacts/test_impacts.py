@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import ModelError
+from kinegraph.errors import ModelError, SolveError
 from kinegraph.simulate import Status
 from tests.simulate.contacts.models import ROD, row_of_balls
 from tests.tasks.reference import reference
@@ -108,6 +108,12 @@ def test_a_law_that_would_create_energy_ends_the_run():
 def test_bad_statements(statement, message):
     with pytest.raises(ModelError, match=message):
         kg.parse(row_of_balls(3, 1, "newton, sequential").replace("impacts newton, sequential;", statement))
+
+
+@pytest.mark.parametrize(("name", "value"), [("e", 1.5), ("mu", -1)])
+def test_coefficients_of_a_run_stay_in_their_range(name, value):
+    with pytest.raises(SolveError, match="of the contact floor_a is"):
+        kg.simulate("rod-on-floor", 1, native=False, parameters={name: value})
 
 
 def test_impacts_are_written_and_read_back():

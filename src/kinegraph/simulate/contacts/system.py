@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
+from kinegraph.errors import SolveError
 from kinegraph.graph.node import Graph
+from kinegraph.model.constraints.records import Contact
 from kinegraph.model.evaluate import number, parameter_values
 from kinegraph.simulate.contacts.forms import OpenForm, closing
 from kinegraph.simulate.contacts.mode_flags import mode_flags
@@ -109,8 +112,10 @@ class ContactSystem:
         first = len(layout.positions)
         return ContactSet(
             names=self.names,
-            restitution=tuple(float(number(one.restitution, values)) for one in form.contacts),
-            friction=tuple(float(number(one.friction, values)) for one in form.contacts),
+            restitution=tuple(
+                _between(one, "restitution", number(one.restitution, values), 1) for one in form.contacts
+            ),
+            friction=tuple(_between(one, "friction", number(one.friction, values), inf) for one in form.contacts),
             slips=tuple(len(one.slip) for one in form.contacts),
             impacts=form.impacts,
             look=self._look(),
@@ -134,6 +139,14 @@ class ContactSystem:
             return Snapshot(**{name: values[where].reshape(shape) for name, where, shape in parts})
 
         return look
+
+
+def _between(contact: Contact, word: str, value: float, most: float) -> float:
+    """A coefficient; SolveError if the values of parameters take it out of its range."""
+    if not 0.0 <= value <= most:
+        wanted = "from 0 to 1" if most == 1 else "that is not below zero"
+        raise SolveError(f"{word} of the contact {contact.name} is {float(value):g}: give a number {wanted}")
+    return float(value)
 
 
 def _parts(graph: Graph) -> list[tuple[str, slice, tuple[int, ...]]]:

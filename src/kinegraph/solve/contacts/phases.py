@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -70,6 +71,7 @@ class _Record:
     phases: list[Phase] = field(default_factory=list)
     cost: Statistics = field(default_factory=Statistics)
     rows: int = 0
+    deciding: float = 0.0
 
     def add(self, run: Run, count: int, own: frozenset[str]) -> None:
         """Keep the first rows of a phase's run, and the user's events."""
@@ -101,7 +103,8 @@ class _Record:
         times, states = np.concatenate(self.times), np.concatenate(self.states)
         if (ending.status is not Status.FINISHED or not grid) and (not len(times) or times[-1] < last[0]):
             times, states = np.append(times, last[0]), np.vstack([states, last[1]])
-        return Run(times, states, ending, tuple(self.events), self.cost, tuple(self.phases))
+        cost = replace(self.cost, seconds=self.cost.seconds + self.deciding)
+        return Run(times, states, ending, tuple(self.events), cost, tuple(self.phases))
 
 
 class _Within:
@@ -137,11 +140,13 @@ def integrate_phases(
     record.states.append(np.zeros((0, len(state))))
     with progress:
         while True:
+            begun = perf_counter()
             try:
                 settled = _settled(system, time, state, mode, ended, record.coarse(span), at_once)
             except ContactTrouble as trouble:
                 return record.run(Ending(Status.CONTACT, time, detail=str(trouble)), (time, state), _is_grid(save))
             record.settle(system, settled, time, state)
+            record.deciding += perf_counter() - begun if record.rows else 0.0  # the first makes its kernels ready
             mode = settled.mode
             run, count = _phase(solver, control, system, settled, (time, span[1]), save, progress)
             events = system.events(mode)
