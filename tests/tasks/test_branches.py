@@ -148,6 +148,7 @@ def test_bicycle_weave_and_capsize_by_continuation():
         ("double-pendulum", ("q1'", 0, 1), "q1' cannot stay constant"),
         ("free-body", ("m", 0, 1), "free rotations are not isolated"),
         ("bicycle", ("mB", 80, 90), "rear_along restricts velocities only"),
+        ("bead-on-hoop", ("omega", 0, 1e8), "too many orders of magnitude"),
     ],
 )
 def test_mistakes_are_named(model, over, message):
@@ -159,6 +160,13 @@ def test_no_equilibrium_at_all():
     slope = kg.parse("parameters k = 1; coordinates x; gravity 1, 0, 0; Block | Sx(x) | m(k);")
     with pytest.raises(TaskError, match=r"no equilibrium was found for k = 1, 1\.5 or 2"):
         kg.branches(slope, "k", 1, 2, starts=4)
+
+
+def test_a_branch_ends_where_a_loop_is_stretched():
+    """The four-bar closes in this way up to d = a + b - c = 0.9 only: forces in it grow without bound there."""
+    found = kg.branches("four-bar", "d", 0.8, 1.1, {"crank": -0.3, "coupler": 0.9, "rocker": 1.9}, starts=20)
+    (ended,) = {branch.ends for branch in found} - {"the range ends"}
+    assert ended == "forces of constraints grow without bound: a singular position"
 
 
 def test_the_picture_and_the_words(tmp_path):

@@ -136,3 +136,16 @@ def test_a_bicycle_circles_by_itself_near_its_capsize_speed():
     (one,) = equilibria(bicycle, start, starts=0, parameters={"speed": 6})
     speed = -0.3 * one.v[bicycle.layout.velocities.index("rear'")]
     assert speed == pytest.approx(6.02426201538837, abs=1e-5)
+
+
+def test_what_is_prescribed_in_time_is_no_equilibrium():
+    """At t = 0 the pivot does not accelerate and the pendulum balances, a moment later it does not."""
+    shaken = "coordinates q; gravity 0, 0, -9.81; Rod | Sx(sin(3*t)), Ry(q) | Sz(-1), m(1);"
+    with pytest.raises(TaskError, match="do not a moment later"):
+        equilibria(kg.parse(shaken))
+    assert len(equilibria("bead-on-hoop")) == 4  # steady rotation changes nothing with time
+
+
+def test_what_cannot_move_has_no_equilibria():
+    with pytest.raises(TaskError, match="has no coordinates"):
+        equilibria(kg.parse("parameters k = 1; Post | Sx(1) | m(k);"))

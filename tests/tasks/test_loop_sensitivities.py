@@ -91,6 +91,13 @@ def test_rolling_keeps_its_derivatives_on_the_constraints():
     np.testing.assert_allclose(found.derivatives, 0, atol=1e-11)
 
 
+def test_a_length_of_a_four_bar_is_found_from_its_motion():
+    start = {"initial": {"crank": 0.3, "crank'": 0}, "native": False}
+    run = kg.simulate("four-bar", 0.3, parameters={"b": 1.25}, grid=10, progress=False, **start)
+    motion = {"t": run.t, "crank": run["crank"], "rocker": run["rocker"]}
+    assert kg.fit("four-bar", motion, ["b"], **start)["b"] == pytest.approx(1.25, abs=1e-7)
+
+
 def test_signals_backwards():
     there = signals([Sampled([0, 1, 3], [1, 4, 2]), Sampled([0.5, 2, 2.5], [0, 1, -1], smooth=True)])
     times = np.linspace(-0.5, 3.5, 41)

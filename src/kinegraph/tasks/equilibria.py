@@ -6,12 +6,13 @@ Newton's method on the equations of rest (`balance.py`), with exact Jacobians, a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
@@ -27,6 +28,8 @@ from kinegraph.tasks.turning import TurningBalance, resting_matrix, turning_bala
 
 _STEPS = 60
 _LARGEST_STEP = 0.5
+#: Seconds later at which an equilibrium of a model that depends on time is looked at again.
+_LATER = (0.371, 1.093)
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,9 @@ def equilibria(
 
 
 def require_isolated(mechanism: Mechanism) -> None:
-    """Equilibria of bodies that turn freely are not isolated points."""
+    """Something must be able to move, and equilibria of bodies that turn freely are not isolated points."""
+    if not mechanism.layout.positions:
+        raise TaskError(f"{mechanism.name} has no coordinates: it rests wherever it is")
     if mechanism.layout.quaternions:
         raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")
 
@@ -118,7 +123,25 @@ def searched(
     places = np.vstack([equations.point.q, np.zeros(len(box)), first])
     places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]
     found = _newton(equations, places)
-    return _distinct(mechanism, found, within)
+    return _distinct(mechanism, _lasting(mechanism, equations, found), within)
+
+
+def _lasting(mechanism: Mechanism, equations: Balance | TurningBalance, unknowns: Floats) -> Floats:
+    """Those that are solutions at other times too, where a model depends on time."""
+    if not (depends_on_time(mechanism) and len(unknowns)):
+        return unknowns
+    kept = np.ones(len(unknowns), dtype=bool)
+    for later in _LATER:
+        moved = replace(equations, point=replace(equations.point, t=equations.point.t + later))
+        residual, slope = moved.missing(unknowns)
+        scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
+        kept &= np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-8 * scale
+    if not kept.any():
+        raise TaskError(
+            f"{mechanism.name}: positions that balance now do not a moment later: what the model prescribes in time "
+            "moves it\n  equilibria need forces and motions that do not change with time"
+        )
+    return np.asarray(unknowns[kept])
 
 
 def _newton(equations: Balance | TurningBalance, q: Floats) -> Floats:

@@ -185,9 +185,10 @@ class _Family:
             return spectrum(self._matrix(y * scales), zeros)
 
         low, high = span[0] / scales[-1], span[1] / scales[-1]
-        tracer = Tracer(curve, eigenvalues, _difference(turns), low, high, points)
+        forces = slice(self.equations.positions, self.equations.positions + self.equations.rows)
+        tracer = Tracer(curve, eigenvalues, _difference(turns), low, high, points, forces)
         metric = np.ones(len(scales))
-        metric[self.equations.positions : self.equations.positions + self.equations.rows] = 0.0
+        metric[forces] = 0.0
         return Explorer(tracer, metric)
 
     def _scales(self, solutions: list[Floats], span: tuple[float, float]) -> Floats:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kinegraph.errors import TaskError
 from kinegraph.tasks.operating_point import Floats
 
 #: F and its derivative for rows of y.
@@ -21,6 +22,8 @@ Equations: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
 _ROUNDING = 1e-10
 _STEPS = 12
 _CONVERGED = 1e-13
+#: By how much the slopes of one equation may differ along a range.
+_WIDEST = 1e9
 
 
 @dataclass(frozen=True)
@@ -100,5 +103,11 @@ class Curve:
 def curve_through(equations: Equations, scales: Floats, places: list[Floats]) -> Curve:
     """The curve in scaled unknowns, every equation divided by its largest slope at some places of it."""
     _, slopes = equations(np.array(places) * scales)
-    largest = np.max(np.abs(slopes * scales), axis=(0, 2))
+    sizes = np.max(np.abs(slopes * scales), axis=2)
+    largest = np.max(sizes, axis=0)
+    if np.any(largest > _WIDEST * np.where(sizes > 0, sizes, np.inf).min(axis=0)):
+        raise TaskError(
+            "over this range the equations change by too many orders of magnitude to be followed\n"
+            "  choose a narrower range"
+        )
     return Curve(equations, scales, np.maximum(largest, 1e-9 * float(np.max(largest, initial=1e-300))))

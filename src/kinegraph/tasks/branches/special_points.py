@@ -61,8 +61,8 @@ def _fold(tracer: Tracer, step: Step) -> list[Special]:
     if place is None:
         return []
     if is_crossing(tracer, place.y):
-        return [Special(Kind.BRANCH, _exactly(tracer, place, step, exact_branch_point))]
-    return [Special(Kind.FOLD, _exactly(tracer, place, step, exact_fold))]
+        return _exactly(tracer, place, step, Kind.BRANCH)
+    return _exactly(tracer, place, step, Kind.FOLD)
 
 
 def _zero(tracer: Tracer, step: Step) -> list[Special]:
@@ -70,7 +70,7 @@ def _zero(tracer: Tracer, step: Step) -> list[Special]:
     if place is None:
         return []
     if is_crossing(tracer, place.y):
-        return [Special(Kind.BRANCH, _exactly(tracer, place, step, exact_branch_point))]
+        return _exactly(tracer, place, step, Kind.BRANCH)
     return [Special(Kind.DIVERGENCE, place)]
 
 
@@ -144,7 +144,8 @@ def _halved(tracer: Tracer, step: Step, holds: Callable[[Place], bool]) -> Place
     return found
 
 
-def _exactly(tracer: Tracer, place: Place, step: Step, polish: Callable[..., Floats | None]) -> Place:
-    """The place to full accuracy; as it was found where that does not succeed."""
+def _exactly(tracer: Tracer, place: Place, step: Step, kind: Kind) -> list[Special]:
+    """The point to full accuracy; nothing where its own equations have no solution near the place."""
+    polish = exact_fold if kind is Kind.FOLD else exact_branch_point
     y = polish(tracer.curve, step.first.y, place.y)
-    return place if y is None else tracer.place(y, step.first.tangent)
+    return [] if y is None else [Special(kind, tracer.place(y, step.first.tangent))]

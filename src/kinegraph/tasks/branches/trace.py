@@ -14,6 +14,7 @@ from kinegraph.tasks.operating_point import Floats
 
 _FIRST, _LARGEST, _SMALLEST = 0.01, 0.04, 1e-7
 _BEYOND = 1e-12
+_ENDLESS = 4.0
 #: Cosines of the angle between two tangents: above the first steps grow, below the second they are tried again.
 _STRAIGHT, _BENT = 0.999, 0.98
 
@@ -25,6 +26,7 @@ class Ending(StrEnum):
     CLOSED = "it closes"
     LONG = "it has as many points as allowed"
     LOST = "no further point was found"
+    SINGULAR = "forces of constraints grow without bound: a singular position"
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Step:
 class Tracer:
     """Follows a curve between two values of the varied unknown.
 
-    spectrum: the eigenvalues at a place. difference: of two places, whole turns left out.
+    spectrum: the eigenvalues at a place. difference: of two places, whole turns left out. forces: which unknowns are
+    forces of constraints, scaled by ten times the largest they begin with.
     """
 
     curve: Curve
@@ -58,6 +61,7 @@ class Tracer:
     low: float
     high: float
     points: int
+    forces: slice
 
     def place(self, y: Floats, along: Floats) -> Place:
         """A place whose tangent is on the side of `along`."""
@@ -89,6 +93,8 @@ class Tracer:
                 return ([*steps, last] if last else steps), Ending.BOUND
             steps.append(step)
             here = step.second
+            if np.any(np.abs(here.y[self.forces]) > _ENDLESS):
+                return steps, Ending.SINGULAR
             if len(steps) > 3 and self._closes(start, here, step.length):
                 return steps, Ending.CLOSED
             straight = float(step.first.tangent @ here.tangent) > _STRAIGHT
