@@ -77,8 +77,12 @@ ROBOT = """
     <limit lower="-1" upper="1" effort="2" velocity="3"/><dynamics damping="1" friction="1"/></joint>
   <joint name="k" type="prismatic"><origin quat_xyzw="0 0 0 1"/><parent link="a"/><child link="c"/>
     <mimic joint="j" multiplier="2" offset="1"/></joint>
+  <loop_joint name="pin" type="revolute"><link1 link="b" xyz="0 0 1" rpy="0 0 1"/><link2 link="c"/>
+    <axis xyz="0 0 1"/></loop_joint>
 </robot>
 """
+#: Entries of URDF's elements that are called otherwise.
+CALLED = {"shape": ("visual", "collision"), "shape_material": ("material",), "loop_end": ("link1", "link2")}
 MODEL = """
 <mujoco model="m">
   <compiler angle="radian"/><option gravity="0 0 -1"><flag gravity="enable"/></option>
@@ -115,7 +119,7 @@ ASKED_TO_REFUSE = {("mesh", "builtin")}
 @pytest.mark.parametrize(
     ("vocabulary", "read", "text", "through"),
     [
-        (URDF, load_urdf, ROBOT, {"shape": ("visual", "collision"), "shape_material": ("material",)}),
+        (URDF, load_urdf, ROBOT, CALLED),
         (MJCF, load_mjcf, MODEL, THROUGH),
     ],
     ids=["urdf", "mjcf"],
