@@ -214,3 +214,9 @@ def test_meshes_are_read_and_made_coarser(tmp_path: Path) -> None:
     small = coarser(Mesh(grid, square), 500)
     assert 100 < len(small.triangles) <= 500
     assert np.ptp(small.corners, axis=0) == pytest.approx([59, 59, 0], abs=6)
+
+
+def test_a_page_with_sliders_says_that_loops_open(tmp_path):
+    said = "sliders move single coordinates and do not keep loops closed"
+    assert said in kg.view("four-bar", tmp_path / "bars.html").read_text(encoding="utf-8")
+    assert said not in kg.view("double-pendulum", tmp_path / "arm.html").read_text(encoding="utf-8")

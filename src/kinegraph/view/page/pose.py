@@ -54,8 +54,14 @@ def model_page(
         "coordinates": _sliders(scene, stated, start, limits),
         "names": list(start),
     }
-    path.write_text(page_of(scene, data, facts.size(mechanism), source), encoding="utf-8")
+    path.write_text(page_of(scene, data, _headline(mechanism), source), encoding="utf-8")
     return path
+
+
+def _headline(mechanism: Mechanism) -> str:
+    """The line below the title; with loops it says what sliders do not do."""
+    ties = " · sliders move single coordinates and do not keep loops closed" if is_constrained(mechanism) else ""
+    return facts.size(mechanism) + ties
 
 
 def _start(
