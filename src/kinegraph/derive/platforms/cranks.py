@@ -18,7 +18,7 @@ from functools import cached_property
 from kinegraph.derive.platforms.constants import LegNumbers
 from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia, Turn
 from kinegraph.derive.platforms.ring import RingMotion
-from kinegraph.derive.platforms.swing import Swing, cross_axes, swing_mass
+from kinegraph.derive.platforms.swing import CrossAxes, Swing, across, cross_axes, swing_mass
 from kinegraph.derive.tree.algebra import (
     Symmetric,
     Vector,
@@ -64,14 +64,19 @@ class Crank(Leg):
     @cached_property
     def at_base(self) -> Swing:
         """The rod as it would move if its joint on the crank were universal."""
-        axes = cross_axes(self.along, self.joint.base_axis)
+        axes = self._axes(self.joint.base_axis)
         return Swing(axes, self.numbers.lengths[1], self.inverse_rod, self.rate.number(0), self.far, None)
 
     @cached_property
     def at_ring(self) -> Swing:
         """The rod as the universal joint at the ring turns it."""
-        axes = cross_axes(self.along, self.numbers.ring_axis)
+        axes = self._axes(self.numbers.ring_axis)
         return Swing(axes, self.numbers.lengths[1], self.inverse_rod, self.rate.number(0), self.far, self.ring.spin)
+
+    def _axes(self, reference: Vector) -> CrossAxes:
+        length = self.numbers.lengths[1]
+        lies = across(self.rod, length * length, reference)
+        return cross_axes(self.rod, length, self.inverse_rod, lies, lies.aside.reciprocal())
 
     @property
     def swing(self) -> Swing:

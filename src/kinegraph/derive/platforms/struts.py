@@ -7,7 +7,7 @@ from functools import cached_property
 from kinegraph.derive.platforms.constants import LegNumbers, Part
 from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia, Turn
 from kinegraph.derive.platforms.ring import RingMotion
-from kinegraph.derive.platforms.swing import CrossAxes, Swing, cross_axes, swing_mass
+from kinegraph.derive.platforms.swing import CrossAxes, Swing, across, cross_axes, swing_mass
 from kinegraph.derive.tree.algebra import (
     Symmetric,
     Vector,
@@ -33,20 +33,33 @@ class Strut(Leg):
     def __init__(self, kind: LegType, numbers: LegNumbers, ring: RingMotion, joint: JointMotion) -> None:
         super().__init__(numbers, ring, joint)
         self.kind = kind
-        self.length = dot(joint.place, joint.place).apply("sqrt")
-        self.inverse_length = self.length.reciprocal()
+        square = dot(joint.place, joint.place)
+        self.length = square.apply("sqrt")
+        main = numbers.ring_axis if kind is LegType.SPU else joint.base_axis
+        self._square, self._main = square, across(joint.place, square, main)
+        # Both roots are there before the one division that serves both.
+        shared = (self.length * self._main.aside).reciprocal()
+        self.inverse_length = self._main.aside * shared
+        self._inverse_aside = self.length * shared
         self.along = times(self.inverse_length, joint.place)
         self.slide = dot(self.along, joint.velocity)
 
     @cached_property
     def at_base(self) -> Swing:
         """What does not turn about the leg relative to the base."""
-        return self._swing(cross_axes(self.along, self.joint.base_axis), None)
+        return self._swing(self._axes(self.joint.base_axis), None)
 
     @cached_property
     def at_ring(self) -> Swing:
         """What the universal joint at the ring turns about the leg."""
-        return self._swing(cross_axes(self.along, self.numbers.ring_axis), self.ring.spin)
+        return self._swing(self._axes(self.numbers.ring_axis), self.ring.spin)
+
+    def _axes(self, reference: Vector) -> CrossAxes:
+        line = self.joint.place
+        if reference is self._main.reference:
+            return cross_axes(line, self.length, self.inverse_length, self._main, self._inverse_aside)
+        lies = across(line, self._square, reference)
+        return cross_axes(line, self.length, self.inverse_length, lies, lies.aside.reciprocal())
 
     def _swing(self, axes: CrossAxes, ring_spin: Vector | None) -> Swing:
         return Swing(axes, self.length, self.inverse_length, self.slide, self.joint.velocity, ring_spin)

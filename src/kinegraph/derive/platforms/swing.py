@@ -40,13 +40,26 @@ class CrossAxes:
         return minus(self.three, times(self.tangent, self.one))
 
 
-def cross_axes(along: Vector, reference: Vector) -> CrossAxes:
-    """The axes of a part along a unit vector, whose cross is at right angles to a unit reference axis."""
-    normal, sine = cross(along, reference), dot(along, reference)
-    cosine = (1 - sine * sine).apply("sqrt")
-    inverse = cosine.reciprocal()
-    two = times(inverse, normal)
-    return CrossAxes(cross(two, along), two, along, cosine, inverse, sine * inverse)
+@dataclass(frozen=True)
+class Across:
+    """A line against a reference axis: `ahead` along it, `aside` across it, both lengths."""
+
+    reference: Vector
+    ahead: Scalar
+    aside: Scalar
+
+
+def across(line: Vector, square: Scalar, reference: Vector) -> Across:
+    """How a line, whose squared length is given, lies to a unit reference axis."""
+    ahead = dot(line, reference)
+    return Across(reference, ahead, (square - ahead * ahead).apply("sqrt"))
+
+
+def cross_axes(line: Vector, length: Scalar, inverse: Scalar, lies: Across, inverse_aside: Scalar) -> CrossAxes:
+    """The axes of a part along a line of a length and its inverse, with a cross at right angles to the reference."""
+    along, two = times(inverse, line), times(inverse_aside, cross(line, lies.reference))
+    cosine, tangent = lies.aside * inverse, lies.ahead * inverse_aside
+    return CrossAxes(cross(two, along), two, along, cosine, length * inverse_aside, tangent)
 
 
 @dataclass(frozen=True)
