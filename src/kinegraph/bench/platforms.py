@@ -146,7 +146,7 @@ def _own(mechanism: Mechanism, word: str, states: list[RingState]) -> Own:
 def _call_timer(kernel: Kernel, rows: list[tuple[Floats, Floats, Floats]]) -> Callable[[], float]:
     flat = np.array([np.concatenate(row) for row in rows])
     result = np.zeros(flat.shape[1])
-    calls = 2000
+    calls = 4000
 
     def timed() -> float:
         sizes = flat.shape[1], len(flat) - 1, calls, 1
@@ -162,7 +162,7 @@ def _batch_timer(kernel: Kernel, word: str, states: list[RingState]) -> Callable
     outputs = [np.zeros((_BATCH, output.size)) for output in kernel.outputs]
     strides = (ctypes.c_int64 * len(inputs))(*(array.shape[1] for array in inputs))
     tables = [(ctypes.c_void_p * len(some))(*(one.ctypes.data for one in some)) for some in (inputs, outputs)]
-    times = 16
+    times = 64
 
     def timed(alive: object = (kernel, inputs, outputs)) -> float:
         begun = time.thread_time()

@@ -102,11 +102,15 @@ class Chain:
 
     @cached_property
     def _search(self) -> PlanSearch:
-        return PlanSearch(self.request.mechanism, self.request.quantities, self.request.parameters)
+        request = self.request
+        return PlanSearch(request.mechanism, request.quantities, request.parameters, closed_legs=request.closed_legs)
 
     @cached_property
     def _limb_search(self) -> PlanSearch:
-        return PlanSearch(self.request.mechanism, self.request.quantities, self.request.parameters, alike=True)
+        request = self.request
+        return PlanSearch(
+            request.mechanism, request.quantities, request.parameters, alike=True, closed_legs=request.closed_legs
+        )
 
     @property
     def _budget(self) -> int:
@@ -122,7 +126,7 @@ class Chain:
         single_bars = 1 if self._search.bars > MULTIPLIERS else 0
         return Plan(
             kept=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia, forward=plan.forward,
-            segment=single_bars,
+            segment=single_bars, closed_legs=plan.closed_legs,
         )  # fmt: skip
 
     def _first(self, plan: Plan) -> tuple[Graph, float]:

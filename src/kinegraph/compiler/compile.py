@@ -38,10 +38,16 @@ def derive(
     numeric: bool = False,
     parameters: Parameters | None = None,
     effort: Effort | str = Effort.QUICK,
+    closed_legs: bool = True,
 ) -> Graph:
-    """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `parameters`."""
+    """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `parameters`.
+
+    Without `closed_legs` the legs of platforms are loops like any others.
+    """
     mechanism = mechanism_of(mechanism)
-    request = request_of(mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort)
+    request = request_of(
+        mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort, closed_legs=closed_legs
+    )
     return Chain(request).derived.graph
 
 
@@ -55,16 +61,21 @@ def compile(
     options: KernelOptions | None = None,
     loops: bool | None = None,
     sparse: bool = False,
+    closed_legs: bool = True,
 ) -> Kernel:
     """From a mechanism to a callable kernel; parameters named in `runtime` become its last argument p.
 
     Mechanisms of more than LARGE joints are computed by loops over bodies where the quantities allow it; `loops`
     forces one or the other. `sparse` is for matrices of trees with branches (H, derivatives): what is zero whatever
-    the state is neither computed nor stored, and calls return SciPy's sparse arrays.
+    the state is neither computed nor stored, and calls return SciPy's sparse arrays. Without `closed_legs` the legs
+    of platforms are loops like any others.
     """
     mechanism, options = mechanism_of(mechanism), options_of(options)
     runtime = runtime_names(mechanism, runtime)
-    request = request_of(mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort)
+    request = request_of(
+        mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort,
+        closed_legs=closed_legs,
+    )  # fmt: skip
     if not sparse and _use_loops(request, runtime, loops):
         return _looped(request)
     if sparse and loops:

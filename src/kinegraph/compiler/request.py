@@ -33,6 +33,7 @@ class Request:
 
     parameters: those with values, as exact expressions; all others stay symbols and are arguments of kernels.
     effort, seconds, seed: how hard operations are saved. frames: how hard frames are searched for; None as effort.
+    closed_legs: legs of platforms in closed form; else they are loops like any others.
     """
 
     mechanism: Mechanism
@@ -42,6 +43,7 @@ class Request:
     seconds: float | None = None
     seed: int = 0
     frames: Effort | None = None
+    closed_legs: bool = True
 
     @cached_property
     def key(self) -> str:
@@ -60,6 +62,7 @@ def request_of(
     parameters: Parameters | None = None,
     runtime: Sequence[str] = (),
     effort: Effort | str = Effort.QUICK,
+    closed_legs: bool = True,
 ) -> Request:
     """A request; parameters stay symbols unless `numeric` (the model's values) or given, those of `runtime` always."""
     wanted = quantities_of(quantities)
@@ -68,7 +71,7 @@ def request_of(
             refuse_contact_forces(mechanism, str(quantity))
     bound = bound_parameters(mechanism, numeric, parameters)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
-    return Request(mechanism, wanted, fixed, effort_of(effort))
+    return Request(mechanism, wanted, fixed, effort_of(effort), closed_legs=closed_legs)
 
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:

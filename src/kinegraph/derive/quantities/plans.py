@@ -75,8 +75,10 @@ class PlanSearch:
         quantities: Sequence[Quantity],
         bound: Mapping[str, Expression],
         alike: bool = False,
+        closed_legs: bool = True,
     ) -> None:
         self.alike = alike
+        self.closed_legs = closed_legs
         self.mechanism = mechanism
         self.quantities = quantities
         self.bound = bound
@@ -157,7 +159,7 @@ class PlanSearch:
     @property
     def has_closed_legs(self) -> bool:
         """Whether all that is wanted has one derivation only: that of a platform."""
-        closed = all(quantity.record.closed_legs for quantity in self._judged)
+        closed = self.closed_legs and all(quantity.record.closed_legs for quantity in self._judged)
         return closed and platform_of(self.mechanism) is not None
 
     def _best_judged(self, budget: int) -> Candidate:
@@ -188,7 +190,7 @@ class PlanSearch:
     @property
     def _first_plan(self) -> Plan:
         """Multipliers take a number of operations that grows as the cube of the bars."""
-        return Plan(segment=_LONG_SEGMENTS[0]) if self.bars > MULTIPLIERS else Plan()
+        return Plan(segment=_LONG_SEGMENTS[0] if self.bars > MULTIPLIERS else 0, closed_legs=self.closed_legs)
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""
