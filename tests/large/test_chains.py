@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -89,6 +90,28 @@ def test_what_loops_over_chains_cannot_do_is_said() -> None:
         ChainSystem(
             kg.parse("coordinates x, y; A | Sx(x), Sy(y) | m(1), Jz(1), Jx(1), Jy(1); constraint blade | y' - x' = 0;")
         )
+
+
+def test_ranks_give_the_serial_numbers() -> None:
+    """Four chains on two ranks, with a spring and a damper between chains: two messages an evaluation."""
+    pytest.importorskip("mpi4py", reason="needs the extra mpi")
+    beside = Path(sys.executable).parent / "mpiexec"
+    launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if launcher is None:
+        pytest.skip("there is no mpiexec")
+    root = Path(__file__).parents[2]
+    paths = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [launcher, "-n", "2", sys.executable, "-m", "tests.large.ranks_case"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        cwd=root,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    differences, counted = (line.split() for line in done.stdout.splitlines()[-2:])
+    assert max(map(float, differences)) < 1e-13
+    assert int(counted[0]) >= 2 * 4 and float(counted[1]) < 1e-3
 
 
 def test_chains_are_shared_by_their_lengths() -> None:

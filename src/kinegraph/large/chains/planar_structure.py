@@ -32,7 +32,7 @@ _FOLLOWING = ((1, 2), (2, 0), (0, 1))
 
 def planar_loop(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> tuple[Ring, list[str]] | None:
     """The mechanism as a ring of bars, with the names of its two rows; None if it is anything else."""
-    if len(mechanism.loops) != 1 or mechanism.constraints or mechanism.elements:
+    if len(mechanism.loops) != 1 or mechanism.constraints or mechanism.contacts or mechanism.elements:
         return None
     loop, flat = mechanism.loops[0], flattened_tree(mechanism, parameters)
     if not isinstance(loop, Loop) or not _turns_only(flat):

@@ -105,6 +105,8 @@ class RowOfLoop:
 def loop_rows(mechanism: Mechanism) -> list[RowOfLoop]:
     """All rows of all loops; loop k ties the frames 2k and 2k + 1. Raises KernelError for what loops cannot do."""
     found: list[RowOfLoop] = []
+    if mechanism.contacts:
+        raise _unsupported(f"the contact {mechanism.contacts[0].name}")
     if mechanism.constraints:
         raise _unsupported(f"the constraint {mechanism.constraints[0].name}")
     for number, loop in enumerate(mechanism.loops):
