@@ -65,6 +65,12 @@ def test_the_worst_load_of_a_pendulum_is_at_the_bottom():
     assert f"force {worst.force:.6g} N at t = {worst.force_time:.6g}" in str(kg.joint_loads(run))
 
 
+def test_what_redundant_loops_leave_open_is_said():
+    run = kg.simulate("loop-4", 0.02, grid=2, native=False, progress=False)
+    loads = kg.joint_loads(run, ["A1"])
+    assert not all(loads["A1"].determinate) and "one of many" in str(loads)
+
+
 def test_mistakes_are_named(tmp_path):
     run = kg.simulate("double-pendulum", 0.1, grid=2, native=False, progress=False)
     with pytest.raises(TaskError, match="none of the joints"):

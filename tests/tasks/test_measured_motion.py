@@ -65,6 +65,7 @@ def test_samples_and_laws_may_stand_side_by_side():
     ("measured", "message"),
     [
         (Measured([0, 1], [1, 2]), "at least 12"),
+        (Measured("early", "late"), "are no numbers"),
         (Measured(TIMES, TIMES[:-1]), "one length"),
         (Measured(TIMES[::-1], TIMES), "must increase"),
         (Measured(TIMES, TIMES, 0.0), "above zero"),

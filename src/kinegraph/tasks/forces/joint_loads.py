@@ -53,9 +53,11 @@ class JointLoads(RichDisplay):
 
     def __str__(self) -> str:
         lines = [f"{self.model}: the largest loads from t = {self.times[0]:.6g} to {self.times[-1]:.6g} s"]
-        for one in self.worst:
+        for one, reaction in zip(self.worst, self.reactions, strict=True):
             force = f"{one.force:.6g} N at t = {one.force_time:.6g}"
-            lines.append(f"  {one.joint}: force {force}, moment {one.moment:.6g} N m at t = {one.moment_time:.6g}")
+            unsure = "" if all(reaction.determinate) else " (one of many: loops have redundant rows)"
+            moment = f"{one.moment:.6g} N m at t = {one.moment_time:.6g}"
+            lines.append(f"  {one.joint}: force {force}, moment {moment}{unsure}")
         return "\n".join(lines)
 
 

@@ -38,7 +38,10 @@ class Measured:
 
     def smoothed(self, name: str = "the coordinate") -> SmoothingSpline:
         """The most likely motion; TaskError if the samples cannot tell it."""
-        times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
+        try:
+            times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
+        except (TypeError, ValueError):
+            raise TaskError(f"samples of {name} are no numbers: give an array of times and one of values") from None
         if times.ndim != 1 or times.shape != values.shape or len(times) < _FEWEST:
             message = f"samples of {name} have times of shape {times.shape} and values of shape {values.shape}"
             raise TaskError(f"{message}: give two arrays of one length, at least {_FEWEST}")

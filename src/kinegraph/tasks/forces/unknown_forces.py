@@ -179,7 +179,8 @@ def _forces(
 
 
 def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The unknowns that are asked for, or all that the model declares."""
+    """The unknowns that are asked for (a single one may be given as it is), or all that the model declares."""
+    wanted = (wanted,) if isinstance(wanted, str) else wanted
     declared = [one.name for one in mechanism.unknowns]
     known = [*declared, *mechanism.layout.inputs, *mechanism.layout.forces]
     for name in wanted:
