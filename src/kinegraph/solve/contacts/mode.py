@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 
@@ -98,7 +99,7 @@ class ContactSet:
     velocities: slice
     duration: float
 
-    @property
+    @cached_property
     def normals(self) -> tuple[int, ...]:
         """The row of each contact's normal."""
         places, place = [], 0

@@ -120,8 +120,8 @@ def _touches(view: Snapshot, before: Mode | None, k: int) -> bool:
 
 def _still(contacts: ContactSet, first: Snapshot, view: Snapshot, before: Mode | None) -> Floats:
     """Velocities of rows that count as zero: beside those around them, and beside what forces bring about at once."""
-    fastest = float(max(np.max(first.speeds, initial=0.0), np.max(view.speeds, initial=0.0)))
-    sudden = _SUDDEN * contacts.duration * float(np.max(np.abs(view.free), initial=0.0))
+    fastest = max(first.speeds.max(), view.speeds.max())
+    sudden = _SUDDEN * contacts.duration * np.abs(view.free).max()
     found = np.full(len(view.rates), _STILL * fastest + sudden + 1e-300)
     for k, mode in enumerate(before or ()):
         rows = list(contacts.tangents(k))
