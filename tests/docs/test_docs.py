@@ -20,6 +20,7 @@ PAGES = (
     "docs/quantities.md",
     "docs/closed-loops.md",
     "docs/tasks.md",
+    "docs/studies.md",
     "docs/forces.md",
     "docs/kinematics.md",
     "docs/equilibria.md",

@@ -58,7 +58,7 @@ def per_task(executor: Executor, chunks: int, rounds: int = 3) -> float:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of a row: bytes that are sent and bytes on disk; and seconds to write one, in chunks of a thousand."""
+    """Of a row: bytes that are sent and bytes on disk; and seconds to write one, in chunks of so many."""
 
     sent: float
     kept: float

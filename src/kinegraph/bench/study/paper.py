@@ -9,7 +9,6 @@ from kinegraph.bench.study.mock import Sizes
 CASES = (10**6, 10**9)
 CORES = (100, 10_000)
 CASE_SECONDS = 1e-3
-_TASK_SECONDS = 10.0  # what a chunk should take, so that the scheduler hears of it seldom
 _START_SECONDS = 30.0  # until a worker has imported all and loaded its kernels
 
 
@@ -38,8 +37,12 @@ class Row:
 
 
 def planned(cases: int, cores: int, task: float, sizes: Sizes, seconds: float = CASE_SECONDS) -> Row:
-    """What so many cases of so many seconds take; task: seconds the scheduler needs for one."""
-    chunk = max(min(int(_TASK_SECONDS / seconds), -(-cases // (4 * cores))), 1)
+    """What so many cases of so many seconds take, in the best of some chunks; task: seconds the scheduler needs."""
+    rows = [_row(cases, cores, 10**power, task, sizes, seconds) for power in range(1, 7) if 10**power <= cases]
+    return min(rows, key=lambda row: max(row.compute, row.scheduler))
+
+
+def _row(cases: int, cores: int, chunk: int, task: float, sizes: Sizes, seconds: float) -> Row:
     tasks = -(-cases // chunk)
-    compute = cases * seconds / cores
+    compute = -(-tasks // cores) * chunk * seconds
     return Row(cases, cores, chunk, compute, tasks * task, cases * sizes.writing, cases * sizes.sent)

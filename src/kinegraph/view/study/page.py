@@ -22,7 +22,7 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2rem; border-bott
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 td, th { padding: .2rem .7rem; text-align: right; }
 td:first-child, th:first-child { text-align: left; } tr:nth-child(even) { background: #f6f6f6; }
-img { max-width: 100%; } .note { color: #666; font-size: .9rem; }
+img { max-width: 100%; } .wide { overflow-x: auto; } .note { color: #666; font-size: .9rem; }
 """
 
 
@@ -52,7 +52,7 @@ def page_text(study: Study) -> str:
 def _table(head: list[str], rows: list[list[str]]) -> str:
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><tr>{top}</tr>{body}</table>"
+    return f"<div class='wide'><table><tr>{top}</tr>{body}</table></div>"
 
 
 def _asked(study: Study) -> str:
