@@ -95,6 +95,11 @@ def test_what_loops_cannot_do_is_said():
         kg.simulate("four-bar", 0.1, loops=True, progress=False)
 
 
+def test_a_sweep_of_a_large_chain_is_refused_before_it_derives_anything():
+    with pytest.raises(SolveError, match="pendulum-400 is too large for a sweep"):
+        kg.sweep(chain(400), 0.1, over={"q1": [0.1, 0.2]})
+
+
 def test_the_rates_are_sent_as_their_recipe():
     arm = chain(3)
     forces, _ = read_inputs(arm, {"q1": "t"})

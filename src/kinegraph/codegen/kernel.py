@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, TypeAlias
 
@@ -25,7 +24,7 @@ Code: TypeAlias = int | Callable[[Doubles], Sequence[float]]
 Recipe: TypeAlias = "tuple[Callable[..., Kernel], tuple[object, ...]]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Result:
     """What a kernel gives under one name."""
 
@@ -71,12 +70,12 @@ class Kernel(ABC):
     def recipe(self) -> Recipe:
         """What makes this kernel anew."""
 
-    @cached_property
+    @property
     def input_size(self) -> int:
         """How many numbers all arguments have."""
         return sum(len(argument.symbols) for argument in self.arguments)
 
-    @cached_property
+    @property
     def output_size(self) -> int:
         """How many numbers all outputs have."""
         return sum(output.size for output in self.outputs)

@@ -21,6 +21,7 @@ from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, check_method
 from kinegraph.simulate.equations import FORMS, Equations
+from kinegraph.simulate.large.looped import takes_loops
 from kinegraph.simulate.run import Events, Input, read_events, read_inputs, with_given_inputs
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.simulate.sweep_task import SweepTask
@@ -119,6 +120,10 @@ def sweep(
     """
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
+    if takes_loops(mechanism, solver, None):
+        raise SolveError(
+            f"{mechanism.name} is too large for a sweep: simulate its runs one by one, by loops over bodies"
+        )
     varied = _varied(mechanism, over)
     known = [parameter.name for parameter in mechanism.parameters]
     runtime = [name for name in varied if name in known]
