@@ -83,6 +83,9 @@ class MasslessError(DerivationError):
         self.velocity = velocity
         super().__init__(f"forward dynamics: nothing with mass moves with {velocity}; give a body mass")
 
+    def __reduce__(self) -> tuple[type[MasslessError], tuple[str]]:
+        return type(self), (self.velocity,)
+
 
 class KernelError(KinegraphError):
     """A kernel was called with arguments it cannot take, or could not be built."""

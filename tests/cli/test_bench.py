@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from kinegraph.bench import kidym
+from kinegraph.bench.kidym import table_2 as kidym
 from kinegraph.cli import bench
 from tests.cli.run import runner
 

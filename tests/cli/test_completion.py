@@ -41,7 +41,9 @@ def test_files_are_offered_beside_the_library(tmp_path, monkeypatch):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "arm.kg").touch()
     monkeypatch.chdir(tmp_path)
-    assert completion.models("p") == ["puma-full", "puma-principal", "puma560", "pendulum-", "panda.urdf", "parts/"]
+    assert completion.models("pu") == ["puma-drawing", "puma-full", "puma-principal", "puma560"]
+    assert completion.models("pa") == ["panda.urdf", "parts/"]
+    assert "pendulum-" in completion.models("pe")
     assert completion.models("parts/") == ["parts/arm.kg"]
     assert completion.models("nowhere/") == []
     assert completion.languages("m") == ["matlab"]

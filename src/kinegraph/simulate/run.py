@@ -197,21 +197,20 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         q, v = fitting if equations.keeps_closed else (q, v)
     balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))
     rows = Rows(run.times, q, v, balances, nothing, fitting)
-    columns: dict[str, Any] = {TIME: run.times}
-    columns |= zip(mechanism.layout.positions, q.T, strict=True)
-    columns |= zip(mechanism.layout.velocities, v.T, strict=True)
-    columns |= balances
-    columns |= zip(mechanism.layout.integrals, run.states.T[mechanism.layout.integral_part.slice], strict=True)
-    columns |= named(equations, rows)
+    own: dict[str, Any] = {TIME: run.times}
+    own |= zip(mechanism.layout.positions, q.T, strict=True)
+    own |= zip(mechanism.layout.velocities, v.T, strict=True)
+    own |= zip(mechanism.layout.integrals, run.states.T[mechanism.layout.integral_part.slice], strict=True)
+    own |= named(equations, rows)
     observe = looped_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
-    columns |= found | further
+    columns = own | balances | found | further
     gained = contact_checks(columns, balances, rtol) if finished.mechanism.contacts else ()
     kept = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
     return Solution(
         model=mechanism.name,
         method=finished.solver.name,
-        columns={name: np.ascontiguousarray(column) for name, column in columns.items()},
+        columns={name: np.ascontiguousarray(column) for name, column in _told_apart(columns, own).items()},
         positions=mechanism.layout.positions,
         velocities=mechanism.layout.velocities,
         ending=run.ending,
@@ -222,6 +221,12 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         decision=finished.decision,
         drift=drift_facts(drift, kept),
     )
+
+
+def _told_apart(columns: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """A name of the model means what the model says; a total of the same name, as the momentum pz, gets a prefix."""
+    hidden = {f"total.{name}": columns[name] for name in own if columns[name] is not own[name]}
+    return columns | own | hidden
 
 
 def _momentum_checks(finished: FinishedRun, rows: Rows, rtol: float | None) -> tuple[Check, ...]:
