@@ -55,7 +55,7 @@ class Method(Enum):
 
 def method_table() -> str:
     """All methods and what they can do, as a table of Markdown."""
-    head = ["method", "order", "steps", "integrates", "stiff", "loops", "sweeps"]
+    head = ["method", "order", "steps", "integrates", "stiff", "loops", "lanes"]
     rows = [head, ["---"] * len(head), *(_row(method) for method in Method)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 

@@ -32,7 +32,7 @@ class Capabilities:
     events, resets: it finds events, and goes on from another state after one.
     starts_slowly: it begins with a low order, so that a motion smaller than its tolerances may escape it.
     projection: it returns to loops, constraints and unit quaternions while it steps.
-    lanes: the tableau by which many trajectories run side by side in compiled sweeps; None: it makes no sweeps.
+    lanes: the tableau by which many trajectories run side by side in compiled sweeps; None: each runs alone.
     """
 
     form: StateForm = StateForm.VELOCITIES
