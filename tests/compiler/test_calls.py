@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.errors import TaskError
 from kinegraph.tasks.kinematics.pose_solver import NoClosedForm
 
 NAME = "double-pendulum"
@@ -19,6 +20,13 @@ NAME = "double-pendulum"
 def _refusal(call: Callable[[], object]) -> str:
     """What is said of an arm without closed form, as a pendulum is."""
     with pytest.raises(NoClosedForm) as refused:
+        call()
+    return str(refused.value)
+
+
+def _no_platform(call: Callable[[], object]) -> str:
+    """What is said of a mechanism that is no platform."""
+    with pytest.raises(TaskError, match="is no platform") as refused:
         call()
     return str(refused.value)
 
@@ -50,6 +58,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "pose_solver": lambda one, folder: _refusal(lambda: kg.pose_solver(one, "Lower")),
     "reactions": lambda one, folder: str(kg.reactions(one, "Lower")),
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
+    "ring_poses": lambda one, folder: _no_platform(lambda: kg.ring_poses(one, {"A_l": 1})),
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "statics": lambda one, folder: str(kg.statics(one)),
@@ -61,6 +70,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
         one, {"q1": "t", "q2": "0"}, {"tip.x": "0.1"}, {"l1": (0.5, 2)}, [0.1, 0.2]
     ).values.tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,
+    "workspace": lambda one, folder: _no_platform(lambda: kg.workspace(one, {"x": (0, 1)})),
     "write": lambda one, folder: kg.write(one),
 }
 
