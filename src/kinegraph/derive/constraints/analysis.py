@@ -30,11 +30,12 @@ _SAMPLES = 4
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found: rows by name, velocities by index."""
+    """What was found: rows by name, velocities by index. sample: the entries of the independent rows at one state."""
 
     redundant: frozenset[str] = frozenset()
     dependent: tuple[str, ...] = ()
     mobility: int | None = None
+    sample: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     def dependent_of(self, velocities: Sequence[str]) -> tuple[int, ...]:
         """The dependent velocities by index."""
@@ -67,7 +68,9 @@ def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[
     jacobian = conditions.jacobian(states[ranks.index(best)])[list(best.independent)]
     redundant = frozenset(conditions.names[k] for k in best.redundant)
     dependent = tuple(velocities[column] for column in dependent_columns(jacobian))
-    return Analysis(redundant, dependent, best.mobility)
+    names = [conditions.names[k] for k in best.independent]
+    sample = tuple((name, tuple(map(float, row))) for name, row in zip(names, jacobian, strict=True))
+    return Analysis(redundant, dependent, best.mobility, sample)
 
 
 def _assembled_states(conditions: Conditions, start: Floats) -> list[Floats]:

@@ -122,7 +122,9 @@ class ConstrainedDynamics:
                 f"{self.ties.mechanism.name}: which coordinates depend on the others is not known: "
                 "give all parameters values, and an initial position that can be assembled"
             )
-        return PartitionedSystem([list(self.rows[k].jacobian) for k in self.places], dependent, names)
+        sample = dict(self.analysis.sample)
+        entries = [sample.get(self.rows[k].name, ()) for k in self.places]
+        return PartitionedSystem([list(self.rows[k].jacobian) for k in self.places], dependent, names, entries)
 
     def on_independent(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """Forces on the independent coordinates that do what these forces on all coordinates do."""

@@ -1,7 +1,8 @@
 """Linear systems of rows that are not symmetric: elimination in an order that is fixed when the graph is made.
 
 A graph cannot choose pivots by their size, so the columns to solve for are chosen beforehand, at a state. Entries that
-are exactly zero are skipped, which keeps the blocks of separate loops separate.
+are exactly zero are skipped, which keeps the blocks of separate loops separate. Others may be zero without showing it
+(sums that cancel by the circle's equation): where numbers at a state are known, rows are chosen by them.
 """
 
 from __future__ import annotations
@@ -12,13 +13,20 @@ from kinegraph.derive.tree.coordinates import Square
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
 
+#: A row serves as pivot if its entry has this part of the largest at the state that is known.
+_ENOUGH = 1e-3
+
 
 class Elimination:
-    """A square matrix in triangular form, ready to be solved with. `names` are of the unknowns, for errors."""
+    """A square matrix in triangular form, ready to be solved with.
 
-    def __init__(self, matrix: Square, names: Sequence[str]) -> None:
+    names: of the unknowns, for errors; sample: the matrix in numbers at some state.
+    """
+
+    def __init__(self, matrix: Square, names: Sequence[str], sample: Sequence[Sequence[float]] | None = None) -> None:
         self._names = names
         self._u = [list(row) for row in matrix]
+        self._numbers = None if sample is None else [list(row) for row in sample]
         self._order = list(range(len(matrix)))
         self._steps: list[tuple[int, int, Scalar]] = []
         self.pivots: list[Scalar] = []
@@ -41,6 +49,9 @@ class Elimination:
         """The first row with an entry: a number where there is one, for dividing by it costs nothing."""
         rows = range(column, len(self._u))
         present = [row for row in rows if not self._u[self._order[row]][column].is_zero]
+        if self._numbers is not None and present:
+            sizes = {row: abs(self._numbers[self._order[row]][column]) for row in present}
+            present = [row for row in present if sizes[row] >= _ENOUGH * max(sizes.values())]
         if not present:
             raise DerivationError(f"the constraints do not determine {self._names[column]}: choose other coordinates")
         return min(present, key=lambda row: (not self._u[self._order[row]][column].static, row))
@@ -50,6 +61,14 @@ class Elimination:
         for k in range(column + 1, len(self._u)):
             if not self._u[source][k].is_zero:
                 self._u[target][k] = self._u[target][k] - ratio * self._u[source][k]
+        if self._numbers is not None:
+            self._subtract_numbers(self._numbers[source], self._numbers[target], column)
+
+    @staticmethod
+    def _subtract_numbers(source: list[float], target: list[float], column: int) -> None:
+        ratio = target[column] / source[column] if source[column] else 0.0
+        for k in range(column, len(source)):
+            target[k] -= ratio * source[k]
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         """x with matrix x = right."""

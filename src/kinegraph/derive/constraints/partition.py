@@ -28,16 +28,19 @@ class Partition:
 
 
 class PartitionedSystem:
-    """The equations of motion in independent coordinates."""
+    """The equations of motion in independent coordinates. sample: the entries of the rows at some state, if known."""
 
-    def __init__(self, jacobian: Square, partition: Partition, names: Sequence[str]) -> None:
+    def __init__(
+        self, jacobian: Square, partition: Partition, names: Sequence[str], sample: Sequence[Sequence[float]] = ()
+    ) -> None:
         self.size = len(names)
         self.dependent = partition.dependent
         self.independent = partition.independent(self.size)
         self._jacobian = jacobian
         self._names = names
+        numbers = [[row[k] for k in self.dependent] for row in sample] if sample and all(sample) else None
         self.elimination = Elimination(
-            [[row[k] for k in self.dependent] for row in jacobian], [names[k] for k in self.dependent]
+            [[row[k] for k in self.dependent] for row in jacobian], [names[k] for k in self.dependent], numbers
         )
 
     @cached_property

@@ -1,0 +1,28 @@
+"""Pivots that are zero without showing it are not divided by."""
+
+import numpy as np
+
+import kinegraph as kg
+from kinegraph.derive.constraints.elimination import Elimination
+from kinegraph.graph.build import Builder
+from kinegraph.graph.node import Kind
+from kinegraph.graph.scalar import Scalar
+
+
+def test_a_sum_that_cancels_is_no_pivot() -> None:
+    """sin^2 + cos^2 - 1 is zero everywhere, and no node of a graph says so."""
+    builder = Builder()
+    q = Scalar(builder, builder.symbol(Kind.COORDINATE, "q"))
+    nothing, one = q.sin() ** 2 + q.cos() ** 2 - 1, q.number(1)
+    found = Elimination([[nothing, one], [q, one]], ["a", "b"], [[0.0, 1.0], [0.3, 1.0]])
+    assert found.pivots[0] == q
+
+
+def test_forces_on_a_bicycle_undo_its_accelerations() -> None:
+    bicycle = kg.load("bicycle")
+    fitting = kg.assemble(bicycle)
+    torque, forward = kg.compile(bicycle, "tau"), kg.compile(bicycle, "qdd")
+    steering = np.zeros(9)
+    steering[1] = 0.7
+    accelerations = forward(fitting.q, fitting.v, steering)
+    np.testing.assert_allclose(torque(fitting.q, fitting.v, accelerations), steering, atol=1e-9)
