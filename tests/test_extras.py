@@ -23,21 +23,10 @@ def test_every_extra_that_an_error_names_can_be_installed() -> None:
     assert set(EXTRAS.values()) <= PROJECT["optional-dependencies"].keys()
 
 
-#: Extras that take too long to install for every test run: what needs them skips without, and names the extra.
-SKIPPED = {"cluster", "mpi", "studies"}
-
-
 def test_tests_have_what_users_may_install() -> None:
     extras = PROJECT["optional-dependencies"]
-    for name in extras.keys() - {"test", "bench", *SKIPPED}:
+    for name in extras.keys() - {"test", "bench"}:
         assert packages(extras[name]) <= packages(extras["test"]), name
-
-
-def test_what_is_skipped_names_its_extra() -> None:
-    texts = [path.read_text("utf-8") for path in Path(__file__).parent.rglob("test_*.py")]
-    for name in SKIPPED:
-        assert any("importorskip" in text and f"needs the extra `{name}`" in text.replace("need the", "needs the")
-                   for text in texts), name  # fmt: skip
 
 
 def test_what_everyone_gets_is_not_an_extra() -> None:

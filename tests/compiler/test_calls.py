@@ -35,6 +35,7 @@ def _no_platform(call: Callable[[], object]) -> str:
 CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "assemble": lambda one, folder: kg.assemble(one).q.tolist(),
     "base_parameters": lambda one, folder: kg.base_parameters(one),
+    "branches": lambda one, folder: str(kg.branches(one, "m1", 1, 2, starts=4, points=20)),
     "compile": lambda one, folder: kg.compile(one, "H")([0.1, 0.2]).tolist(),
     "derive": lambda one, folder: kg.derive(one, "H"),
     "equilibria": lambda one, folder: [point.q.tolist() for point in kg.equilibria(one, starts=4)],
@@ -46,6 +47,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "follow_by_spring": lambda one, folder: str(
         kg.follow_by_spring(one, {"q1": "t", "q2": "0"}, [0, 0.01], stiffness=100, native=False)
     ),
+    "gradient": lambda one, folder: str(kg.gradient(one, 0.01, "m1")),
     "integrals": lambda one, folder: str(kg.integrals(one)),
     "inverse_dynamics": lambda one, folder: str(
         kg.inverse_dynamics(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])
@@ -62,6 +64,9 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "statics": lambda one, folder: str(kg.statics(one)),
+    "study": lambda one, folder: kg.study(
+        one, 0.01, vary={"m1": "uniform(1, 2)"}, cases=3, native=False, progress=False
+    )["final(q1)"].tolist(),
     "sweep": lambda one, folder: kg.sweep(one, 0.01, over={"q1": [0.1]}, native=False, progress=False)["q1"].tolist(),
     "synthesise": lambda one, folder: kg.synthesise(
         one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, grid=2, native=False
