@@ -116,7 +116,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("quantities", "language", "options", "message"),
     [
-        ("tau", "fortran", ExportOptions(), "'fortran' is no language"),
+        ("tau", "cobol", ExportOptions(), "'cobol' is no language"),
         ("tau", "matlab", ExportOptions(precision=Precision.FLOAT), "float is for c and rust"),
         ("", "c", ExportOptions(), "nothing to export"),
         ("tau,tau", "c", ExportOptions(), "named twice"),

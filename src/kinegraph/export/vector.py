@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from math import ceil, isfinite, log10
+from math import ceil, inf, isfinite, log10
 from random import Random
 from typing import Any
 
@@ -55,7 +55,18 @@ def _states(
             sign = 1 if kind in (Kind.PARAMETER, Kind.TIME) else random.choice((-1, 1))
             return float(scalar(known[name])) if name in known else sign * size
 
-        yield tuple(tuple(entry(symbol.kind, symbol.name) for symbol in one.symbols) for one in arguments)
+        state = [[entry(symbol.kind, symbol.name) for symbol in one.symbols] for one in arguments]
+        if attempt >= _ATTEMPTS // 2:  # some results exist for orientations alone, such as those of platforms
+            for argument, entries in zip(arguments, state, strict=True):
+                _make_orientations(argument, entries)
+        yield tuple(map(tuple, state))
+
+
+def _make_orientations(argument: Argument, entries: list[float]) -> None:
+    """Quaternions of halves: of unit length, and exact in any precision."""
+    for start in argument.quaternions:
+        for place in range(start, start + 4):
+            entries[place] = 0.5 if entries[place] > 0 else -0.5
 
 
 def _vector(
@@ -75,6 +86,8 @@ def _vector(
 
 
 def _error(computed: Sequence[float], expected: Sequence[float], scale: float) -> float:
+    if not all(map(isfinite, computed)):
+        return inf  # the largest of numbers that are none would be any of them
     return max((abs(one - other) / scale for one, other in zip(computed, expected, strict=True)), default=0.0)
 
 
