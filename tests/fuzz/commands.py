@@ -21,7 +21,7 @@ from tests.fuzz.odd import number
 from tests.fuzz.subject import Depth
 
 #: Measurements and the tour take minutes by themselves.
-_LONG_COMMANDS = {"bench", "demo"}
+_LONG_COMMANDS = {"bench", "demo", "reproduce"}
 
 #: Compiling the integrators' loops takes longer than a case may; the run chooses by itself.
 _LONG_OPTIONS = {"native"}
