@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinegraph.errors import SolveError
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.system import ContactSystem
 from kinegraph.simulate.task import Task
@@ -25,7 +26,8 @@ class ContactTask(Task):
     def system(self, execution: Execution) -> ContactSystem:
         """The modes of this run."""
         form = self.equations
-        assert isinstance(form, OpenForm)
+        if not isinstance(form, OpenForm):
+            raise SolveError("contacts keep every state on its constraints: leave out `baumgarte`")
         return ContactSystem(
             open=form,
             user_events=self.events,
