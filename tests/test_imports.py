@@ -37,6 +37,7 @@ ALLOWED: dict[str, set[str]] = {
         "model",
         "graph",
         "codegen",
+        "jit",
         "derive",
     },  # large systems: recursions over arrays
     "compiler": {

@@ -19,23 +19,33 @@ from kinegraph.errors import Interrupted
 class Interrupt:
     """A request to end early, seen by all work the token was passed to. Requesting is safe from any thread."""
 
-    __slots__ = ("_requested",)
+    __slots__ = ("_pressed", "_requested", "_within")
 
-    def __init__(self) -> None:
-        self._requested = False
+    def __init__(self, within: Interrupt | None = None) -> None:
+        """within: a token of the work that this is a part of; its requests end the part too."""
+        self._requested = self._pressed = False
+        self._within = within
 
     @property
     def requested(self) -> bool:
         """True once somebody wants the work to end; it stays so."""
-        return self._requested
+        return self._requested or self.from_outside
+
+    @property
+    def from_outside(self) -> bool:
+        """True if Ctrl-C or the token around this one ended the work: it is not to be begun in another way."""
+        return self._pressed or (self._within is not None and self._within.requested)
 
     def request(self) -> None:
         """Ask the work to end and keep what it has."""
         self._requested = True
 
+    def _press(self) -> None:
+        self._pressed = True
+
     def check(self) -> None:
         """Raise Interrupted if the work is to end: for loops that have nothing of their own to keep."""
-        if self._requested:
+        if self.requested:
             raise Interrupted("interrupted")
 
     @contextmanager
@@ -43,7 +53,9 @@ class Interrupt:
         """Run a block that Ctrl-C or `check` may end: it becomes a request, and what follows the block goes on."""
         try:
             yield
-        except (KeyboardInterrupt, Interrupted):
+        except KeyboardInterrupt:
+            self._press()
+        except Interrupted:
             self.request()
 
     @contextmanager
@@ -53,7 +65,7 @@ class Interrupt:
         if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             yield  # Ctrl-C does not arrive here, or is in the hands of somebody else
             return
-        signal.signal(signal.SIGINT, lambda *_: self.request())
+        signal.signal(signal.SIGINT, lambda *_: self._press())
         try:
             yield
         finally:

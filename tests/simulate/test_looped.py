@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import pickle
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
-from kinegraph.errors import SolveError
+from kinegraph.errors import KernelError, SolveError
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.large.looped import LoopedForm
 from kinegraph.simulate.run import read_inputs
+from kinegraph.solve.problem.execution import Execution
 from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.results.status import Status
 from tests.cli.run import runner
 
 SATELLITE = """
@@ -26,16 +29,41 @@ Arm~Hull | Sx(1), Rz(q), Sy(0.5) | m(1), Jz(0.1);
 output tip = Arm (0.2, 0.5, 0.1);
 """
 
+DRIVEN = """
+model driven;
+coordinates q1, q2 = 0.3;
+A | Sx(0.1*t), Rz(q1), Sx(1) | m(1), Jz(0.1);
+B~A | Ry(q2 + 2*t), Sx(1) | m(2), Jy(0.2);
+"""
+SHARED = """
+model shared;
+coordinates q1 = 0.5, q2;
+A | Rz(q1), Sx(1) | m(1), Jz(0.1);
+B~A | Rz(q1 + q2), Sx(1) | m(2), Jz(0.2);
+"""
+SHAKEN = """
+model shaken;
+gravity (0, 0, -9.81 + sin(t));
+coordinates q1 = 0.5;
+A | Ry(q1), Sx(1) | m(1), Jy(0.1);
+"""
+MASSLESS = """
+model massless;
+coordinates q1, q2;
+A | Rz(q1), Sx(1) | m(1), Jz(0.1);
+B~A | Rz(q2);
+"""
+
 
 def chain(links: int) -> kg.Mechanism:
     return kg.load(f"pendulum-{links}")
 
 
 def both(mechanism: kg.Mechanism, duration: float, **options: object) -> tuple[Solution, Solution]:
-    """The run by straight code, interpreted, and by loops."""
+    """The run by straight code, interpreted, and by loops, compiled throughout."""
     options = {"grid": 4, "progress": False, **options}
     straight = kg.simulate(mechanism, duration, loops=False, native=False, **options)
-    return straight, kg.simulate(mechanism, duration, loops=True, **options)
+    return straight, kg.simulate(mechanism, duration, loops=True, native=True, **options)
 
 
 def test_sixty_links_have_the_same_rates_to_rounding():
@@ -55,7 +83,39 @@ def test_a_chain_moves_alike_and_keeps_its_energy():
         np.testing.assert_allclose(looped[name], straight[name], rtol=1e-6, atol=1e-7, err_msg=name)
     (check,) = (one for one in looped.checks if one.name == "energy")
     assert check.passed and check.error < 1e-8
-    assert str(looped.decision) == "native: right-hand side only, for its size"
+    assert str(looped.decision) == "native: yes, as asked for"
+
+
+@pytest.mark.parametrize("model", [chain(5), kg.parse(SATELLITE), kg.parse(DRIVEN)], ids=lambda one: one.name)
+def test_the_address_computes_what_a_call_does(model: kg.Mechanism):
+    """Also with quaternions and with time, which arrives only where displacements depend on it."""
+    kernel = kg.compile(model, "qdd", loops=True)
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.address)
+    x, y = np.random.default_rng(3).uniform(-1, 1, kernel.input_size), np.zeros(kernel.output_size)
+    function(x.ctypes.data, y.ctypes.data)
+    np.testing.assert_array_equal(y, kernel.flat(x))
+    assert kernel.addressable and pickle.loads(pickle.dumps(kernel)).addressable
+
+
+def test_shared_coordinates_and_varying_gravity_are_called_by_python():
+    for text in (SHARED, SHAKEN):
+        model = kg.parse(text)
+        kernel = kg.compile(model, "qdd", loops=True)
+        assert not kernel.addressable
+        with pytest.raises(KernelError, match="looped code has no address"):
+            _ = kernel.address
+        straight, looped = both(model, 0.2)
+        for name in (*straight.positions, *straight.velocities):
+            np.testing.assert_allclose(looped[name], straight[name], rtol=1e-6, atol=1e-8, err_msg=name)
+        assert looped.decision.execution is Execution.KERNEL
+
+
+def test_what_nothing_resists_is_no_number():
+    kernel = kg.compile(kg.parse(MASSLESS), "qdd", loops=True)
+    with pytest.raises(KernelError, match="nothing with inertia moves with q2"):
+        kernel(np.zeros(2), np.zeros(2), np.zeros(2))
+    run = kg.simulate(kg.parse(MASSLESS), 0.1, loops=True, native=True, progress=False)
+    assert run.status is Status.NOT_A_NUMBER
 
 
 def test_forces_samples_and_their_work():
@@ -111,4 +171,5 @@ def test_the_rates_are_sent_as_their_recipe():
 
 def test_a_chain_of_hundreds_runs_by_loops_unasked(capsys):
     result = runner(capsys)("simulate pendulum-320 --for 0.002 --points 1 --quiet")
-    assert result.code == 0 and "right-hand side only, for its size" in result.out and "energy" in result.out
+    assert result.code == 0 and "energy" in result.out
+    assert any(words in result.out for words in ("right-hand side only, for its size", "native: yes"))

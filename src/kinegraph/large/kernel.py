@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.codegen.arrays import Doubles, vector
-from kinegraph.codegen.kernel import Kernel, Recipe, Result
+from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.derive.constraints.analysis import row_names_of
@@ -19,6 +19,8 @@ from kinegraph.derive.quantities.record import Extent
 from kinegraph.derive.quantities.table import RECORDS
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.interrupt import delayed
+from kinegraph.jit.glue import Glue, with_tables
+from kinegraph.large.by_address.tables import Tables
 from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.jit import kernels_folder
 from kinegraph.large.system import LoopedSystem
@@ -26,6 +28,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 
+_WHAT = "the loops of large systems"
 _SECONDS = 20  # that compiling takes on a common machine
 _log = logging.getLogger("kinegraph")
 _loaded: set[str] = set()  # loops that this process has used
@@ -54,6 +57,39 @@ class LoopedKernel(Kernel):
     def recipe(self) -> Recipe:
         return LoopedKernel, self._recipe  # not the arrays and compiled loops
 
+    @cached_property
+    def _entry(self) -> tuple[Glue, Tables] | None:
+        """Code with an address, and the memory it reads; None where Python has to take part."""
+        if not isinstance(self.system, LoopedSystem) or [output.name for output in self.outputs] != ["qdd"]:
+            return None
+        found = self.system.tables([self._place(group) for group in ("q", "v", "tau", "t")])
+        if found is None:
+            return None
+        Compilation("qdd-by-address", _WHAT, kernels_folder(), compile_entry).require(_SECONDS, _log.warning)
+        with delayed():
+            return with_tables(compile_entry(), found.addresses), found
+
+    def _place(self, name: str) -> int:
+        """Where an argument begins among all of them; -1 if the kernel does not take it."""
+        before = 0
+        for argument in self.arguments:
+            if argument.name == name:
+                return before
+            before += len(argument.symbols)
+        return -1
+
+    @property
+    def address(self) -> int:
+        """A C function `void f(const double *x, double *y)`, which gives NaN where nothing has inertia.
+
+        There is none for coordinates that bodies share, displacements that are not linear, and varying gravity.
+        """
+        return super().address if self._entry is None else self._entry[0].address
+
+    @property
+    def code(self) -> Code:
+        return super().code if self._entry is None else self._entry[0].address
+
     def __call__(self, *values: Any, **named: Any) -> Any:
         """The outputs for one state: an array, or a dict of arrays by name if there are several."""
         arranged = zip(self.arguments, self.arranged(values, named), strict=True)
@@ -76,7 +112,7 @@ class LoopedKernel(Kernel):
             code = f"{name}-{self.system.code}"
             if code not in _loaded:
                 make = partial(self._quantity, name, dict(given))
-                compilation = Compilation(code, "the loops of large systems", kernels_folder(), make)
+                compilation = Compilation(code, _WHAT, kernels_folder(), make)
                 compilation.require(_SECONDS, _log.warning)
                 with delayed():
                     make()
@@ -89,6 +125,13 @@ class LoopedKernel(Kernel):
         time = given.get(Variables.TIME.value)
         arguments = [given[group.value] for group in RECORDS[name].arguments]
         return np.asarray(compute(*arguments, 0.0 if time is None else float(time.reshape(()))))
+
+
+def compile_entry() -> int:
+    """The address of forward dynamics for any mechanism: compiled now, or loaded from disk."""
+    from kinegraph.large.by_address.entry import accelerations
+
+    return accelerations.address
 
 
 def _shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from kinegraph.errors import KernelError
 from kinegraph.large import recursion
+from kinegraph.large.by_address.tables import Tables, tables
 from kinegraph.large.flatten import flatten
-from kinegraph.large.forward import ForwardMethod, choose, refuse_large
+from kinegraph.large.forward import Articulated, ForwardMethod, choose, refuse_large
 from kinegraph.large.kinematics import motion
 from kinegraph.large.records import Floats, Motion
 from kinegraph.model.expression import Scalar
@@ -40,6 +41,16 @@ class LoopedSystem:
     def code(self) -> str:
         """Which of the compiled loops `qdd` takes."""
         return self.method.name.lower()
+
+    def tables(self, places: Sequence[int]) -> Tables | None:
+        """What code that is called by its address reads for `qdd`; None where Python has to take part.
+
+        places: where q, v, tau and t begin among all arguments, -1 for what does not arrive.
+        """
+        flat, forward = self._flat, self._forward
+        if flat.nonlinear is not None or flat.constant_gravity is None or not isinstance(forward, Articulated):
+            return None
+        return tables(flat.tree, flat.linear, forward.joints, flat.constant_gravity, places, len(self.layout.positions))
 
     def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
         """Inverse dynamics: the generalized forces that give the accelerations `a`. O(n)."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -66,6 +67,7 @@ def simulate(
     loops: bool | None = None,
     baumgarte: Baumgarte | None = None,
     progress: bool | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Solution:
     """Run a mechanism for `duration` seconds.
 
@@ -83,6 +85,7 @@ def simulate(
     loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities where they can.
     baumgarte: let loops and constraints decay with these gains, instead of taking every state onto them.
     progress: show a bar; None shows it where someone is looking.
+    interrupt: a token by which another thread ends the run early; what there is is kept, as after Ctrl-C.
     """
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
@@ -105,7 +108,10 @@ def simulate(
     q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
     state = equations.pack(q, v, np.zeros(0))
     kind = ContactTask if mechanism.contacts else Task
-    task = kind(equations, solver, chosen, state, span, signal, happening, save, progress)
+    task = kind(
+        equations, solver, chosen, state, span, signal, happening, save, progress,
+        interrupt=interrupt or Interrupt(),
+    )  # fmt: skip
     run, decision = task.run(native)
     reset = any(event.reset for event in happening) or bool(mechanism.contacts)  # new states keep no first integral
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, signal)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
@@ -110,6 +111,7 @@ def sweep(
     threads: int | None = None,
     native: Native = "auto",
     progress: bool | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Sweep:
     """Run a mechanism many times, compiled in lanes and on all cores; each run has its own step control.
 
@@ -142,7 +144,7 @@ def sweep(
     span = float(start), float(start) + float(duration)
     task = SweepTask(
         equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress, signal,
-        happening,
+        happening, interrupt or Interrupt(),
     )  # fmt: skip
     many, decision = task.run(native)
     return Sweep(

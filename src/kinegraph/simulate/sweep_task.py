@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
+from kinegraph.interrupt import Interrupt
 from kinegraph.jit.parallel import cores
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import event_set
@@ -15,7 +16,7 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.events import Event
-from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
+from kinegraph.solve.problem.execution import Alternatives, Decision, Execution, Forecast, Native, forced
 from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, Signals
 from kinegraph.solve.problem.progress import Progress, bar
@@ -39,6 +40,7 @@ class SweepTask:
     progress: bool | None
     inputs: Signals = field(default_factory=Signals.none)
     events: Sequence[Event] = ()
+    interrupt: Interrupt = field(default_factory=Interrupt)
 
     @property
     def in_lanes(self) -> bool:
@@ -52,13 +54,15 @@ class SweepTask:
         if wanted is Execution.NATIVE:
             return self._compiled(), Decision(wanted, forced=True)
         if wanted is Execution.INTERPRETED:
-            return self._interpreted(self._problem(False), self._bar()), Decision(wanted, forced=True)
-        problem = self._problem(False)
-        watched = self._watched(problem)
-        try:
-            return self._interpreted(problem, watched), Decision(Execution.INTERPRETED, False, watched.estimates)
-        except Switch as switch:
-            return self._compiled(), switch.decision
+            return self._each(self._problem(False), self._bar(), 1, self.interrupt), Decision(wanted, forced=True)
+        problem, token = self._problem(False), Interrupt(self.interrupt)
+        forecast = Forecast(
+            self._bar(), (0, len(self.states)), Execution.INTERPRETED, self._alternatives(problem), token
+        )
+        run = self._each(problem, forecast, 1, token)
+        if forecast.better:
+            return self._compiled(), forecast.better
+        return run, Decision(Execution.INTERPRETED, False, forecast.estimates)
 
     def _problem(self, native: bool) -> CauchyProblem:
         rhs = self.equations.right_hand_side(self.solver.capabilities.jacobian, native)
@@ -68,22 +72,28 @@ class SweepTask:
     def _bar(self) -> Progress:
         return bar(self.progress, 0, len(self.states), "runs", self.equations.mechanism.name)
 
-    def _interpreted(self, problem: CauchyProblem, shown: Progress) -> SweepRun:
-        return self._each(problem, shown, 1)
-
-    def _each(self, problem: CauchyProblem, shown: Progress, threads: int) -> SweepRun:
+    def _each(self, problem: CauchyProblem, shown: Progress, threads: int, interrupt: Interrupt) -> SweepRun:
         events = event_set(self.equations, self.events, problem.native)
         return integrate_each(
-            self.solver, problem, self.states, self.parameters, self.control, self.grid, shown, events, threads
+            self.solver,
+            problem,
+            self.states,
+            self.parameters,
+            self.control,
+            self.grid,
+            shown,
+            events,
+            threads,
+            interrupt,
         )
 
     def _compiled(self) -> SweepRun:
         self._loading.wait()
         if not self.in_lanes:
-            return self._each(self._problem(True), self._bar(), self.threads or cores())
+            return self._each(self._problem(True), self._bar(), self.threads or cores(), self.interrupt)
         many = integrate_many(
             self.solver, self._problem(True), self.states, self.parameters, self.control, self.grid, self._bar(),
-            self.threads,
+            self.threads, self.interrupt,
         )  # fmt: skip
         self._loading.learn(many.loading)
         return many
@@ -95,7 +105,8 @@ class SweepTask:
             return Loading(self.solver.name, self.solver.loops, told)
         return Loading(f"sweep, {self.solver.name}", sweep_loops(self.solver), told)
 
-    def _watched(self, problem: CauchyProblem) -> Watched:
+    def _alternatives(self, problem: CauchyProblem) -> Alternatives:
+        """What a compiled sweep would take, while the interpreted one runs."""
         functions = [one for one in problem.rhs.kernels if isinstance(one, InterpretedKernel)]
         known = costs.stored()
 
@@ -105,4 +116,4 @@ class SweepTask:
             running = sum(one.calls / done * known.evaluate(one.instructions) for one in functions)
             return {Execution.NATIVE: compiling + loading + running}
 
-        return Watched(self._bar(), (0, len(self.states)), Execution.INTERPRETED, others, self._loading.arrived)
+        return Alternatives(others, self._loading.arrived)

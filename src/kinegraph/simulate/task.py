@@ -12,6 +12,7 @@ import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
 from kinegraph.jit.straight import StraightKernel
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import event_set
@@ -19,7 +20,7 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.events import Event
-from kinegraph.solve.problem.execution import Decision, Execution, Native, Switch, Watched, forced
+from kinegraph.solve.problem.execution import Alternatives, Decision, Execution, Forecast, Native, forced
 from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide, Signals
 from kinegraph.solve.problem.progress import Progress, bar
@@ -42,41 +43,50 @@ class Task:
     save: Save
     progress: bool | None
     parameters: Floats = field(default_factory=lambda: np.zeros(0))
+    interrupt: Interrupt = field(default_factory=Interrupt)
 
     def run(self, native: Native) -> tuple[Run, Decision]:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
         wanted = forced(native)
-        if self.equations.by_loops:
-            return self._attempt(self._by_loops(wanted))
+        if self.equations.by_loops and wanted is Execution.INTERPRETED:
+            raise SolveError("loops over bodies are compiled: leave native=False away, or give loops=False")
         if wanted is not None:
-            return self._attempt(Decision(wanted, forced=True))
+            return self._to_the_end(Decision(wanted, forced=True))
         decision = self._beforehand()
-        while True:
-            try:
-                return self._attempt(decision)
-            except Switch as switch:
-                decision = switch.decision
+        while decision.execution is not Execution.NATIVE:
+            found = self._while_it_pays(decision)
+            if not isinstance(found, Decision):
+                return found
+            decision = found
+        return self._to_the_end(decision)
 
-    def _attempt(self, decision: Decision) -> tuple[Run, Decision]:
-        """One run; watched if the decision may be changed."""
-        execution = decision.execution
-        native = execution is not Execution.INTERPRETED
-        rhs = self._right_hand_side(native)
-        if execution is Execution.NATIVE:
+    def _to_the_end(self, decision: Decision) -> tuple[Run, Decision]:
+        """One run by the way that was decided on."""
+        rhs = self._right_hand_side(decision.execution is not Execution.INTERPRETED)
+        if decision.execution is Execution.NATIVE and not _addressable(rhs):
+            decision = Decision(Execution.KERNEL)
+        if decision.execution is Execution.NATIVE:
             self._loading.wait()
-        shown = bar(self.progress, *self.span, label=self.equations.mechanism.name)
-        watched = None
-        if not (decision.forced or self.equations.by_loops or execution is Execution.NATIVE):
-            shown = watched = self._watched(shown, decision, rhs)
-        run = self._integrate(rhs, execution, shown)
+        run = self._integrate(rhs, decision.execution, self._bar(), self.interrupt)
         self._loading.learn(run.statistics.loading)
-        return run, replace(decision, estimates=watched.estimates) if watched and watched.estimates else decision
+        return run, decision
 
-    def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress) -> Run:
+    def _while_it_pays(self, decision: Decision) -> tuple[Run, Decision] | Decision:
+        """One run by the way that was decided on; the better way, if one promises an earlier end on the way."""
+        rhs, token = self._right_hand_side(decision.execution is not Execution.INTERPRETED), Interrupt(self.interrupt)
+        others = self._alternatives(decision.execution, rhs)
+        forecast = Forecast(self._bar(), self.span, decision.execution, others, token)
+        run = self._integrate(rhs, decision.execution, forecast, token)
+        return forecast.better or (run, replace(decision, estimates=forecast.estimates or decision.estimates))
+
+    def _bar(self) -> Progress:
+        return bar(self.progress, *self.span, label=self.equations.mechanism.name)
+
+    def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress, interrupt: Interrupt) -> Run:
         loops = execution is Execution.NATIVE
         problem = CauchyProblem(rhs, self.state, *self.span, self.parameters, self.inputs, loops)
         events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED)
-        return self.solver.integrate(problem, self.control, self.save, events, shown)
+        return self.solver.integrate(problem, self.control, self.save, events, shown, interrupt)
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()
@@ -93,15 +103,10 @@ class Task:
 
     # deciding
 
-    @staticmethod
-    def _by_loops(wanted: Execution | None) -> Decision:
-        """Loops over bodies are compiled, and Python calls them: the one way they can be executed."""
-        if wanted is Execution.INTERPRETED:
-            raise SolveError("loops over bodies are compiled: leave native=False away, or give loops=False")
-        return Decision(Execution.KERNEL)
-
     def _beforehand(self) -> Decision:
         """With steps of one length all is known before; else nothing: the interpreter begins, unless much is to do."""
+        if self.equations.by_loops:
+            return Decision(Execution.KERNEL)
         size = len(self.equations.names) if self.solver.capabilities.jacobian else 0
         if len(self.equations.rate) * (1 + size // 4) > _MOST_INTERPRETED:
             return Decision(Execution.KERNEL)
@@ -120,20 +125,20 @@ class Task:
             return Decision(Execution.INTERPRETED)  # until the loops are there
         return Decision(best, False, estimates if best is not Execution.INTERPRETED else {})
 
-    def _watched(self, shown: Progress, decision: Decision, rhs: RightHandSide) -> Watched:
+    def _alternatives(self, running: Execution, rhs: RightHandSide) -> Alternatives:
         """What estimates the other ways while this one runs."""
         functions = [one for one in rhs.kernels if isinstance(one, InterpretedKernel)]
         known = costs.stored()
 
         def others(elapsed: float, done: float) -> Mapping[Execution, float]:
-            if decision.execution is Execution.KERNEL:  # what is left to compile are the loops
-                return {Execution.NATIVE: self._loading.seconds(known)}
+            if running is Execution.KERNEL:  # what is left to compile are the loops
+                return {Execution.NATIVE: self._loading.seconds(known)} if _addressable(rhs) else {}
             calls = sum(one.calls for one in functions)
             operations = sum(one.instructions for one in functions)
             around = elapsed - sum(one.seconds for one in functions)
             return self._compiled(known, operations, calls / done, around / done)
 
-        return Watched(shown, self.span, decision.execution, others, self._loading.arrived)
+        return Alternatives(others, self._loading.arrived)
 
     def _compiled(
         self, known: costs.Costs, operations: int, evaluations: float, around: float
@@ -145,3 +150,8 @@ class Task:
             Execution.KERNEL: compiling + around + evaluations * known.call(operations),
             Execution.NATIVE: compiling + loading + evaluations * known.evaluate(operations),
         }
+
+
+def _addressable(rhs: RightHandSide) -> bool:
+    """Whether compiled loops can call all of it; some loops over bodies are called by Python alone."""
+    return all(kernel.addressable for kernel in rhs.kernels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.system import ContactSystem
 from kinegraph.simulate.task import Task
@@ -19,9 +20,9 @@ from kinegraph.solve.results.recording import Run
 class ContactTask(Task):
     """Equations with contacts, where they start, and how they are to be integrated."""
 
-    def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress) -> Run:
+    def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress, interrupt: Interrupt) -> Run:
         system = self.system(execution)
-        return integrate_phases(self.solver, self.control, system, self.span, self.state, self.save, shown)
+        return integrate_phases(self.solver, self.control, system, self.span, self.state, self.save, shown, interrupt)
 
     def system(self, execution: Execution) -> ContactSystem:
         """The modes of this run."""

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from kinegraph.codegen.arrays import Doubles, vector
-from kinegraph.codegen.kernel import Kernel, Recipe, Result
-from kinegraph.codegen.program.interpreted import InterpretedKernel
+from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
 from kinegraph.compiler.compile import LARGE, compile
 from kinegraph.derive.dynamics.state_rate import rates_and_forces
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.node import Graph
+from kinegraph.jit.glue import Call, Copy, Glue, Memory, Place, in_turn
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import Equations, VelocityForm
+from kinegraph.simulate.equations import Equations, VelocityForm, kernel_of_graph
 from kinegraph.simulate.large.point_paths import point_columns
 from kinegraph.simulate.observe import ENERGY, KINETIC, POTENTIAL, Rows
 from kinegraph.solve.methods.capabilities import StateForm
@@ -46,11 +47,14 @@ def takes_loops(mechanism: Mechanism, solver: Solver, loops: bool | None) -> boo
 
 
 class LoopedRate(Kernel):
-    """y' = [N(q) v, qdd, further] with accelerations by loops; what is around them is interpreted."""
+    """y' = [N(q) v, qdd, further] with accelerations by loops; `around` gives the rest, interpreted or compiled.
+
+    It has an address where both have one.
+    """
 
     form = "looped"
 
-    def __init__(self, accelerations: Kernel, around: InterpretedKernel) -> None:
+    def __init__(self, accelerations: Kernel, around: Kernel) -> None:
         self._accelerations, self._around = accelerations, around
         self.arguments = around.arguments
         self.operations = None
@@ -62,6 +66,38 @@ class LoopedRate(Kernel):
     @property
     def recipe(self) -> Recipe:
         return LoopedRate, (self._accelerations, self._around)
+
+    @cached_property
+    def _glue(self) -> Glue | None:
+        """The rates as one function, where all parts can be called by their addresses."""
+        accelerations, around = self._accelerations.code, self._around.code
+        if not isinstance(accelerations, int) or not isinstance(around, int):
+            return None
+        return self._joined(accelerations, around)
+
+    def _joined(self, accelerations: int, around: int) -> Glue:
+        """Compute what is around, gather the arguments of the accelerations behind it, and put all in its place."""
+        end = given = self._around.output_size
+        work, further = Place(Memory.WORK), Place(Memory.WORK, self._forces)
+        steps: list[Call | Copy] = [Call(around, Place(Memory.X), work)]
+        sources = {"q": Place(Memory.X), "v": Place(Memory.X, self._positions),
+                   "tau": Place(Memory.WORK, self._positions), "t": Place(Memory.X, self._time)}  # fmt: skip
+        for argument in self._accelerations.arguments:
+            count = len(argument.symbols)
+            steps.append(Copy(sources[argument.name], Place(Memory.WORK, given), count))
+            given += count
+        steps.append(Call(accelerations, Place(Memory.WORK, end), Place(Memory.Y, self._positions)))
+        steps.append(Copy(work, Place(Memory.Y), self._positions))
+        steps.append(Copy(further, Place(Memory.Y, self._forces), end - self._forces))
+        return in_turn(steps, given)
+
+    @property
+    def address(self) -> int:
+        return super().address if self._glue is None else self._glue.address
+
+    @property
+    def code(self) -> Code:
+        return super().code if self._glue is None else self._glue.address
 
     def flat(self, x: Doubles) -> Sequence[float]:
         """The rates for x = [y, t, u, p]."""
@@ -94,11 +130,12 @@ class LoopedForm(VelocityForm):
         raise SolveError("loops over bodies give numbers, no graph of the rates: simulate with loops=False")
 
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
-        """The right-hand side; loops are compiled, what is around them is interpreted."""
+        """The right-hand side; loops are compiled, and what is around them too if they have an address."""
         accelerations = compile(self.mechanism, "qdd", parameters=self.bound, loops=True)
-        around = rates_and_forces(self.mechanism, self.bound, self.forces)
+        graph = rates_and_forces(self.mechanism, self.bound, self.forces)
+        around = kernel_of_graph(graph, self._arguments(), accelerations.addressable)
         return RightHandSide(
-            code=LoopedRate(accelerations, InterpretedKernel(around, self._arguments())),
+            code=LoopedRate(accelerations, around),
             names=self.names,
             inputs=len(self.forces.sampled),
             quaternions=self.mechanism.layout.quaternions,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
-from kinegraph.interrupt import delayed
+from kinegraph.interrupt import Interrupt, delayed
 from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.many import lanes as sweep_loop
@@ -65,6 +64,7 @@ def integrate_many(
     grid: Grid | None = None,
     progress: Progress = SILENT,
     threads: int | None = None,
+    interrupt: Interrupt | None = None,
 ) -> SweepRun:
     """Run the problem from every row of `states` with the same row of `parameters`; without a grid, only to the end.
 
@@ -85,15 +85,17 @@ def integrate_many(
         run_block = compiled(sweep_loop.run_block)
         compile_for(sweep_loop.run_block, *_block_arguments(tableau, problem, control, cases, count), 0, 0)
     loading = perf_counter() - begun
-    done, lock = [0], Lock()
+    done, lock, token = [0], Lock(), interrupt or Interrupt()
 
     def work(first: int, last: int) -> None:
+        if token.requested:  # rows that were not run say so
+            return
         run_block(*_block_arguments(tableau, problem, control, cases, count), first, last)
         with lock:
             done[0] += last - first
             progress.reached(done[0])
 
-    with progress, suppress(KeyboardInterrupt):  # rows that were not run say so
+    with progress, token.catching():
         for_blocks(work, rows, _block(rows, count, workers), workers)
     times = grid.times if grid is not None else np.array([problem.end])
     statuses = tuple(_status(int(code)) for code in cases.codes)
@@ -143,8 +145,10 @@ def integrate_each(
     progress: Progress = SILENT,
     events: EventSet = NO_EVENTS,
     threads: int = 1,
+    interrupt: Interrupt | None = None,
 ) -> SweepRun:
     """One run after the other, as each would be alone: interpreted, with events, by any method; on some threads."""
+    token = interrupt or Interrupt()
     begun = perf_counter()
     save = grid or Grid(np.array([problem.end]))
     rows = _Rows(len(states), save, problem.rhs.size)
@@ -153,8 +157,8 @@ def integrate_each(
         for row in range(first, last):
             one = replace(problem, state=states[row], parameters=parameters[row])
             shown = _OneOfMany(progress, row, one) if threads == 1 else SILENT
-            if not rows.stopped:
-                rows.keep(row, solver.integrate(one, control, save, events, shown))
+            if not token.requested:
+                rows.keep(row, solver.integrate(one, control, save, events, shown, token))
                 progress.reached(rows.done)
 
     with progress:
@@ -165,7 +169,7 @@ def integrate_each(
 
 
 class _Rows:
-    """What runs leave behind, by row; `stopped` says that one was interrupted."""
+    """What runs leave behind, by row."""
 
     def __init__(self, count: int, save: Grid, size: int) -> None:
         self.save = save
@@ -173,7 +177,6 @@ class _Rows:
         self.statuses = [Status.INTERRUPTED] * count
         self.steps = np.zeros(count, dtype=np.int64)
         self.events: list[tuple[EventRecord, ...]] = [()] * count
-        self.stopped = False
         self.done = 0
 
     def keep(self, row: int, run: Run) -> None:
@@ -181,7 +184,6 @@ class _Rows:
         self.statuses[row], self.steps[row], self.events[row] = run.ending.status, run.statistics.steps, run.events
         self.done += 1
         if run.ending.status is Status.INTERRUPTED:
-            self.stopped = True
             return
         on_grid = np.isin(run.times, self.save.times)  # a run that ended early has its last state, too
         self.saved[row, np.searchsorted(self.save.times, run.times[on_grid])] = run.states[on_grid]

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kinegraph.interrupt import Interrupt
 from kinegraph.solve.contacts.complementarity import Floats
 from kinegraph.solve.contacts.mode import Mode, Phase
 from kinegraph.solve.contacts.settle import Rebound, Settled
@@ -132,6 +133,7 @@ def integrate_phases(
     state: Floats,
     save: Save,
     progress: Progress,
+    interrupt: Interrupt,
 ) -> Run:
     """Run a system from one mode to the next, until the end, an event of the user's that stops, or trouble."""
     record, time, mode, at_once = _Record(), span[0], None, 0
@@ -148,7 +150,7 @@ def integrate_phases(
             record.settle(system, settled, time, state)
             record.deciding += perf_counter() - begun if record.rows else 0.0  # the first makes its kernels ready
             mode = settled.mode
-            run, count = _phase(solver, control, system, settled, (time, span[1]), save, progress)
+            run, count = _phase(solver, control, system, settled, (time, span[1]), save, progress, interrupt)
             events = system.events(mode)
             record.add(run, count, frozenset(events.names[: system.watched]))
             at_once = at_once + 1 if run.ending.time <= time else 0
@@ -186,13 +188,14 @@ def _phase(
     span: tuple[float, float],
     save: Save,
     progress: Progress,
+    interrupt: Interrupt,
 ) -> tuple[Run, int]:
     """One phase, and how many of its rows belong to the run."""
     problem = system.problem(settled.mode, settled.state, *span)
     grid = _remaining(save, span)
     rebound = settled.rebound if settled.rebound and settled.rebound.time < span[1] - span[0] else None
     chosen = _careful(solver, control, rebound)
-    run = solver.integrate(problem, chosen, grid, system.events(settled.mode), _Within(progress))
+    run = solver.integrate(problem, chosen, grid, system.events(settled.mode), _Within(progress), interrupt)
     if not isinstance(save, Grid):
         return run, len(run.times)
     wanted = save.times[(save.times > span[0]) | ((save.times == span[0]) & (span[0] == save.times[0]))]

@@ -94,13 +94,14 @@ class Cvode(Solver):
         save: Save = EVERY_STEP,
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
+        interrupt: Interrupt | None = None,
     ) -> Run:
         begun, adaptive = perf_counter(), self.adaptive(control)
         with delayed():  # loads SUNDIALS and compiled code
             trajectory = _Trajectory(self, problem, adaptive, Recorder(problem, save, events))
         try:
             with progress, np.errstate(all="ignore"):
-                ending = trajectory.run(progress)
+                ending = trajectory.run(progress, interrupt or Interrupt())
             return trajectory.result(ending, perf_counter() - begun)
         finally:
             trajectory.session.close()
@@ -153,11 +154,10 @@ class _Trajectory:
         """The time that is reached."""
         return float(self._clock[TIME])
 
-    def run(self, progress: Progress) -> Ending:
-        """Step until the end, an event that stops, trouble, or Ctrl-C."""
+    def run(self, progress: Progress, interrupt: Interrupt) -> Ending:
+        """Step until the end, an event that stops, trouble, or a request."""
         report_every = _REPORT_EVERY if self.problem.native else 1
         steps = self.recorder.counters
-        interrupt = Interrupt()
         with interrupt.catching(), interrupt.deferring():  # a step is taken wholly or not at all
             code = self._follow_step(*self._common, 0.0)
             if code == RUNNING and self.recorder.counters[EVENT_TOTAL]:
@@ -170,7 +170,7 @@ class _Trajectory:
                 code = self._follow(reached)
                 if code == RUNNING and steps[STEPS] >= self.control.max_steps:
                     code = TOO_MANY_STEPS
-                if steps[STEPS] % report_every == 0:
+                if code == RUNNING and steps[STEPS] % report_every == 0:
                     progress.reached(self.time)
         if interrupt.requested:
             code = INTERRUPTED

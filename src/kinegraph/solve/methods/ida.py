@@ -65,11 +65,12 @@ class Ida(Solver):
         save: Save = EVERY_STEP,
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
+        interrupt: Interrupt | None = None,
     ) -> Run:
         begun = perf_counter()
         trajectory = _Trajectory(problem, self.adaptive(control))
         with progress, np.errstate(all="ignore"):
-            times, states, ending = trajectory.run(save, progress)
+            times, states, ending = trajectory.run(save, progress, interrupt or Interrupt())
         return Run(times, states, ending, (), trajectory.statistics(perf_counter() - begun))
 
 
@@ -123,10 +124,10 @@ class _Trajectory:
         self._matrix(self.problem.start, y, none, res, 1.0, with_slopes)
         return np.asarray(np.linalg.lstsq(with_slopes - without, -res, rcond=1e-12)[0])
 
-    def run(self, save: Save, progress: Progress) -> tuple[Floats, Floats, Ending]:
-        """Step until the end, trouble, or Ctrl-C."""
+    def run(self, save: Save, progress: Progress, interrupt: Interrupt) -> tuple[Floats, Floats, Ending]:
+        """Step until the end, trouble, or a request."""
         start, end = self.problem.start, self.problem.end
-        interrupt, status = Interrupt(), Status.FINISHED
+        status = Status.FINISHED
         times, states = [start], [self.problem.state.copy()]
         self.ida.init_step(start, self.problem.state, self._first_slopes())
         with interrupt.catching(), interrupt.deferring():

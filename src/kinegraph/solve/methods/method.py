@@ -8,6 +8,7 @@ import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
 from kinegraph.solve.methods.capabilities import Capabilities
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
 from kinegraph.solve.problem.events import EventSet
@@ -55,8 +56,9 @@ class Solver(ABC):
         save: Save = EVERY_STEP,
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
+        interrupt: Interrupt | None = None,
     ) -> Run:
-        """Run the problem from its start to its end."""
+        """Run the problem from its start to its end, or until `interrupt` is requested: what there is is kept."""
 
     def accept(self, control: Control) -> Control:
         """The controller; SolveError if the method cannot take it."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import runge_kutta as loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.runge_kutta import Control as LoopControl
@@ -51,9 +52,11 @@ class RungeKutta(Solver):
         save: Save = EVERY_STEP,
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
+        interrupt: Interrupt | None = None,
     ) -> Run:
         recorder = Recorder(problem, save, events)
-        return drive(self._loop(problem, self.accept(control), recorder), problem, recorder, progress)
+        loop = self._loop(problem, self.accept(control), recorder)
+        return drive(loop, problem, recorder, progress, interrupt or Interrupt())
 
     @property
     def loops(self) -> Compilation:

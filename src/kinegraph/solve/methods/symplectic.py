@@ -13,6 +13,7 @@ import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import gauss as loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.step import NESTED, Work
@@ -71,9 +72,11 @@ class Symplectic(Solver):
         save: Save = EVERY_STEP,
         events: EventSet = NO_EVENTS,
         progress: Progress = SILENT,
+        interrupt: Interrupt | None = None,
     ) -> Run:
         recorder = Recorder(problem, save, events)
-        return drive(self._loop(problem, self.fixed(control), recorder), problem, recorder, progress)
+        loop = self._loop(problem, self.fixed(control), recorder)
+        return drive(loop, problem, recorder, progress, interrupt or Interrupt())
 
     @property
     def loops(self) -> Compilation:

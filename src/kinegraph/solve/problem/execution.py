@@ -12,9 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
+from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
 from kinegraph.solve.problem.progress import Progress
 
 #: What a user says: compile, do not, or decide.
@@ -72,41 +74,47 @@ def forced(native: Native) -> Execution | None:
     return Execution.NATIVE if native else Execution.INTERPRETED
 
 
-class Switch(Exception):
-    """Another way of executing the run promises an earlier end."""
+@dataclass(frozen=True)
+class Alternatives:
+    """The other ways of executing a run.
 
-    def __init__(self, decision: Decision) -> None:
-        super().__init__(str(decision))
-        self.decision = decision
+    seconds: what each would take in all, from the seconds gone by and the part of the run that is done.
+    arrived: whether the loops that are wanted can be loaded by now; if not, the run goes on as it is.
+    """
+
+    seconds: Callable[[float, float], Mapping[Execution, float]]
+    arrived: Callable[[], bool]
 
 
-class Watched:
-    """A progress bar that raises `Switch` when it pays to begin anew.
+class Forecast:
+    """Follows the progress of a run, and asks it to end by its token when another way promises an earlier end.
 
-    others: estimated seconds of all other ways, from the seconds gone by and the part of the run that is done.
-    arrived: whether the loops that are wanted now can be loaded; if not, the run goes on as it is.
+    Then `better` says how to begin anew; `estimates` are those of the last look.
     """
 
     def __init__(
-        self,
-        shown: Progress,
-        span: tuple[float, float],
-        running: Execution,
-        others: Callable[[float, float], Mapping[Execution, float]],
-        arrived: Callable[[], bool],
+        self, shown: Progress, span: tuple[float, float], running: Execution, others: Alternatives, token: Interrupt
     ) -> None:
-        self._shown, self._span, self._running, self._others, self._arrived = shown, span, running, others, arrived
+        self._shown, self._span, self._running, self._others, self._token = shown, span, running, others, token
         self._begun = perf_counter()
         self._looked = 0.0
+        self._better: Decision | None = None
         self.estimates: Mapping[Execution, float] = {}
 
-    def __enter__(self) -> Watched:
+    def __enter__(self) -> Forecast:
         self._shown.__enter__()
         self._begun = perf_counter()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._shown.__exit__(kind, error, trace)
+
+    @property
+    def better(self) -> Decision | None:
+        """How the run is to be begun anew; None if it was not asked to end, or the user ended it."""
+        return None if self._token.from_outside else self._better
 
     def reached(self, amount: float) -> None:
         """Show how far the run is, and think about it."""
@@ -117,9 +125,10 @@ class Watched:
         if elapsed < max(_LOOK_AFTER, self._looked + _LOOK_EVERY) or not 0 < done < 1:
             return
         self._looked = elapsed
-        self.estimates = estimates = {self._running: elapsed / done, **self._others(elapsed, done)}
+        self.estimates = estimates = {self._running: elapsed / done, **self._others.seconds(elapsed, done)}
         best = min(estimates, key=lambda one: estimates[one])
         if estimates[best] < _GAIN * (estimates[self._running] - elapsed) and (
-            best is not Execution.NATIVE or self._arrived()
+            best is not Execution.NATIVE or self._others.arrived()
         ):
-            raise Switch(Decision(best, False, estimates))
+            self._better = Decision(best, False, estimates)
+            self._token.request()

@@ -18,6 +18,7 @@ from kinegraph.solve.results.recording import Recorder, Run
 from kinegraph.solve.results.status import Ending, Status
 
 _SHORT, _LONG = 0.02, 0.08  # seconds a slice should take: Ctrl-C waits no longer
+_GOES_ON = RUNNING, NO_ROOM
 _FIRST_STEPS, _MOST_STEPS = 8, 1 << 40
 
 
@@ -31,10 +32,9 @@ class Loop:
     state: Floats
 
 
-def drive(loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Progress) -> Run:
-    """Run a loop until it says that the run has ended."""
+def drive(loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Run:
+    """Run a loop until it says that the run has ended, or the token asks for it."""
     begun, loading, code = perf_counter(), 0.0, RUNNING
-    interrupt = Interrupt()
     # Ctrl-C waits for the end of a slice: a step is taken wholly or not at all, and code is loaded whole.
     with progress, np.errstate(all="ignore"), interrupt.catching(), interrupt.deferring():
         advance = problem.runnable(loop.advance)
@@ -55,7 +55,7 @@ def _slices(
 ) -> int:  # fmt: skip
     """Call `advance(steps)` until it says that the run has ended, with as many steps as take a moment."""
     steps = _FIRST_STEPS
-    while code in (RUNNING, NO_ROOM) and not interrupt.requested:
+    while code in _GOES_ON and not interrupt.requested:
         before = perf_counter()
         code = advance(steps)
         recorder.drain()
@@ -64,7 +64,8 @@ def _slices(
             steps = min(2 * steps, _MOST_STEPS)
         elif taken > _LONG:
             steps = max(steps // 2, 1)
-        progress.reached(float(clock[0]))
+        if code in _GOES_ON:
+            progress.reached(float(clock[0]))
     return code
 
 

@@ -1,0 +1,1 @@
+"""Loops over bodies as C functions: what compiled integrators call."""
