@@ -19,6 +19,7 @@ class Which(StrEnum):
 
     KIDYM = "kidym"
     INVERSE = "inverse"
+    LOOPS = "loops"
     DATABASE = "database"
     ALL = "all"
 

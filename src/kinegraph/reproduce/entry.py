@@ -50,6 +50,12 @@ def measured(name: str, printed: str, ours: str, reason: str) -> Entry:
     return Entry(name, printed, ours, Verdict.EXPLAINED, reason)
 
 
+def held(name: str, printed: str, ours: str, holds: bool, reason: str = "") -> Entry:
+    """A statement of the document that holds here, or does not."""
+    verdict = Verdict.AGREES if holds else Verdict.EXPLAINED if reason else Verdict.UNEXPLAINED
+    return Entry(name, printed, ours, verdict, "" if holds else reason)
+
+
 def half_a_unit(printed: str) -> float:
     """Half a unit of the last digit printed."""
     exponent = Decimal(printed).as_tuple().exponent

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import exp
 from pathlib import Path
 
@@ -25,9 +25,11 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.compiler.load import load
 from kinegraph.extras import extra
+from kinegraph.io import parse, write
 from kinegraph.large.chains.exchange import Exchange, Ranks, Serial, Threads, Traffic
 from kinegraph.large.chains.run import Finished, integrated
 from kinegraph.large.chains.system import ChainSystem, Stabilised
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.problem import Floats
 
 SIZES = (15, 51, 151, 301, 1001, 10001)
@@ -48,24 +50,34 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Timed:
-    """A thousand steps: seconds, of which waiting for messages; bytes of one evaluation; the last position run to."""
+    """A thousand steps: seconds, of which waiting for messages; bytes and messages of one evaluation; the last position
+    run to."""
 
     seconds: float
     waiting: float
     bytes: float
     last: list[float]
+    messages: float = 0.0
 
     def times(self, factor: float) -> Timed:
         """So many times as many steps."""
-        return Timed(factor * self.seconds, factor * self.waiting, self.bytes, self.last)
+        return replace(self, seconds=factor * self.seconds, waiting=factor * self.waiting)
 
 
-def loop_run(joints: int, exchange: Exchange) -> Timed:
-    """A loop of N joints: the time of 10 s at steps of 0.01 s."""
+def loop_run(joints: int, exchange: Exchange, sprung: bool = False) -> Timed:
+    """A loop of N joints: the time of 10 s at steps of 0.01 s; `sprung` has a spring between its two chains."""
     q = np.array(polygon(joints))
-    system = ChainSystem(load(f"loop-{joints}"), exchange=exchange, stabilised=_SPEED)
+    mechanism = _sprung(joints) if sprung else load(f"loop-{joints}")
+    system = ChainSystem(mechanism, exchange=exchange, stabilised=_SPEED)
     steps = int(np.clip(_BARS // joints, 2, 20))
     return _timed(system, q, np.zeros(len(q)), steps, 0.01, None)
+
+
+def _sprung(joints: int) -> Mechanism:
+    """The loop with a spring and a damper between its first and its last bar."""
+    plain = load(f"loop-{joints}")
+    points = f"between({plain.bodies[0].name}(0.1, 0, 0), {plain.bodies[-1].name}(0.1, 0, 0))"
+    return parse(f"{write(plain)}\nspring s | {points}, stiffness(10), rest(0.5); damper d | {points}, damping(0.1);\n")
 
 
 def polygon(joints: int) -> list[float]:
@@ -108,13 +120,14 @@ def _timed(
 def _of(run: Finished, exchange: Exchange, steps: int) -> Timed:
     traffic = exchange.traffic if isinstance(exchange, Ranks) else Traffic()
     scale, last = 1000 / steps, run.q[: min(8, len(run.q))].tolist()
-    return Timed(scale * run.seconds, scale * traffic.seconds, traffic.bytes / (4 * steps), last)
+    sent = traffic.bytes / (4 * steps)
+    return Timed(scale * run.seconds, scale * traffic.seconds, sent, last, traffic.messages / (4 * steps))
 
 
 def main(sizes: Sequence[int] = SIZES, durations: Sequence[int] = DURATIONS) -> None:
     """Measure and print both tables."""
     print(f"{cpu_model()}; seconds of computing, two threads and two ranks share the chains")
-    ranks = _on_ranks(sizes)
+    ranks = on_ranks(sizes)
     print("\nloop of N joints, 10 s at 0.01 s: the document gains from N = 15 on one node, no more beyond 151, never 2")
     heads = f"{'N':>6} {'serial':>9} {'threads':>9} {'ranks':>9} {'gain':>6} {'gain':>6}"
     print(f"{heads}  ranks: waiting, bytes an evaluation, difference")
@@ -142,8 +155,9 @@ def _line(name: str, one: Timed, two: Timed, ranks: Timed | None) -> str:
     return f"{start} {ranks.seconds:>9.3f} {gains}  {waiting}"
 
 
-def _on_ranks(sizes: Sequence[int]) -> dict[str, Timed]:
-    """All runs on two ranks, in one start of MPI; nothing if there is none."""
+def on_ranks(sizes: Sequence[int]) -> dict[str, Timed]:
+    """All runs on two ranks, in one start of MPI, by name: `loop N`, `sprung loop N`, `crank STEP`; nothing if there is
+    no MPI."""
     beside = Path(sys.executable).parent / "mpiexec"
     launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
     if launcher is None:
@@ -162,6 +176,7 @@ def ranks_main(sizes: Sequence[int]) -> None:
     """What every rank runs; the first prints."""
     world = extra("mpi4py.MPI", "computing chains on ranks").COMM_WORLD
     found = {f"loop {joints}": loop_run(joints, Ranks(world)) for joints in sizes}
+    found |= {f"sprung loop {joints}": loop_run(joints, Ranks(world), sprung=True) for joints in sizes[:1]}
     for step in STEPS:
         found[f"crank {step}"] = crank_run(Ranks(world), step)
     if world.Get_rank() == 0:

@@ -6,5 +6,6 @@ from kinegraph.reproduce.document import Document
 from kinegraph.reproduce.documents.database import DATABASE
 from kinegraph.reproduce.documents.inverse import INVERSE
 from kinegraph.reproduce.documents.kidym import KIDYM
+from kinegraph.reproduce.documents.loops import LOOPS
 
-DOCUMENTS: dict[str, Document] = {one.word: one for one in (KIDYM, INVERSE, DATABASE)}
+DOCUMENTS: dict[str, Document] = {one.word: one for one in (KIDYM, INVERSE, LOOPS, DATABASE)}
