@@ -21,6 +21,7 @@ class Which(StrEnum):
     INVERSE = "inverse"
     LOOPS = "loops"
     DATABASE = "database"
+    DOCKING = "docking"
     ALL = "all"
 
 

@@ -1,0 +1,35 @@
+"""The document's algorithm of docking mechanisms against our closed forms, and against itself as it is printed."""
+
+import numpy as np
+import pytest
+
+from kinegraph.model.platforms.records import LegType
+from kinegraph.reproduce.docking.model import state_of, value, with_legs
+from kinegraph.reproduce.docking.step import Step
+
+_PLACES = {
+    LegType.UPS: {"x": -1.45, "y": 0.1, "z": 1.05, "e1": 0.1, "e2": -0.05},
+    LegType.RSU: {"x": 0.02, "y": 0.03, "z": 0.62, "e1": 0.1, "e2": -0.05},
+}
+
+
+@pytest.mark.parametrize("kind", _PLACES)
+def test_the_document_s_algorithm_gives_our_numbers(kind: LegType) -> None:
+    mechanism = with_legs(kind)
+    state = state_of(mechanism, _PLACES[kind], (0.4, -0.3, 0.6, 0.9, -0.5, 0.7))
+    step = Step(mechanism)
+    found = step.numbers(state, u=step.ring_accelerations, p=step.rates(step.legs[1]), r=step.reaction(step.legs[1]))
+    none = np.zeros(len(state.v))
+    assert found["u"] == pytest.approx(value(mechanism, "ring_acceleration", state.q, state.v, none), abs=1e-9)
+    assert found["r"] == pytest.approx(value(mechanism, "leg_reactions", state.q, state.v, none)[1], abs=1e-9)
+    names = [f"{name}'" for name in step.legs[1].chain.names]
+    assert found["p"] == pytest.approx(state.v[[mechanism.layout.velocities.index(name) for name in names]], abs=1e-12)
+
+
+def test_the_printed_recursion_lacks_a_term() -> None:
+    """With epsilon x r left out of w_j the accelerations are others: the misprint is real."""
+    mechanism = with_legs(LegType.UPS)
+    state = state_of(mechanism, _PLACES[LegType.UPS], (0.4, -0.3, 0.6, 0.9, -0.5, 0.7))
+    whole, printed = Step(mechanism), Step(mechanism, complete=False)
+    found = [one.numbers(state, h=one.leg(0).loop.h)["h"] for one in (whole, printed)]
+    assert np.abs(found[0] - found[1]).max() > 1e-3
