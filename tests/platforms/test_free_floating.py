@@ -1,4 +1,4 @@
-"""A platform on a free spacecraft, by loops: the reference's states, to 1e-9."""
+"""A platform on a free spacecraft: the reference's states, to 1e-9."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def spacecraft() -> Mechanism:
 
 def test_states() -> None:
     mechanism, reference = spacecraft(), data("free_floating_UPS")
-    assert len(legs_of(mechanism)) == 6 and platform_of(mechanism) is None
-    one, run, layout = Case(mechanism, 6), evaluated(mechanism, "qdd,momentum"), mechanism.layout
+    assert len(legs_of(mechanism)) == 6 and platform_of(mechanism) is not None
+    one, run, layout = Case(mechanism, 6), evaluated(mechanism, "qdd,leg_reactions,base_reaction"), mechanism.layout
     assembler = Assembler(mechanism)
     for state in reference["states"]:
         q, v = np.zeros(len(layout.positions)), np.zeros(len(layout.velocities))
@@ -54,7 +54,7 @@ def test_states() -> None:
         assert not fitting.changed
         tau = np.zeros(len(v))
         tau[:6] = state["actuator_efforts"]
-        qdd, _ = run(fitting.q, fitting.v, tau, np.array(state["force_on_ring"]))
+        qdd, reactions, together = run(fitting.q, fitting.v, tau, np.array(state["force_on_ring"]))
         wanted = state["result"]
         for k, body in enumerate(("spacecraft", "ring")):
             found = qdd[6 + 6 * k : 12 + 6 * k]
@@ -62,3 +62,7 @@ def test_states() -> None:
             np.testing.assert_allclose(found, right, rtol=0, atol=1e-9)
         legs = np.concatenate([qdd[:6], qdd[18:]])
         np.testing.assert_allclose(legs, one.in_legs(wanted["joint_accelerations"]), rtol=0, atol=1e-9)
+        of_legs = [wanted["leg_force_on_spacecraft"], wanted["leg_moment_on_spacecraft_about_its_mass_centre"]]
+        np.testing.assert_allclose(reactions, np.hstack(of_legs), rtol=0, atol=1e-9)
+        both = wanted["total_force_on_spacecraft"], wanted["total_moment_on_spacecraft_about_its_mass_centre"]
+        np.testing.assert_allclose(together, np.concatenate(both), rtol=0, atol=1e-9)

@@ -91,10 +91,13 @@ class LegNumbers:
 def part_of(moments: MassMoments, axes: Square3 = AT_BASE) -> Part:
     """A part from the moments of its mass distribution, in axes 1, 2, 3."""
     turned = moments.turned(signed(moments.mass, axes))
-    second = turned.second
+    return Part(turned.mass, turned.first, tensor_of(turned.second))
+
+
+def tensor_of(second: Symmetric) -> Symmetric:
+    """The inertia tensor of second moments."""
     columns = [axial_inertia(second, axis) for axis in range(3)]
-    tensor = Symmetric(columns[0][0], columns[1][1], columns[2][2], columns[1][2], columns[0][2], columns[0][1])
-    return Part(turned.mass, turned.first, tensor)
+    return Symmetric(columns[0][0], columns[1][1], columns[2][2], columns[1][2], columns[0][2], columns[0][1])
 
 
 def sliding_parts(leg: FoundLeg, lower: MassMoments, upper: MassMoments) -> tuple[Part, Part, Scalar]:

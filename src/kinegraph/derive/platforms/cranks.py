@@ -13,14 +13,24 @@ the crank.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from kinegraph.derive.platforms.constants import LegNumbers
-from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia, Turn
-from kinegraph.derive.platforms.ring import RingMotion
-from kinegraph.derive.platforms.swing import CrossAxes, Swing, across, cross_axes, swing_mass
+from kinegraph.derive.platforms.leg import (
+    Acceleration,
+    Forces,
+    JointMotion,
+    Leg,
+    LegInertia,
+    Load,
+    Momentum,
+    SpinInertia,
+    Turn,
+)
+from kinegraph.derive.platforms.ring import FreeMotion
+from kinegraph.derive.platforms.swing import CrossAxes, Curl, Swing, across, cross_axes, isotropic, swing_mass
 from kinegraph.derive.tree.algebra import (
-    Symmetric,
     Vector,
     cross,
     dot,
@@ -30,7 +40,9 @@ from kinegraph.derive.tree.algebra import (
     scaled,
     symmetric_product,
     times,
+    transpose,
 )
+from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.records import LegType
 
@@ -38,7 +50,7 @@ from kinegraph.model.platforms.records import LegType
 class Crank(Leg):
     """A crank on the base and a rod from its tip to the ring."""
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: RingMotion, joint: JointMotion) -> None:
+    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
         super().__init__(numbers, ring, joint)
         self.kind = kind
         crank, rod = numbers.lengths
@@ -58,20 +70,33 @@ class Crank(Leg):
         self.along = times(self.inverse_rod, self.rod)
         #: The rate of the crank is this times the velocity of the joint on the ring.
         self.row = times((crank * self.root).reciprocal(), self.rod)
-        self.rate = dot(self.row, joint.velocity)
-        self.far = minus(joint.velocity, times(self.rate, self.tip_turned))
+        self.rate = dot(self.row, self._seen_from_base(joint.velocity, d))
+        self.far = minus(joint.velocity, self._tip_velocity())
+
+    def _seen_from_base(self, velocity: Vector, place: Vector) -> Vector:
+        spin = self.joint.base_spin
+        return velocity if spin is None else minus(velocity, cross(spin, place))
+
+    def _tip_velocity(self) -> Vector:
+        """Of the crank's tip, seen from the joint on the base by an observer who does not turn."""
+        turned, spin = times(self.rate, self.tip_turned), self.joint.base_spin
+        return turned if spin is None else plus(turned, cross(spin, self.tip))
 
     @cached_property
     def at_base(self) -> Swing:
         """The rod as it would move if its joint on the crank were universal."""
         axes = self._axes(self.joint.base_axis)
-        return Swing(axes, self.numbers.lengths[1], self.inverse_rod, self.rate.number(0), self.far, None)
+        return self._swing(axes, self.joint.base_spin, False)
 
     @cached_property
     def at_ring(self) -> Swing:
         """The rod as the universal joint at the ring turns it."""
         axes = self._axes(self.numbers.ring_axis)
-        return Swing(axes, self.numbers.lengths[1], self.inverse_rod, self.rate.number(0), self.far, self.ring.spin)
+        return self._swing(axes, self.ring.spin, True)
+
+    def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_ring: bool) -> Swing:
+        none = self.rate.number(0)
+        return Swing(axes, self.numbers.lengths[1], self.inverse_rod, none, self.far, carrier_spin, on_ring)
 
     def _axes(self, reference: Vector) -> CrossAxes:
         length = self.numbers.lengths[1]
@@ -99,7 +124,7 @@ class Crank(Leg):
         half = (self.about_drive + mass.across * crank * crank) / 2
         folded = minus(times(half, row), times(mass.across, q))
         matrix = symmetric_product(row, folded)
-        matrix = matrix.plus(_isotropic(mass.across))
+        matrix = matrix.plus(isotropic(mass.across))
         one, two = self._swung(swing.axes.one), self._swung(swing.axes.two)
         matrix = matrix.plus(scaled(mass.more, outer_square(two)))
         if not mass.mixed.is_zero:
@@ -109,7 +134,7 @@ class Crank(Leg):
             force = swing.at_end(lever)
             turned = plus(times(force[0], one), times(force[1], two))
             matrix = matrix.plus(symmetric_product(row, turned))
-        if swing.ring_spin is None:
+        if not swing.on_ring:
             return LegInertia(matrix)
         coupling = plus(times(mass.about[0], one), times(mass.about[1], two))
         if lever is not None:
@@ -130,45 +155,80 @@ class Crank(Leg):
     # loads
 
     def _tip(self, acceleration: Acceleration) -> tuple[Scalar, Vector]:
-        """The second derivative of the crank's angle, and the acceleration of its tip seen from the base."""
-        seen = plus(acceleration.joint, self.joint.fall)
+        """The second derivative of the crank's angle, and the acceleration of its tip seen from the base joint."""
         square = self.rate * self.rate
         crank = self.numbers.lengths[0]
         rest = square * dot(self.rod, self.tip) + dot(self.far, self.far)
         inverse = (crank * self.root).reciprocal()
+        carried = self._carried(acceleration)
+        seen = acceleration.seen if carried is None else minus(acceleration.seen, carried)
         change = dot(self.row, seen) + rest * inverse
-        return change, minus(times(change, self.tip_turned), times(square, self.tip))
+        tip = minus(times(change, self.tip_turned), times(square, self.tip))
+        return change, tip if carried is None else plus(tip, carried)
+
+    def _carried(self, acceleration: Acceleration) -> Vector | None:
+        """What the rotation of the base adds to the acceleration of the tip."""
+        spin = self.joint.base_spin
+        if spin is None:
+            return None
+        found = cross(spin, plus(cross(spin, self.tip), times(2 * self.rate, self.tip_turned)))
+        return found if acceleration.base is None else plus(found, cross(acceleration.base, self.tip))
+
+    def _curl(self, acceleration: Acceleration, tip: Vector) -> Curl:
+        swing = self.swing
+        carrier = acceleration.ring if swing.on_ring else acceleration.base
+        return swing.curl(swing.axes.into(minus(acceleration.seen, tip)), carrier)
 
     def load(self, acceleration: Acceleration, forces: Forces) -> Load:
         swing, rod = self.swing, self.numbers.upper
         change, tip = self._tip(acceleration)
-        seen = plus(acceleration.joint, self.joint.fall)
-        curl = swing.curl(swing.axes.into(minus(seen, tip)), acceleration.ring)
+        curl = self._curl(acceleration, tip)
         moment = curl.moment(rod)
         if self._lever() is not None:
-            moment = plus(moment, cross(rod.first, swing.axes.into(minus(tip, self.joint.fall))))
-        if swing.ring_spin is None:
+            moment = plus(moment, cross(rod.first, swing.axes.into(minus(tip, acceleration.fall))))
+        if not swing.on_ring:
             moment = plus(moment, self._of_angles(forces))
         else:
             moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         across = swing.axes.out(swing.at_end(moment))
-        if swing.ring_spin is not None and forces.on_angles:
+        if swing.on_ring and forces.on_angles:
             across = plus(across, self.at_base.axes.out(self.at_base.at_end(self._of_angles(forces))))
         shift = swing.axes.out(curl.force(rod.first))
-        drive = dot(minus(shift, across), self.tip_turned) + self._crank_moment(change) - forces.drive + forces.alpha
+        drive = (
+            dot(minus(shift, across), self.tip_turned)
+            + self._crank_moment(change, acceleration)
+            - forces.drive
+            + forces.alpha
+        )
         force = plus(across, times(drive, self.row))
-        return Load(force, None if swing.ring_spin is None else times(moment[2], swing.axes.reach))
+        return Load(force, times(moment[2], swing.axes.reach) if swing.on_ring else None)
 
-    def _crank_moment(self, change: Scalar) -> Scalar:
+    def _crank_moment(self, change: Scalar, acceleration: Acceleration) -> Scalar:
         """About the drive's axis: inertia, and gravity on the crank."""
         x, y, _ = self.numbers.crank.first
         length = self.numbers.lengths[0]
-        needed = self.about_drive * change
+        needed = self.numbers.armature * change + self._crank_inertia(change, acceleration)[2]
         if not x.is_zero:
-            needed = needed - x / length * dot(self.tip_turned, self.joint.fall)
+            needed = needed - x / length * dot(self.tip_turned, acceleration.fall)
         if not y.is_zero:
-            needed = needed + y / length * dot(self.tip, self.joint.fall)
+            needed = needed + y / length * dot(self.tip, acceleration.fall)
         return needed
+
+    def _crank_inertia(self, change: Scalar, acceleration: Acceleration) -> Vector:
+        """I e + w x I w of the crank in its axes."""
+        crank, (spin, turn) = self.numbers.crank, self._crank_motion(change, acceleration)
+        return plus(crank.inertia.apply(turn), cross(spin, crank.inertia.apply(spin)))
+
+    def _crank_motion(self, change: Scalar, acceleration: Acceleration) -> tuple[Vector, Vector]:
+        """The crank's angular velocity and acceleration in its axes."""
+        zero = self.rate.number(0)
+        if self.joint.base_spin is None:
+            return (zero, zero, self.rate), (zero, zero, change)
+        x, y, z = self._into_crank(self.joint.base_spin)
+        turn = y * self.rate, -(x * self.rate), change
+        if acceleration.base is not None:
+            turn = plus(turn, self._into_crank(acceleration.base))
+        return (x, y, z + self.rate), turn
 
     def _of_angles(self, forces: Forces) -> Vector:
         """The moment, on a rod behind a universal joint, that takes what forces on the leg's angles do."""
@@ -178,33 +238,64 @@ class Crank(Leg):
     def effort(self) -> Vector:
         return self.row
 
-    def on_base(self, acceleration: Acceleration, load: Load) -> tuple[Vector, Vector]:
+    # what it does to the base
+
+    @property
+    def base_mass(self) -> Scalar:
+        return self.numbers.crank.mass
+
+    def moments(self) -> MassMoments:
+        crank, rod, zero = self.numbers.crank, self.numbers.upper, self.rate.number(0)
+        own = MassMoments(zero, crank.first, crank.second).turned(transpose(self._crank_axes))
+        axes, shift = self.swing.axes, self.swing.axes.out(rod.first)
+        return own.plus(MassMoments(zero, shift, axes.spread(rod.second).plus(symmetric_product(self.tip, shift))))
+
+    def momenta(self) -> list[Momentum]:
+        axes, inverse, zero = self.swing.axes, self.inverse_rod, self.rate.number(0)
+        found = [
+            self._of_rod(self._swung(axes.one), (zero, inverse, zero)),
+            self._of_rod(self._swung(axes.two), (-inverse, zero, -(axes.tangent * inverse))),
+            self._of_crank(),
+        ]
+        if self.swing.on_ring:
+            found.append(replace(self._of_rod(axes.reach, (zero, zero, zero.number(1))), of_spin=True))
+        return found
+
+    def _of_rod(self, by: Vector, spin: Vector) -> Momentum:
+        """By an angular velocity of the rod, in its axes, about the crank's tip at rest."""
+        rod, axes = self.numbers.upper, self.swing.axes
+        linear = axes.out(cross(spin, rod.first))
+        return Momentum(by, linear, plus(axes.out(rod.inertia.apply(spin)), cross(self.tip, linear)))
+
+    def _of_crank(self) -> Momentum:
+        """By a unit rate of the crank, with the rod's first moment moving along."""
+        zero = self.rate.number(0)
+        turn, crank = (zero, zero, zero.number(1)), self.numbers.crank
+        linear = self._from_crank(cross(turn, crank.first))
+        angular = self._from_crank(crank.inertia.apply(turn))
+        lever = self._lever()
+        return Momentum(self.row, linear, angular if lever is None else plus(angular, self.swing.axes.out(lever)))
+
+    def momentum_rate(self, acceleration: Acceleration) -> tuple[Vector, Vector]:
         swing, rod, crank = self.swing, self.numbers.upper, self.numbers.crank
         change, tip = self._tip(acceleration)
-        seen = plus(acceleration.joint, self.joint.fall)
-        curl = swing.curl(swing.axes.into(minus(seen, tip)), acceleration.ring)
+        curl = self._curl(acceleration, tip)
         shift = swing.axes.out(curl.force(rod.first))
-        own = curl.moment(rod)
-        own = plus(own, cross(rod.first, swing.axes.into(minus(tip, self.joint.fall))))
-        crank_force, crank_moment = self._crank_wrench(change)
-        force = minus(minus(load.force, shift), minus(crank_force, times(crank.mass, self.joint.fall)))
-        moment = minus(cross(self.joint.place, load.force), plus(swing.axes.out(own), cross(self.tip, shift)))
-        moment = moment if load.moment is None else plus(moment, load.moment)
-        return force, minus(moment, crank_moment)
-
-    def _crank_wrench(self, change: Scalar) -> tuple[Vector, Vector]:
-        """Inertia force, without what its whole mass takes, and moment of the crank about its joint, in ring axes."""
-        crank, zero = self.numbers.crank, self.rate.number(0)
-        spin, turn = (zero, zero, self.rate), (zero, zero, change)
-        force = plus(cross(turn, crank.first), cross(spin, cross(spin, crank.first)))
-        moment = plus(crank.inertia.apply(turn), cross(spin, crank.inertia.apply(spin)))
-        weight = cross(self._from_crank(crank.first), self.joint.fall)
-        return self._from_crank(force), minus(self._from_crank(moment), weight)
+        own = plus(curl.moment(rod), cross(rod.first, swing.axes.into(minus(tip, acceleration.fall))))
+        spin, turn = self._crank_motion(change, acceleration)
+        force = self._from_crank(plus(cross(turn, crank.first), cross(spin, cross(spin, crank.first))))
+        weight = cross(self._from_crank(crank.first), acceleration.fall)
+        moment = minus(self._from_crank(self._crank_inertia(change, acceleration)), weight)
+        return plus(shift, force), plus(moment, plus(swing.axes.out(own), cross(self.tip, shift)))
 
     @cached_property
     def _crank_axes(self) -> tuple[Vector, Vector, Vector]:
         inverse = self.numbers.lengths[0].reciprocal()
         return times(inverse, self.tip), times(inverse, self.tip_turned), self.joint.base_axis
+
+    def _into_crank(self, a: Vector) -> Vector:
+        x, y, z = self._crank_axes
+        return dot(x, a), dot(y, a), dot(z, a)
 
     def _from_crank(self, a: Vector) -> Vector:
         x, y, z = self._crank_axes
@@ -228,27 +319,23 @@ class Crank(Leg):
         return theta, alpha, beta, Turn(-dot(own, axes.one), dot(own, axes.two))
 
     def rates(self) -> tuple[Scalar, ...]:
-        one, two, about = self.at_base.spin
+        one, two, _ = self.at_base.relative_spin
         found = self.rate, one * self.at_base.axes.inverse_cosine - self.rate, -two
-        return found if self.kind is LegType.RUS else (*found, self.at_ring.spin[2] - about)
+        return found if self.kind is LegType.RUS else (*found, self.at_ring.spin[2] - self.at_base.spin[2])
 
     def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
         change, tip = self._tip(acceleration)
-        far = minus(plus(acceleration.joint, self.joint.fall), tip)
+        far = minus(acceleration.seen, tip)
         swing = self.at_base
-        first, second, third = swing.curl(swing.axes.into(far), None).change
-        one, two, _ = swing.spin
+        curl = swing.curl(swing.axes.into(far), acceleration.base)
+        first, second, _ = swing.relative_change(curl, acceleration.base)
+        one, two, _ = swing.relative_spin
         turned = (first + one * two * swing.axes.tangent) * swing.axes.inverse_cosine
         found = change, turned - change, -second
         if self.kind is LegType.RUS:
             return found
         spun = self.at_ring.curl(self.at_ring.axes.into(far), acceleration.ring)
-        return (*found, spun.change[2] - third)
+        return (*found, spun.change[2] - curl.change[2])
 
     def pivots(self) -> tuple[Scalar, ...]:
         return self.root * self.root / self.wide, self.swing.axes.cosine
-
-
-def _isotropic(value: Scalar) -> Symmetric:
-    zero = value.number(0)
-    return Symmetric(value, value, value, zero, zero, zero)

@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from kinegraph.derive.platforms.constants import LegNumbers
-from kinegraph.derive.platforms.ring import RingMotion
-from kinegraph.derive.tree.algebra import Symmetric, Vector
+from kinegraph.derive.platforms.ring import FreeMotion
+from kinegraph.derive.tree.algebra import Symmetric, Vector, cross, minus, plus, times
+from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
 
 
@@ -65,27 +66,51 @@ class Load:
 class JointMotion:
     """The motion of the joint on the ring, in ring axes.
 
-    `place` and `velocity` are seen from the joint on the base; `fall` is gravity less the acceleration of that joint.
+    `place` and `velocity` are seen from the joint on the base, `velocity` by an observer who does not turn;
+    `base_spin` is the angular velocity of the base, nothing if it does not turn.
     """
 
     place: Vector
     velocity: Vector
-    fall: Vector
     base_axis: Vector
+    base_spin: Vector | None = None
 
 
 @dataclass(frozen=True)
 class Acceleration:
-    """Accelerations a leg is computed for: of its joint on the ring less gravity, and of the ring's rotation."""
+    """Accelerations a leg is computed for: of its joint on the ring less gravity, of the rotations of ring and base.
+
+    `fall` is gravity less the acceleration of its joint on the base. Rotations left out do not change.
+    """
 
     joint: Vector
+    fall: Vector
     ring: Vector | None = None
+    base: Vector | None = None
+
+    @property
+    def seen(self) -> Vector:
+        """Of the joint on the ring against that on the base."""
+        return plus(self.joint, self.fall)
+
+
+@dataclass(frozen=True)
+class Momentum:
+    """Momentum, and moment of momentum about the joint on the base, for a unit of `by` . velocity on a base at rest.
+
+    The velocity is that of the joint on the ring or, `of_spin`, the ring's angular velocity.
+    """
+
+    by: Vector
+    linear: Vector
+    angular: Vector
+    of_spin: bool = False
 
 
 class Leg(ABC):
     """One leg at one state. What it takes as `forces` are those on its coordinates beside inertia and gravity."""
 
-    def __init__(self, numbers: LegNumbers, ring: RingMotion, joint: JointMotion) -> None:
+    def __init__(self, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
         self.numbers = numbers
         self.ring = ring
         self.joint = joint
@@ -102,9 +127,29 @@ class Leg(ABC):
     def effort(self) -> Vector:
         """The load that a unit effort of its drive takes away, a force in ring axes."""
 
+    @property
     @abstractmethod
+    def base_mass(self) -> Scalar:
+        """The mass counted as a point at its joint on the base."""
+
+    @abstractmethod
+    def moments(self) -> MassMoments:
+        """Its mass distribution about its joint on the base, in ring axes, without the points at its ends."""
+
+    @abstractmethod
+    def momenta(self) -> list[Momentum]:
+        """What momentum it has by its motion relative to the base, without the points at its ends."""
+
+    @abstractmethod
+    def momentum_rate(self, acceleration: Acceleration) -> tuple[Vector, Vector]:
+        """The force, and moment about its joint on the base, that its motion takes, without the points at its ends."""
+
     def on_base(self, acceleration: Acceleration, load: Load) -> tuple[Vector, Vector]:
         """Force and moment, about its joint there, that it exerts on the base, in ring axes."""
+        force, moment = self.momentum_rate(acceleration)
+        force = plus(minus(load.force, force), times(self.base_mass, acceleration.fall))
+        moment = minus(cross(self.joint.place, load.force), moment)
+        return force, moment if load.moment is None else plus(moment, load.moment)
 
     @abstractmethod
     def turns(self, base: tuple[Vector, Vector, Vector]) -> tuple[Turn | None, ...]:

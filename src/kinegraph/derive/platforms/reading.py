@@ -14,7 +14,7 @@ from kinegraph.derive.platforms.constants import (
     shifted,
     sliding_parts,
 )
-from kinegraph.derive.platforms.vectors import total
+from kinegraph.derive.platforms.vectors import joined
 from kinegraph.derive.tree.algebra import Matrix, Vector, identity, minus, product, vector, zero_vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.inertia import MassMoments, no_mass
@@ -28,7 +28,7 @@ from kinegraph.model.platforms.recognise import FoundLeg, Platform
 
 @dataclass(frozen=True)
 class BaseJoint:
-    """The frame of a leg's joint on the base, in fixed axes; time may move it, not turn it."""
+    """The frame of a leg's joint on the base, in the base's axes; time may move it, not turn it."""
 
     position: Vector
     rotation: Matrix
@@ -41,10 +41,12 @@ class BaseJoint:
         return any(not item.is_zero for item in (*self.velocity, *self.acceleration))
 
 
-def base_joint(leg: FoundLeg, names: Names) -> BaseJoint:
+def base_joint(leg: FoundLeg, tree: Tree, names: Names) -> BaseJoint:
     """Where a leg stands."""
-    like = names.number(0)
-    position, rotation = zero_vector(like), identity(like)
+    position, rotation = zero_vector(tree.like), identity(tree.like)
+    if leg.first.base is not None:
+        place = tree.bodies[leg.first.base]
+        position, rotation = place.position, place.rotation
     for transform in leg.at_base:
         position, rotation = _moved(position, rotation, transform, names)
     velocity = _by_time(position)
@@ -102,19 +104,20 @@ def plane_of_joints(platform: Platform, tree: Tree) -> Vector:
 
 def ring_part(platform: Platform, tree: Tree, origin: Vector, masses: list[tuple[Scalar, Vector]]) -> Part:
     """The ring about `origin`, with the point masses of legs that move with it."""
-    moments = tree.links[tree.bodies[platform.ring.name].link].moments
+    moments = tree.links[tree.bodies[platform.ring.body.name].link].moments
     back = minus(zero_vector(tree.like), origin)
-    moments = moments.shifted(back)
-    points = [
+    return part_of(joined([moments.shifted(back), *_points(masses)]))
+
+
+def base_moments(platform: Platform, tree: Tree, masses: list[tuple[Scalar, Vector]]) -> MassMoments:
+    """The base about its origin, with the point masses of legs that move with it."""
+    assert platform.base is not None
+    return joined([tree.links[tree.bodies[platform.base.body.name].link].moments, *_points(masses)])
+
+
+def _points(masses: list[tuple[Scalar, Vector]]) -> list[MassMoments]:
+    return [
         MassMoments(mass, zero_vector(mass), no_mass(mass).second).shifted(place)
         for mass, place in masses
         if not mass.is_zero
     ]
-    return part_of(_joined([moments, *points]))
-
-
-def _joined(parts: list[MassMoments]) -> MassMoments:
-    """All of them as one, each entry a single sum."""
-    entries = zip(*((one.mass, *one.first, *one.second) for one in parts), strict=True)
-    mass, x, y, z, *second = (total(list(items)) for items in entries)
-    return MassMoments(mass, (x, y, z), type(parts[0].second)(*second))

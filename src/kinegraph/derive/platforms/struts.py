@@ -5,9 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 
 from kinegraph.derive.platforms.constants import LegNumbers, Part
-from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, LegInertia, Load, SpinInertia, Turn
-from kinegraph.derive.platforms.ring import RingMotion
-from kinegraph.derive.platforms.swing import CrossAxes, Swing, across, cross_axes, swing_mass
+from kinegraph.derive.platforms.leg import (
+    Acceleration,
+    Forces,
+    JointMotion,
+    Leg,
+    LegInertia,
+    Load,
+    Momentum,
+    SpinInertia,
+    Turn,
+)
+from kinegraph.derive.platforms.ring import FreeMotion
+from kinegraph.derive.platforms.swing import CrossAxes, Swing, across, cross_axes, isotropic, swing_mass
 from kinegraph.derive.tree.algebra import (
     Symmetric,
     Vector,
@@ -20,9 +30,11 @@ from kinegraph.derive.tree.algebra import (
     scaled,
     symmetric_product,
     times,
+    unit_vector,
     zero_symmetric,
     zero_vector,
 )
+from kinegraph.derive.tree.inertia import MassMoments, no_mass
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.records import LegType
 
@@ -30,7 +42,7 @@ from kinegraph.model.platforms.records import LegType
 class Strut(Leg):
     """A leg from the joint on the base straight to the joint on the ring."""
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: RingMotion, joint: JointMotion) -> None:
+    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
         super().__init__(numbers, ring, joint)
         self.kind = kind
         square = dot(joint.place, joint.place)
@@ -47,12 +59,12 @@ class Strut(Leg):
     @cached_property
     def at_base(self) -> Swing:
         """What does not turn about the leg relative to the base."""
-        return self._swing(self._axes(self.joint.base_axis), None)
+        return self._swing(self._axes(self.joint.base_axis), self.joint.base_spin)
 
     @cached_property
     def at_ring(self) -> Swing:
         """What the universal joint at the ring turns about the leg."""
-        return self._swing(self._axes(self.numbers.ring_axis), self.ring.spin)
+        return self._swing(self._axes(self.numbers.ring_axis), self.ring.spin, True)
 
     def _axes(self, reference: Vector) -> CrossAxes:
         line = self.joint.place
@@ -61,8 +73,8 @@ class Strut(Leg):
         lies = across(line, self._square, reference)
         return cross_axes(line, self.length, self.inverse_length, lies, lies.aside.reciprocal())
 
-    def _swing(self, axes: CrossAxes, ring_spin: Vector | None) -> Swing:
-        return Swing(axes, self.length, self.inverse_length, self.slide, self.joint.velocity, ring_spin)
+    def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_ring: bool = False) -> Swing:
+        return Swing(axes, self.length, self.inverse_length, self.slide, self.joint.velocity, carrier_spin, on_ring)
 
     @cached_property
     def swings(self) -> list[tuple[Swing, Part, Part]]:
@@ -82,7 +94,7 @@ class Strut(Leg):
         spin: SpinInertia | None = None
         for swing, lower, upper in self.swings:
             matrix = matrix.plus(self._swung(swing, lower, upper))
-            if swing.ring_spin is not None:
+            if swing.on_ring:
                 spin = self._spun(swing, lower, upper)
         return LegInertia(matrix.plus(scaled(self.numbers.armature, outer_square(self.along))), spin)
 
@@ -95,7 +107,7 @@ class Strut(Leg):
         more = mass.more - 2 * t * s1 * inverse
         mixed = mass.mixed + t * s2 * inverse
         one, two, three = axes.one, axes.two, axes.three
-        matrix = _isotropic(across).plus(scaled(more, outer_square(two))).plus(scaled(-across, outer_square(three)))
+        matrix = isotropic(across).plus(scaled(more, outer_square(two))).plus(scaled(-across, outer_square(three)))
         pairs = ((mixed, one, two), (-s1 * inverse, one, three), (-s2 * inverse, two, three))
         for entry, a, b in pairs:
             if not entry.is_zero:
@@ -126,22 +138,22 @@ class Strut(Leg):
         self, swing: Swing, lower: Part, upper: Part, acceleration: Acceleration, forces: Forces
     ) -> tuple[Vector, Scalar | None]:
         """The force at the joint, and the moment about the leg if the ring turns these parts."""
-        fall = self._falling(swing, lower, upper)
-        seen = swing.axes.into(plus(acceleration.joint, self.joint.fall))
-        curl = swing.curl(seen, acceleration.ring)
+        fall = self._falling(swing, lower, upper, acceleration)
+        seen = swing.axes.into(acceleration.seen)
+        curl = swing.curl(seen, acceleration.ring if swing.on_ring else acceleration.base)
         moment = curl.moment(lower.joined(upper))
         weighed = cross(plus(upper.first, lower.first), fall)
         moment = plus(moment, minus(cross(upper.first, seen), weighed))
-        if swing is self.at_base:
+        if not swing.on_ring:
             return plus(curl.force(upper.first), swing.at_end(plus(moment, self._of_angles(forces)))), None
         moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         return plus(curl.force(upper.first), swing.at_end(moment)), moment[2]
 
-    def _falling(self, swing: Swing, lower: Part, upper: Part) -> Vector:
+    def _falling(self, swing: Swing, lower: Part, upper: Part, acceleration: Acceleration) -> Vector:
         """Gravity in the axes of a part, if it has a first moment to act on."""
         if all(item.is_zero for item in (*lower.first, *upper.first)):
             return zero_vector(self.slide)
-        return swing.axes.into(self.joint.fall)
+        return swing.axes.into(acceleration.fall)
 
     def _of_angles(self, forces: Forces) -> Vector:
         """The moment, on a part behind the joint on the base, that takes what forces on the leg's angles do."""
@@ -156,25 +168,62 @@ class Strut(Leg):
         """The second derivative of the length."""
         swing = self.swings[-1][0]
         one, two, _ = swing.spin
-        seen = dot(self.along, plus(acceleration.joint, self.joint.fall))
-        return seen + self.length * (one * one + two * two)
+        return dot(self.along, acceleration.seen) + self.length * (one * one + two * two)
 
     def effort(self) -> Vector:
         return self.along
 
-    def on_base(self, acceleration: Acceleration, load: Load) -> tuple[Vector, Vector]:
-        seen = plus(acceleration.joint, self.joint.fall)
-        force = minus(load.force, times(-1, times(self.numbers.lower.mass, self.joint.fall)))
-        moment = cross(self.joint.place, load.force)
-        moment = moment if load.moment is None else plus(moment, load.moment)
+    # what it does to the base
+
+    @property
+    def base_mass(self) -> Scalar:
+        return self.numbers.lower.mass
+
+    def moments(self) -> MassMoments:
+        found, zero = no_mass(self.slide), self.slide.number(0)
         for swing, lower, upper in self.swings:
-            curl = swing.curl(swing.axes.into(seen), acceleration.ring)
-            shift = swing.axes.out(curl.force(upper.first))
-            force = minus(force, plus(shift, swing.axes.out(curl.force(lower.first))))
-            fall = swing.axes.into(self.joint.fall)
-            own = plus(curl.moment(lower.joined(upper)), cross(upper.first, swing.axes.into(acceleration.joint)))
-            own = minus(own, cross(lower.first, fall))
-            moment = minus(moment, plus(swing.axes.out(own), cross(self.joint.place, shift)))
+            axes, far = swing.axes, swing.axes.out(upper.first)
+            found = found.plus(
+                MassMoments(zero, axes.out(lower.first), axes.spread(lower.second.plus(upper.second)))
+            ).plus(MassMoments(zero, far, symmetric_product(self.joint.place, far)))
+        return found
+
+    def momenta(self) -> list[Momentum]:
+        return [one for swing, lower, upper in self.swings for one in self._momenta(swing, lower, upper)]
+
+    def _momenta(self, swing: Swing, lower: Part, upper: Part) -> list[Momentum]:
+        axes, zero, inverse = swing.axes, self.slide.number(0), self.inverse_length
+        directions = (axes.one, (zero, inverse, zero)), (axes.two, (-inverse, zero, -(axes.tangent * inverse)))
+        found = [
+            self._momentum(swing, lower, upper, by, spin, cross(upper.first, unit_vector(zero, axis)))
+            for axis, (by, spin) in enumerate(directions)
+        ]
+        slid = cross(upper.first, unit_vector(zero, 2))
+        if any(not item.is_zero for item in slid):
+            found.append(Momentum(axes.three, zero_vector(zero), axes.out(slid)))
+        if swing.on_ring:
+            about = (zero, zero, zero.number(1))
+            found.append(self._momentum(swing, lower, upper, axes.reach, about, zero_vector(zero)))
+        return found
+
+    def _momentum(self, swing: Swing, lower: Part, upper: Part, by: Vector, spin: Vector, more: Vector) -> Momentum:
+        """By an angular velocity in axes 1, 2, 3, and `more` moment of momentum that the far end's motion adds."""
+        axes, zero = swing.axes, self.slide.number(0)
+        far = cross(spin, upper.first)
+        about = plus(lower.inertia.plus(upper.inertia).apply(spin), plus(more, cross((zero, zero, self.length), far)))
+        linear = plus(far, cross(spin, lower.first))
+        return Momentum(by, axes.out(linear), axes.out(about), by is axes.reach)
+
+    def momentum_rate(self, acceleration: Acceleration) -> tuple[Vector, Vector]:
+        force = moment = zero_vector(self.slide)
+        for swing, lower, upper in self.swings:
+            axes = swing.axes
+            curl = swing.curl(axes.into(acceleration.seen), acceleration.ring if swing.on_ring else acceleration.base)
+            shift = axes.out(curl.force(upper.first))
+            force = plus(force, plus(shift, axes.out(curl.force(lower.first))))
+            own = plus(curl.moment(lower.joined(upper)), cross(upper.first, axes.into(acceleration.joint)))
+            own = minus(own, cross(lower.first, axes.into(acceleration.fall)))
+            moment = plus(moment, plus(axes.out(own), cross(self.joint.place, shift)))
         return force, moment
 
     # coordinates
@@ -193,27 +242,21 @@ class Strut(Leg):
         return None, alpha, beta, Turn(dot(cross_axis, axes.two), dot(cross_axis, axes.one))
 
     def rates(self) -> tuple[Scalar, ...]:
-        one, two, about = self.at_base.spin
+        one, two, _ = self.at_base.relative_spin
         found = self.slide, one * self.at_base.axes.inverse_cosine, two
-        return found if self.kind is LegType.UPS else (*found, self.at_ring.spin[2] - about)
+        return found if self.kind is LegType.UPS else (*found, self.at_ring.spin[2] - self.at_base.spin[2])
 
     def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
         swing = self.at_base
-        seen = plus(acceleration.joint, self.joint.fall)
-        first, second, third = swing.curl(swing.axes.into(seen), None).change
-        inverse = swing.axes.inverse_cosine
-        one, two, _ = swing.spin
-        alpha = (first + one * two * swing.axes.tangent) * inverse
+        curl = swing.curl(swing.axes.into(acceleration.seen), acceleration.base)
+        first, second, _ = swing.relative_change(curl, acceleration.base)
+        one, two, _ = swing.relative_spin
+        alpha = (first + one * two * swing.axes.tangent) * swing.axes.inverse_cosine
         found = self._growth(acceleration), alpha, second
         if self.kind is LegType.UPS:
             return found
-        turned = self.at_ring.curl(self.at_ring.axes.into(seen), acceleration.ring)
-        return (*found, turned.change[2] - third)
+        turned = self.at_ring.curl(self.at_ring.axes.into(acceleration.seen), acceleration.ring)
+        return (*found, turned.change[2] - curl.change[2])
 
     def pivots(self) -> tuple[Scalar, ...]:
         return tuple(swing.axes.cosine for swing, _, _ in self.swings)
-
-
-def _isotropic(value: Scalar) -> Symmetric:
-    zero = value.number(0)
-    return Symmetric(value, value, value, zero, zero, zero)

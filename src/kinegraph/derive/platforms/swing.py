@@ -1,7 +1,7 @@
 """A long part that swings about one end: its angular velocity and acceleration from the motion of the other end.
 
 Axis 3 runs along the part. Across it the motion of the far end says everything; about it the universal joint does: its
-cross stays at right angles to a reference axis, which is fixed in the base or turns with the ring. In axes 1, 2, 3
+cross stays at right angles to a reference axis, which is fixed in the base or in the ring. In axes 1, 2, 3
 with 2 along the cross, the reference is (c, 0, s), and the spin follows from the swing by t = s / c.
 """
 
@@ -11,7 +11,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kinegraph.derive.platforms.constants import Part
-from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector, apply, cross, dot, minus, plus, times
+from kinegraph.derive.tree.algebra import (
+    Matrix,
+    Symmetric,
+    Vector,
+    apply,
+    cross,
+    dot,
+    minus,
+    outer_square,
+    plus,
+    scaled,
+    symmetric_product,
+    times,
+)
 from kinegraph.graph.scalar import Scalar
 
 
@@ -34,9 +47,21 @@ class CrossAxes:
         """A vector of axes 1, 2, 3 in ring axes."""
         return plus(plus(times(a[0], self.one), times(a[1], self.two)), times(a[2], self.three))
 
-    @property
+    def spread(self, second: Symmetric) -> Symmetric:
+        """A symmetric tensor of axes 1, 2, 3 in ring axes; alike in 1 and 2, as of a round part, it costs least."""
+        first = second.xx
+        found = isotropic(first)
+        found = found.plus(scaled(second.yy - first, outer_square(self.two)))
+        found = found.plus(scaled(second.zz - first, outer_square(self.three)))
+        pairs = (second.yz, self.two, self.three), (second.xz, self.one, self.three), (second.xy, self.one, self.two)
+        for entry, a, b in pairs:
+            if not entry.is_zero:
+                found = found.plus(scaled(entry, symmetric_product(a, b)))
+        return found
+
+    @cached_property
     def reach(self) -> Vector:
-        """How the ring's angular velocity adds to the spin, if the reference turns with it: 3 - t 1."""
+        """How the angular velocity of what carries the reference adds to the spin: 3 - t 1."""
         return minus(self.three, times(self.tangent, self.one))
 
 
@@ -66,7 +91,8 @@ def cross_axes(line: Vector, length: Scalar, inverse: Scalar, lies: Across, inve
 class Swing:
     """The motion of a part: `far` is the velocity of its far end seen from the near one, `slide` how fast it grows.
 
-    `ring_spin` is the ring's angular velocity if the reference turns with the ring, else nothing.
+    `carrier_spin` is the angular velocity of what carries the reference axis, nothing if that does not turn; it is the
+    ring if `on_ring`, else the base.
     """
 
     axes: CrossAxes
@@ -74,12 +100,13 @@ class Swing:
     inverse_length: Scalar
     slide: Scalar
     far: Vector
-    ring_spin: Vector | None
+    carrier_spin: Vector | None
+    on_ring: bool = False
 
     @cached_property
     def reference_spin(self) -> Vector | None:
-        """The ring's angular velocity in axes 1, 2, 3."""
-        return None if self.ring_spin is None else self.axes.into(self.ring_spin)
+        """The carrier's angular velocity in axes 1, 2, 3."""
+        return None if self.carrier_spin is None else self.axes.into(self.carrier_spin)
 
     @cached_property
     def spin(self) -> Vector:
@@ -101,8 +128,21 @@ class Swing:
         ahead, beside = self.reference_spin[0] - one, self.reference_spin[1] - two
         return ahead * self.reference_spin[1] * (1 + tangent * tangent) - beside * (one + tangent * about)
 
-    def curl(self, far: Vector, ring: Vector | None) -> Curl:
-        """The accelerations of points of the part, from the far end's in axes 1, 2, 3 and the ring's in ring axes."""
+    @cached_property
+    def relative_spin(self) -> Vector:
+        """The angular velocity against the carrier, in axes 1, 2, 3."""
+        return self.spin if self.reference_spin is None else minus(self.spin, self.reference_spin)
+
+    def relative_change(self, curl: Curl, carrier: Vector | None) -> Vector:
+        """How that changes, from the carrier's angular acceleration in ring axes."""
+        change = curl.change
+        if self.reference_spin is not None:
+            change = plus(change, cross(self.spin, self.reference_spin))
+        return change if carrier is None else minus(change, self.axes.into(carrier))
+
+    def curl(self, far: Vector, carrier: Vector | None) -> Curl:
+        """The accelerations of points of the part, from the far end's in axes 1, 2, 3 and the angular one of the
+        carrier in ring axes."""
         one, two, about = self.spin
         drift = 2 * self.slide * self.inverse_length
         # The far end moves across the part with its length times the last column of U, and with the slide.
@@ -110,8 +150,8 @@ class Swing:
         u23 = far[1] * self.inverse_length + drift * one
         first, second = two * about - u23, u13 - one * about
         third = self.axes.tangent * first + self._turning
-        if self.ring_spin is not None and ring is not None:
-            third = third + dot(self.axes.reach, ring)
+        if carrier is not None:
+            third = third + dot(self.axes.reach, carrier)
         return Curl(self.spin, (first, second, third), u13, u23)
 
     def at_end(self, moment: Vector) -> Vector:
@@ -193,3 +233,9 @@ def swing_mass(swing: Swing, inertia: Symmetric) -> SwingMass:
     about = inertia.yz * inverse, -((inertia.xz + t * inertia.zz) * inverse), t.number(0)
     mixed = -(inertia.xy + t * inertia.yz) * square
     return SwingMass(inertia.yy * square, more * square, mixed, about, inertia.zz)
+
+
+def isotropic(value: Scalar) -> Symmetric:
+    """The unit tensor times a value."""
+    zero = value.number(0)
+    return Symmetric(value, value, value, zero, zero, zero)

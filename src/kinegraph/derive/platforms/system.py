@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinegraph.derive.platforms.constants import Part
-from kinegraph.derive.platforms.leg import LegInertia, Load, SpinInertia
-from kinegraph.derive.platforms.ring import RingMotion
+from kinegraph.derive.platforms.leg import LegInertia, Load, Momentum, SpinInertia
+from kinegraph.derive.platforms.ring import FreeMotion
 from kinegraph.derive.platforms.vectors import total
 from kinegraph.derive.tree.algebra import Vector, cross, plus, vector
 from kinegraph.derive.tree.coordinates import Square
@@ -15,12 +15,34 @@ from kinegraph.graph.scalar import Scalar
 
 def matrix(ring: Part, legs: Sequence[tuple[LegInertia, Vector]]) -> Square:
     """A*: by the acceleration of the reference point, then the angular acceleration, in ring axes."""
-    blocks = [_ring_block(ring), *(_leg_block(leg, place) for leg, place in legs)]
+    blocks = [rigid_block(ring), *(_leg_block(leg, place) for leg, place in legs)]
     entries = [[total([block[i][j] for block in blocks]) for j in range(i + 1)] for i in range(6)]
     return [[entries[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
 
 
-def ring_load(ring: Part, motion: RingMotion) -> Vector:
+def between(ring: Part, legs: Sequence[tuple[Sequence[Momentum], Vector, Vector]]) -> Square:
+    """Momentum and moment of momentum about the reference point, by row, of the motion against the base, by column.
+
+    Legs are given by their momenta and the places of their joints on base and ring.
+    """
+    blocks = [rigid_block(ring), *(_momentum_block(*leg) for leg in legs)]
+    return [[total([block[i][j] for block in blocks]) for j in range(6)] for i in range(6)]
+
+
+def _momentum_block(momenta: Sequence[Momentum], foot: Vector, place: Vector) -> Square:
+    zero = place[0].number(0)
+    block = [[zero] * 6 for _ in range(6)]
+    for one in momenta:
+        rows = [*one.linear, *plus(one.angular, cross(foot, one.linear))]
+        columns = [zero, zero, zero, *one.by] if one.of_spin else [*one.by, *cross(place, one.by)]
+        block = [
+            [item + row * column for item, column in zip(line, columns, strict=True)]
+            for line, row in zip(block, rows, strict=True)
+        ]
+    return block
+
+
+def ring_load(ring: Part, motion: FreeMotion) -> Vector:
     """The moment that the ring's rotation takes without acceleration."""
     return cross(motion.spin, ring.inertia.apply(motion.spin))
 
@@ -37,7 +59,7 @@ def _moment(load: Load, place: Vector) -> Vector:
     return moment if load.moment is None else plus(moment, load.moment)
 
 
-def _ring_block(part: Part) -> Square:
+def rigid_block(part: Part) -> Square:
     """[[m 1, -s x], [s x, I]]."""
     zero = part.mass.number(0)
     x, y, z = part.first

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from kinegraph.derive.tree.algebra import Matrix, Vector, vector
+from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
 
 Square3: TypeAlias = tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
@@ -27,3 +28,10 @@ def totals(vectors: Iterable[Vector]) -> Vector:
     """The sum of vectors, each component one node."""
     x, y, z = zip(*vectors, strict=True)
     return total(x), total(y), total(z)
+
+
+def joined(parts: list[MassMoments]) -> MassMoments:
+    """Mass distributions as one, each entry a single sum."""
+    entries = zip(*((one.mass, *one.first, *one.second) for one in parts), strict=True)
+    mass, x, y, z, *second = (total(list(items)) for items in entries)
+    return MassMoments(mass, (x, y, z), type(parts[0].second)(*second))

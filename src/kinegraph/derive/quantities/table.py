@@ -344,7 +344,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "leg_positions",
-        "coordinates of a platform's legs from the pose of its ring alone, in the order of q",
+        "coordinates of a platform's legs from the poses of ring and base alone, in the order of q",
         derive=platforms.leg_positions,
         arguments=_Q,
         shape=(Extent.LEG_COORDINATES,),
@@ -357,7 +357,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "leg_velocities",
-        "rates of the coordinates of a platform's legs from the motion of its ring alone, in the order of v",
+        "rates of the coordinates of a platform's legs from the motion of ring and base alone, in the order of v",
         derive=platforms.leg_velocities,
         arguments=_QV,
         shape=(Extent.LEG_COORDINATES,),
@@ -384,7 +384,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "leg_reactions",
-        "force and moment, about the fixed origin, that each leg of a platform exerts on the base",
+        "force and moment, about the base's origin, that each leg of a platform exerts on the base",
         derive=platforms.leg_reactions,
         arguments=(*_QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
@@ -398,7 +398,7 @@ TABLE: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "base_reaction",
-        "force and moment, about the fixed origin, that all legs of a platform together exert on the base",
+        "force and moment, about the base's origin, that all legs of a platform together exert on the base",
         derive=platforms.base_reaction,
         arguments=(*_QV, Variables.FORCES),
         shape=(6,),

@@ -11,20 +11,9 @@ from functools import lru_cache
 
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Loop
-from kinegraph.model.expression import Expression, Name, names
-from kinegraph.model.mechanism import (
-    ZERO,
-    Axis,
-    Body,
-    Coordinate,
-    Mechanism,
-    Quaternion,
-    QuaternionCoordinates,
-    Rotation,
-    Shift,
-    Transform,
-    amounts,
-)
+from kinegraph.model.expression import Expression
+from kinegraph.model.mechanism import ZERO, Axis, Body, Mechanism, Rotation, Shift, Transform
+from kinegraph.model.platforms.free_body import FreeBody, carrier, free_body, moved_by, used_once, uses
 from kinegraph.model.platforms.records import LegType
 
 _SLIDING = {
@@ -63,16 +52,16 @@ class FoundLeg:
 
 @dataclass(frozen=True)
 class Platform:
-    """A mechanism that is nothing but a ring on legs, with nothing that closed forms do not cover.
+    """A ring on legs, with nothing that closed forms do not cover.
 
-    `position` are the ring's three coordinates, `turns` its rotations (none with a quaternion).
+    `base` is the free body that all legs stand on, None if they stand on the fixed frame. `others` are the velocities
+    of what moves beside: trees that nothing but elements ties to ring, base and legs.
     """
 
-    ring: Body
-    position: tuple[str, str, str]
-    turns: tuple[tuple[Axis, str], ...]
-    quaternion: QuaternionCoordinates | None
+    ring: FreeBody
     legs: tuple[FoundLeg, ...]
+    base: FreeBody | None = None
+    others: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -81,63 +70,59 @@ def platform_of(mechanism: Mechanism) -> Platform | None:
     legs = legs_of(mechanism)
     if not legs or len(legs) != len(mechanism.loops) or mechanism.constraints or mechanism.contacts:
         return None
-    rings = {leg.loop.second.body for leg in legs}
-    ring = mechanism.body_by_name.get(next(iter(rings)) or "")
-    if len(rings) != 1 or ring is None or any(leg.first.base is not None for leg in legs):
+    rings = {carrier(mechanism, leg.loop.second.body) for leg in legs}
+    bases = {carrier(mechanism, leg.first.base) for leg in legs}
+    if len(rings) != 1 or len(bases) != 1 or rings == bases:
         return None
-    free = _free_body(mechanism, ring)
-    if free is None:
+    ring, base = (_free(mechanism, *names) for names in (rings, bases))
+    if ring is None or (base is None and bases != {None}):
         return None
-    position, turns, quaternion = free
-    own = {*position, *(name for _, name in turns), *(quaternion.names if quaternion else ())}
-    own |= {name for leg in legs for name in leg.coordinates}
-    platform = Platform(ring, position, turns, quaternion, legs)
-    return platform if own == set(mechanism.layout.positions) and _covered(mechanism, platform) else None
+    own = {*ring.velocities, *(base.velocities if base else ())}
+    own |= {f"{name}'" for leg in legs for name in leg.coordinates}
+    others = tuple(name for name in mechanism.layout.velocities if name not in own)
+    platform = Platform(ring, legs, base, others)
+    return platform if _covered(mechanism, platform) else None
+
+
+def _free(mechanism: Mechanism, name: str | None) -> FreeBody | None:
+    return None if name is None else free_body(mechanism, mechanism.body(name), used_once(mechanism))
 
 
 def legs_of(mechanism: Mechanism) -> tuple[FoundLeg, ...]:
     """All legs, in the order of their loops."""
-    moving = _used_once(mechanism)
+    moving = used_once(mechanism)
     found = (_leg(mechanism, loop, moving) for loop in mechanism.loops if isinstance(loop, Loop))
     return tuple(leg for leg in found if leg is not None)
 
 
 def _covered(mechanism: Mechanism, platform: Platform) -> bool:
-    """Inertia in coordinates is that of drives alone, and nothing else moves."""
-    driven = {leg.drive for leg in platform.legs}
-    names_of = {one.name: one for one in mechanism.coordinates if isinstance(one, Coordinate)}
-    if any(one.armature != ZERO for one in mechanism.coordinates if not isinstance(one, Coordinate)):
+    """Ring, base and legs have no inertia in coordinates but that of drives, and nothing moves on them."""
+    stated = zip(mechanism.layout.velocities, mechanism.armature, strict=True)
+    allowed = {*platform.others, *(f"{leg.drive}'" for leg in platform.legs)}
+    if any(amount != ZERO and name not in allowed for name, amount in stated):
         return False
-    if any(one.armature != ZERO and name not in driven for name, one in names_of.items()):
-        return False
-    moving = {platform.ring.name, *(body.name for leg in platform.legs for body in (leg.first, leg.second))}
-    positions = set(mechanism.layout.positions)
-    others = [body for body in mechanism.bodies if body.name not in moving]
-    return not any(_uses(body.transforms, positions | {"t"}) for body in others)
+    frees = {platform.ring.body.name, *((platform.base.body.name,) if platform.base else ())}
+    legs = {body.name for leg in platform.legs for body in (leg.first, leg.second)}
+    own = frees | legs
+    others = [body for body in mechanism.bodies if body.name not in own]
+    moving = _positions(platform)
+    return all(not uses(body.transforms, moving) and _stands_apart(mechanism, body, own) for body in others)
 
 
-def _used_once(mechanism: Mechanism) -> frozenset[str]:
-    """The coordinates that stand, alone, in one transform of all bodies."""
-    counts = dict.fromkeys((one.name for one in mechanism.coordinates if isinstance(one, Coordinate)), 0)
-    for body in mechanism.bodies:
-        for transform in body.transforms:
-            for amount in amounts(transform):
-                for name in names(amount):
-                    if name in counts:
-                        counts[name] += 1 if isinstance(amount, Name) else 2
-    return frozenset(name for name, count in counts.items() if count == 1)
+def _positions(platform: Platform) -> set[str]:
+    """The coordinates of ring, base and legs."""
+    parts = (platform.ring, platform.base, *platform.legs)
+    return {name for part in parts if part is not None for name in part.coordinates}
 
 
-def _uses(transforms: tuple[Transform, ...], wanted: set[str]) -> bool:
-    return any(wanted & names(amount) for transform in transforms for amount in amounts(transform))
-
-
-def _moved(transform: Transform, kind: type[Rotation | Shift], axis: Axis, moving: frozenset[str]) -> str | None:
-    """The coordinate that a transform of this kind and axis moves by, if it does."""
-    if not isinstance(transform, kind) or transform.axis is not axis:
-        return None
-    amount = amounts(transform)[0]
-    return amount.text if isinstance(amount, Name) and amount.text in moving else None
+def _stands_apart(mechanism: Mechanism, body: Body, own: set[str]) -> bool:
+    """Whether a body is fastened to ring, base or a leg, or stands on none of them."""
+    found = carrier(mechanism, body.name)
+    if found in own:
+        return True
+    while found is not None and found not in own:
+        found = mechanism.body(found).base
+    return found is None
 
 
 def _tail(
@@ -147,7 +132,7 @@ def _tail(
     if len(transforms) < len(wanted):
         return None
     last = transforms[len(transforms) - len(wanted) :]
-    found = [_moved(one, kind, axis, moving) for one, (kind, axis) in zip(last, wanted, strict=True)]
+    found = [moved_by(one, kind, axis, moving) for one, (kind, axis) in zip(last, wanted, strict=True)]
     known = tuple(name for name in found if name is not None)
     return known if len(known) == len(wanted) else None
 
@@ -188,7 +173,7 @@ def _cranked(first: Body, second: Body, loop: Loop, moving: frozenset[str]) -> F
     ends = (*second.transforms[:1], *loop.first.transforms)
     if theta is None or turns is None or len(second.transforms) != 1 + len(turns) or len(ends) != 2:
         return None
-    lengths = [one.distance for one in ends if isinstance(one, Shift) and one.axis is Axis.X]
+    lengths = [one.distance for one in ends if isinstance(one, Shift) and one.axis is Axis.X and not uses([one], {"t"})]
     kind = LegType.RUS if len(turns) == 2 else LegType.RSU
     joint = JointType.SPHERICAL if kind is LegType.RUS else JointType.UNIVERSAL
     if len(lengths) != 2 or loop.type is not joint:
@@ -204,26 +189,5 @@ def _cranked(first: Body, second: Body, loop: Loop, moving: frozenset[str]) -> F
 def _rigid(at_base: tuple[Transform, ...], loop: Loop, moving: frozenset[str]) -> bool:
     """Whether the first joint is moved by time at most, and that without turning; the joint on the ring not at all."""
     turning = tuple(one for one in at_base if not isinstance(one, Shift))
-    still = not _uses(turning, {"t"}) and not _uses(loop.second.transforms, {"t"})
-    return still and not _uses(at_base, set(moving))
-
-
-def _free_body(
-    mechanism: Mechanism, ring: Body
-) -> tuple[tuple[str, str, str], tuple[tuple[Axis, str], ...], QuaternionCoordinates | None] | None:
-    """The coordinates of a body that moves freely from the fixed frame."""
-    moving = _used_once(mechanism)
-    shifts, turns = ring.transforms[:3], ring.transforms[3:]
-    position = tuple(_moved(one, Shift, axis, moving) for one, axis in zip(shifts, Axis, strict=False))
-    if ring.base is not None or len(position) != 3 or None in position:
-        return None
-    x, y, z = (name for name in position if name is not None)
-    if len(turns) == 1 and isinstance(turns[0], Quaternion):
-        texts = tuple(one.text for one in turns[0].components if isinstance(one, Name))
-        groups = (one for one in mechanism.coordinates if isinstance(one, QuaternionCoordinates))
-        group = next((one for one in groups if one.names == texts), None)
-        return ((x, y, z), (), group) if group else None
-    angles = [(one.axis, _moved(one, Rotation, one.axis, moving)) for one in turns if isinstance(one, Rotation)]
-    known = tuple((axis, name) for axis, name in angles if name is not None)
-    different = len({axis for axis, _ in known}) == 3
-    return ((x, y, z), known, None) if len(turns) == len(known) == 3 and different else None
+    ends = (*loop.first.transforms, *loop.second.transforms)
+    return not uses((*turning, *ends), {"t"}) and not uses((*at_base, *ends), set(moving))

@@ -41,8 +41,8 @@ def _started(coordinate: Coordinate, found: Mapping[str, float]) -> Coordinate:
 
 def leg_start(mechanism: Mechanism, leg: FoundLeg, at: Mapping[str, Value]) -> dict[str, float]:
     """The coordinates of a leg that reach the ring, all others given; an error if none do."""
-    base = _body_pose(mechanism, leg.first.base, at) @ pose(leg.at_base, at)
-    ring = _body_pose(mechanism, leg.loop.second.body, at) @ pose(leg.loop.second.transforms, at)
+    base = body_pose(mechanism, leg.first.base, at) @ pose(leg.at_base, at)
+    ring = body_pose(mechanism, leg.loop.second.body, at) @ pose(leg.loop.second.transforms, at)
     d = base[:3, :3].T @ (ring[:3, 3] - base[:3, 3])
     if np.linalg.norm(d) < _COINCIDENT:
         message = f"the leg {leg.name} has no direction: its joints on base and ring coincide"
@@ -82,7 +82,8 @@ def _crank_angles(leg: FoundLeg, d: Floats, across: Floats, at: Mapping[str, Val
     return found
 
 
-def _body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -> Floats:
+def body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -> Floats:
+    """The pose of a body, or of the fixed frame, at positions and parameters in numbers."""
     chain: list[Body] = []
     while name is not None:
         chain.insert(0, mechanism.body(name))

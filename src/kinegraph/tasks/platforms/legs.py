@@ -15,7 +15,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.evaluate import Value, initial_positions, number, parameter_values
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import Platform, platform_of
-from kinegraph.model.platforms.start import pose
+from kinegraph.model.platforms.start import body_pose, pose
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,7 +26,8 @@ def platform_in(mechanism: MechanismSource) -> tuple[Mechanism, Platform]:
     platform = platform_of(found)
     if platform is None:
         raise TaskError(
-            f"{found.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU, and nothing else that moves"
+            f"{found.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU that stand on the fixed frame or "
+            "on one free body"
         )
     return found, platform
 
@@ -51,17 +52,12 @@ class LegsInNumbers:
     @cached_property
     def ring_places(self) -> list[int]:
         """Where the ring's coordinates are in q."""
-        group = self.platform.quaternion
-        turns = group.names if group else tuple(name for _, name in self.platform.turns)
-        return [self.mechanism.layout.positions.index(name) for name in (*self.platform.position, *turns)]
+        return [self.mechanism.layout.positions.index(name) for name in self.platform.ring.coordinates]
 
     @cached_property
     def ring_velocities(self) -> list[int]:
         """Where the ring's six velocities are in v."""
-        group = self.platform.quaternion
-        turns = group.velocities if group else tuple(f"{name}'" for _, name in self.platform.turns)
-        names = (*(f"{name}'" for name in self.platform.position), *turns)
-        return [self.mechanism.layout.velocities.index(name) for name in names]
+        return [self.mechanism.layout.velocities.index(name) for name in self.platform.ring.velocities]
 
     @cached_property
     def _order(self) -> list[str]:
@@ -111,19 +107,29 @@ class LegsInNumbers:
     @cached_property
     def on_ring(self) -> Floats:
         """The joints on the ring, in its axes."""
-        return np.array([pose(leg.loop.second.transforms, self.values)[:3, 3] for leg in self.platform.legs])
+        back = np.linalg.inv(self._pose(self.platform.ring.body.name))
+        ends = [leg.loop.second for leg in self.platform.legs]
+        return np.array([(back @ self._pose(end.body) @ pose(end.transforms, self.values))[:3, 3] for end in ends])
+
+    @cached_property
+    def _at_start(self) -> dict[str, Value]:
+        return {**self.values, **dict(zip(self.mechanism.layout.positions, self.start, strict=True))}
+
+    def _pose(self, body: str | None) -> Floats:
+        """Of a body at the start."""
+        return body_pose(self.mechanism, body, self._at_start)
 
     @cached_property
     def bases(self) -> Floats:
-        """The frames of the joints on the base: (legs, 4, 4)."""
-        return np.array([pose(leg.at_base, self.values) for leg in self.platform.legs])
+        """The frames of the joints on the base, which stays where it starts: (legs, 4, 4)."""
+        return np.array([self._pose(leg.first.base) @ pose(leg.at_base, self.values) for leg in self.platform.legs])
 
     def ring_points(self, q: Floats) -> Floats:
         """The joints on the ring in fixed axes: (rows, legs, 3)."""
         found = []
         for row in q:
             at: dict[str, Value] = {**self.values, **dict(zip(self.mechanism.layout.positions, row, strict=True))}
-            ring = pose(self.platform.ring.transforms, at)
+            ring = pose(self.platform.ring.body.transforms, at)
             found.append(self.on_ring @ ring[:3, :3].T + ring[:3, 3])
         return np.array(found)
 

@@ -40,7 +40,7 @@ def ring_poses(
     for name in drives:
         if name not in names:
             raise TaskError(f"{name} is no drive of {found.name}\n  {did_you_mean(name, names)}")
-    if platform.quaternion is None:
+    if platform.ring.quaternion is None:
         raise TaskError(f"{found.name}: all poses are found for a ring with a quaternion; give it one")
     if len(drives) != len(names):
         raise TaskError(f"a value for every drive is needed: {', '.join(names)}")

@@ -36,10 +36,15 @@ def bias(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
 def joint_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
     """The generalized forces a motion needs beyond those of the elements."""
+    needed = tree_forces(derivation, motion)
+    return [force - given for force, given in zip(needed, derivation.element_forces, strict=True)]
+
+
+def tree_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
+    """The generalized forces a motion of the tree needs, elements or not."""
     forces = newton_euler.joint_forces(derivation.layout, motion, derivation.euler)
     bodies = newton_euler.generalized(motion, forces, derivation.size, derivation.zero)
-    needed = armature.add_forces(bodies, derivation.armature, motion)
-    return [force - given for force, given in zip(needed, derivation.element_forces, strict=True)]
+    return armature.add_forces(bodies, derivation.armature, motion)
 
 
 def tau_derivative(derivation: Derivation, by: str) -> Square | None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
+from kinegraph.derive.dynamics.massless import massless_remedy
 from kinegraph.derive.platforms.alike import AlikeLegs, alike_legs
-from kinegraph.derive.platforms.dynamics import PlatformDynamics, numbers_of
+from kinegraph.derive.platforms.dynamics import PlatformDynamics
+from kinegraph.derive.platforms.moving import MovingPlatform
+from kinegraph.derive.platforms.state import Motion, numbers_of
 from kinegraph.derive.platforms.substitute import without_leg_coordinates
+from kinegraph.derive.quantities.definitions.inverse_dynamics import tree_forces
 from kinegraph.derive.quantities.variables import Variables
-from kinegraph.derive.tree.algebra import Vector
-from kinegraph.errors import DerivationError
+from kinegraph.errors import DerivationError, MasslessError
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.recognise import Platform
 
@@ -40,7 +44,8 @@ class ClosedLegs:
         """The closed forms."""
         tree, names = self.derivation.described_tree, self.derivation.names
         numbers = self.alike.legs if self.derivation.alike else numbers_of(self.platform, tree, names)
-        return PlatformDynamics(self.derivation.mechanism, self.platform, tree, names, numbers)
+        made = PlatformDynamics if self.platform.base is None else MovingPlatform
+        return made(self.derivation.mechanism, self.platform, tree, names, numbers)
 
     @cached_property
     def elements(self) -> list[Scalar]:
@@ -57,18 +62,37 @@ class ClosedLegs:
         return [a + b for a, b in zip(given, self.elements, strict=True)]
 
     @cached_property
-    def motion(self) -> tuple[Vector, Vector]:
-        """The ring's accelerations under these forces."""
-        return self.dynamics.ring_accelerations(self.forces)
+    def motion(self) -> Motion:
+        """The accelerations of ring and base under these forces."""
+        return self.dynamics.motion(self.forces)
 
     @property
     def is_driven(self) -> bool:
-        """Whether the drives determine the ring's motion: one for each of its six degrees of freedom."""
-        return len(self.platform.legs) == _DRIVES
+        """Whether the drives determine all motion: the ring's alone, one drive for each of its degrees of freedom."""
+        alone = self.platform.base is None and not self.platform.others
+        return alone and len(self.platform.legs) == _DRIVES
 
     def accelerations(self) -> list[Scalar]:
         """Of all coordinates."""
-        return self.dynamics.accelerations(self.forces)
+        found = self.dynamics.accelerations(self.forces) | self._of_others()
+        return [found[name] for name in self.derivation.mechanism.layout.velocities]
+
+    def _of_others(self) -> dict[str, Scalar]:
+        """The accelerations of what moves beside ring, base and legs: trees of their own."""
+        derivation, names = self.derivation, self.derivation.mechanism.layout.velocities
+        if not self.platform.others:
+            return {}
+        motion = derivation.motion(velocities=True)
+        own = {names.index(name) for name in self.platform.others}
+        order = [index for index in base_to_tip(motion) if index in own]
+        needed, inertia = tree_forces(derivation, motion), derivation.inertia
+        right = [self.forces[index] - needed[index] for index in order]
+        matrix = [[inertia[i][j] for j in order] for i in order]
+        try:
+            x = Factorised(matrix, range(len(order)), [names[index] for index in order]).solve(right)
+        except MasslessError as error:
+            raise DerivationError(f"{error}{massless_remedy(derivation.mechanism, error.velocity)}") from None
+        return {names[index]: item for index, item in zip(order, x, strict=True)}
 
     def efforts(self) -> list[Scalar]:
         """The forces of the drives for accelerations that are given."""
@@ -98,13 +122,13 @@ def leg_velocities(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 def ring_forces(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
     """Force and moment of each leg on the ring."""
     legs = _legs(derivation, quantity)
-    return legs.dynamics.on_ring(*legs.motion, legs.forces)
+    return legs.dynamics.on_ring(legs.motion, legs.forces)
 
 
 def leg_reactions(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
     """Force and moment of each leg on the base."""
     legs = _legs(derivation, quantity)
-    return legs.dynamics.on_base(*legs.motion, legs.forces)
+    return legs.dynamics.on_base(legs.motion, legs.forces)
 
 
 def base_reaction(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
@@ -115,7 +139,7 @@ def base_reaction(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 def _legs(derivation: Derivation, quantity: Quantity) -> ClosedLegs:
     if derivation.platform is None:
         raise DerivationError(
-            f"{quantity}: {derivation.mechanism.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU, "
-            "and nothing else that moves\n  see docs/platforms.md; reactions of any mechanism: kg.reactions"
+            f"{quantity}: {derivation.mechanism.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU "
+            "that stand on the fixed frame or on one free body\n  see docs/platforms.md; reactions of any mechanism: kg.reactions"
         )
     return derivation.platform

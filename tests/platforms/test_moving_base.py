@@ -1,0 +1,167 @@
+"""Platforms on a body that moves: closed forms beside loops with multipliers, proved for a leg, numbers for more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.compiler.request import unit_quaternions
+from kinegraph.derive.platforms.substitute import in_ring_coordinates
+from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.graph.node import Graph, Output
+from kinegraph.graph.proof.prove import prove
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.platforms.recognise import platform_of
+from kinegraph.tasks.platforms.legs import LegsInNumbers, platform_in
+from tests.platforms.evaluate import AS_LOOPS, derived, evaluated
+
+BODIES = """coordinates cx, cy, cz; quaternion (c0, c1, c2, c3) velocity (cwx, cwy, cwz);
+coordinates x, y, z = 0.6; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); gravity 0.3, -0.2, -1;
+Craft | Sx(cx), Sy(cy), Sz(cz), Q(c0, c1, c2, c3) | Sx(0.1), Sz(-0.4), m(30), Jx(4), Jy(5), Jz(6), Jxy(0.5);
+Ring | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | Sy(0.05), m(20), Jx(1), Jy(1.1), Jz(1.9);
+"""
+CROOKED = (
+    "Sx(0.1), Sz(0.2), m(2), Jx(0.1), Jy(0.11), Jz(0.05), Jxz(0.01) "
+    "| Sx(0.3), Sz(-0.1), m(1), Jx(0.1), Jy(0.11), Jz(0.05)"
+)
+STRAIGHT = "Sz(0.2), m(2), Jx(0.02), Jy(0.02), Jz(0.001) | Sz(-0.2), m(1), Jx(0.01), Jy(0.01)"
+A, B = (
+    "A~Craft: Sx(0.5), Rx(pi/2) > Sx(0.3), Sy(0.2), Rz(0.3)",
+    "B~Craft: Sx(-0.2), Sy(0.4), Ry(0.2) > Sx(-0.3), Sy(0.1)",
+)
+KINDS = ["UPS", "SPU", "UCU", "RUS(0.2, 0.6)", "RSU(0.2, 0.6)"]
+
+
+def craft(kind: str = "UPS", parts: str = CROOKED, drive: str = "", rows: str = A, more: str = "") -> Mechanism:
+    return kg.parse(f"model craft; {BODIES} platform {kind} | Ring | {parts} | {drive} | {rows}; {more}")
+
+
+def state(mechanism: Mechanism, t: float | None = None) -> list[np.ndarray]:
+    """A state with legs that fit, and forces."""
+    random = np.random.default_rng(3)
+    at = {"x": 0.02, "y": -0.03, "e1": 0.1, "e2": -0.05, "cx": 0.02, "c1": 0.1, "c3": -0.1}
+    free = [name for name in mechanism.layout.velocities if name[:2] not in ("A_", "B_")]
+    at |= dict(zip(free, random.normal(size=len(free)), strict=True))
+    fitting = Assembler(mechanism).assemble(at, t or 0.0)
+    inputs = [random.normal(size=len(mechanism.layout.inputs))] if mechanism.layout.inputs else []
+    return [fitting.q, fitting.v, random.normal(scale=5, size=len(fitting.v)), *inputs, *([] if t is None else [t])]
+
+
+def assert_as_loops(mechanism: Mechanism, t: float | None = None) -> None:
+    assert platform_of(mechanism) is not None
+    arguments = state(mechanism, t)
+    (closed,), (loops,) = (evaluated(mechanism, "qdd", plan)(*arguments) for plan in (None, AS_LOOPS))
+    np.testing.assert_allclose(closed, loops, rtol=0, atol=1e-10 * np.max(np.abs(loops)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_legs_of_any_type_and_shape(kind: str) -> None:
+    assert_as_loops(craft(kind, rows=f"{A} | {B}"))
+
+
+def test_mixed_legs_on_a_mount_of_the_craft() -> None:
+    """Two tables, a leg on a body fastened to the craft, the ring turned by angles, the mass of a tank on the ring."""
+    text = (
+        f"model craft; {BODIES} Mount~Craft | Sz(0.1), Rx(0.2) | m(3), Jx(0.1);\nTank~Ring | Sx(0.1) | m(4), Jy(0.2);"
+    )
+    text = text.replace("quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);", "coordinates e1, e2, e3;")
+    text = text.replace("Q(e0, e1, e2, e3)", "Ry(e1), Rz(e2), Rx(e3)")
+    first = f"platform UPS | Ring | {CROOKED} | | {A};"
+    second = f"platform RSU(0.2, 0.6) | Ring | {CROOKED} | | {B.replace('Craft', 'Mount')};"
+    assert_as_loops(kg.parse(f"{text} {first} {second}"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_first_joints_moved_by_time(kind: str) -> None:
+    assert_as_loops(
+        craft(kind, rows=f"A~Craft: Sx(0.5 - 0.1*t^2), Rx(pi/2), Sy(0.1*sin(t)) > Sx(0.3), Sy(0.2) | {B}"), 0.4
+    )
+
+
+def test_elements_and_what_moves_beside() -> None:
+    """A target with a wheel of its own that nothing but elements ties to ring and craft."""
+    target = "coordinates bx, by, bz = 1, turn, wheel; inputs u;"
+    bodies = (
+        "Target | Sx(bx), Sy(by), Sz(bz), Rz(turn) | m(9), Jz(2); Wheel~Target | Rx(wheel) | m(1), Jx(0.1), Jy(0.2);"
+    )
+    table = f"platform UCU | Ring | {CROOKED} | stiffness(30), rest(0.5), damping(4), powered | {A} | {B};"
+    elements = """spring pull | between(Ring(0.1, 0, 0), Target), stiffness(40), rest(0.3);
+        damper d | on(A_beta), damping(2); force engine | on(cx), value(u*A_l);
+        spring held | between(A_upper(0, 0, -0.1), Craft(0.2, 0, 0)), stiffness(9);
+        bumper touch | sphere(Ring(0, 0, 0.1), 0.3), plane(Target(0, 0, -0.1), (0, 0, -1)), stiffness(100);"""
+    assert_as_loops(kg.parse(f"model craft; {target} {BODIES} {bodies} {table} {elements}"))
+
+
+@pytest.mark.parametrize("kind", ["UPS", "RUS(0.2, 0.6)"])
+def test_closed_legs_are_loops(kind: str) -> None:
+    """Proved: all accelerations of ring and craft, at states where the leg reaches the ring."""
+    mechanism = craft(kind)
+    closed = bodies_alone(mechanism, derived(mechanism, "qdd"))
+    loops = bodies_alone(mechanism, derived(mechanism, "qdd", Plan(kept=frozenset(), closed_legs=False)))
+    quaternions = unit_quaternions(mechanism)
+    assert prove(closed, loops, quaternions=quaternions)
+    assert not prove(closed, bodies_alone(mechanism, derived(mechanism, "bias")), quaternions=quaternions)
+
+
+def bodies_alone(mechanism: Mechanism, graph: Graph) -> Graph:
+    """The entries of ring and craft, with the coordinates of the leg written in theirs."""
+    derivation = Derivation(mechanism, {}, Plan())
+    platform = derivation.platform
+    assert platform is not None and platform.platform.base is not None
+    names = (*platform.platform.ring.velocities, *platform.platform.base.velocities)
+    wanted = [graph.outputs[0].nodes[mechanism.layout.velocities.index(name)] for name in names]
+    found = in_ring_coordinates(graph, wanted, platform.dynamics)
+    return derivation.builder.graph([Output("bodies", (12,), tuple(one.index for one in found))])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_legs_act_on_the_craft_as_its_motion_says(kind: str) -> None:
+    """Newton and Euler for the craft alone, with the forces of all legs on it."""
+    mechanism = craft(kind, rows=f"{A} | {B}")
+    q, v, tau = state(mechanism)
+    tau[:] = [0 if name.startswith("c") else item for name, item in zip(mechanism.layout.velocities, tau, strict=True)]
+    qdd, reaction, legs = evaluated(mechanism, "qdd,base_reaction,leg_reactions")(q, v, tau)
+    alone = kg.parse(f"model alone; {BODIES}")
+    names, positions = alone.layout.velocities, mechanism.layout.positions
+    own = [mechanism.layout.velocities.index(name) for name in names]
+    at = [positions.index(name) for name in alone.layout.positions]
+    needed, pose = evaluated(alone, "tau,pose:Craft")(q[at], v[own], qdd[own])
+    first = names.index("cx'")
+    force, moment = needed[first : first + 3], pose[:3, :3] @ needed[names.index("cwx") :][:3]
+    np.testing.assert_allclose(np.concatenate([force, moment]), reaction, rtol=0, atol=1e-9 * np.max(np.abs(reaction)))
+    np.testing.assert_allclose(legs.sum(axis=0), reaction, rtol=0, atol=1e-12 * np.max(np.abs(legs)))
+
+
+def test_what_closed_forms_do_not_cover_is_loops() -> None:
+    """A body that moves on the craft, a craft that is not free, legs on two bodies."""
+    panel = f"model craft; coordinates p; {BODIES} Panel~Craft | Rx(p) | m(1), Jx(1);"
+    table = f"platform UPS | Ring | {STRAIGHT} | | {A} | {B};"
+    rail = BODIES.replace("Sx(cx), Sy(cy), Sz(cz), Q(c0, c1, c2, c3)", "Sx(cx)").replace(
+        "coordinates cx, cy, cz; quaternion (c0, c1, c2, c3) velocity (cwx, cwy, cwz)", "coordinates cx"
+    )
+    two = table.replace("B~Craft", "B")
+    for text in (f"{panel} {table}", f"model rail; {rail} {table}", f"model two; {BODIES} {two}"):
+        assert platform_of(kg.parse(text)) is None
+
+
+def test_legs_in_numbers_reach_from_where_the_craft_is() -> None:
+    mechanism = kg.parse(kg.write(craft("UPS", STRAIGHT, rows=f"{A} | {B}")).replace("cx,", "cx = 0.2,"))
+    legs = LegsInNumbers(*platform_in(mechanism))
+    starts, ends = legs.segments(legs.start[None])
+    np.testing.assert_allclose(np.linalg.norm(ends - starts, axis=2), legs.drives(legs.start[None]), rtol=1e-12)
+    assert legs.start[mechanism.layout.positions.index("cx")] == 0.2
+
+
+def test_momentum_and_energy_are_kept() -> None:
+    weightless = kg.parse(
+        f"model craft; {BODIES.replace('0.3, -0.2, -1', '0, 0, 0')} platform SPU | Ring | {CROOKED} | stiffness(400), "
+        f"rest(0.6) | {A} | {B};"
+    )
+    initial = {"wx": 2.0, "x'": 0.3, "cwz": -0.7}
+    run = kg.simulate(weightless, 0.3, initial=initial, grid=30, rtol=1e-10, native=False, progress=False)
+    for name in ("px", "py", "pz", "Lx", "Ly", "Lz"):
+        assert np.ptp(run[name]) < 1e-8, name
+    assert all(check.passed for check in run.checks) and np.ptp(run["energy"]) < 1e-7
+    assert np.ptp(run["cx"]) > 1e-3
