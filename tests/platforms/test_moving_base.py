@@ -147,7 +147,9 @@ def test_what_closed_forms_do_not_cover_is_loops() -> None:
 
 
 def test_legs_in_numbers_reach_from_where_the_craft_is() -> None:
-    mechanism = kg.parse(kg.write(craft("UPS", STRAIGHT, rows=f"{A} | {B}")).replace("cx,", "cx = 0.2,"))
+    mechanism = kg.parse(
+        kg.write(craft("UPS", STRAIGHT, rows=f"{A} | {B}")).replace("coordinates cx;", "coordinates cx = 0.2;")
+    )
     legs = LegsInNumbers(*platform_in(mechanism))
     starts, ends = legs.segments(legs.start[None])
     np.testing.assert_allclose(np.linalg.norm(ends - starts, axis=2), legs.drives(legs.start[None]), rtol=1e-12)

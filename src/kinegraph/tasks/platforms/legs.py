@@ -26,8 +26,8 @@ def platform_in(mechanism: MechanismSource) -> tuple[Mechanism, Platform]:
     platform = platform_of(found)
     if platform is None:
         raise TaskError(
-            f"{found.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU that stand on the fixed frame or "
-            "on one free body"
+            f"{found.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU "
+            "that stand on the fixed frame or on one free body"
         )
     return found, platform
 

@@ -140,6 +140,7 @@ def _legs(derivation: Derivation, quantity: Quantity) -> ClosedLegs:
     if derivation.platform is None:
         raise DerivationError(
             f"{quantity}: {derivation.mechanism.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU "
-            "that stand on the fixed frame or on one free body\n  see docs/platforms.md; reactions of any mechanism: kg.reactions"
+            "that stand on the fixed frame or on one free body\n"
+            "  see docs/platforms.md; reactions of any mechanism: kg.reactions"
         )
     return derivation.platform
