@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinegraph.derive.platforms.constants import part_of
-from kinegraph.derive.platforms.ring import RingMotion
+from kinegraph.derive.platforms.ring import FreeMotion
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import JointKind, Link, Tree, first_frame, rotation_matrix, second_frame
 from kinegraph.graph.scalar import Scalar
@@ -51,7 +51,7 @@ class Ring:
     """The ring: its pose and velocities, its inertia, what acts on it from outside (force at its centre in fixed axes,
     moment in its own)."""
 
-    motion: RingMotion
+    motion: FreeMotion
     rotation: Array
     spin: Array
     mass: Scalar

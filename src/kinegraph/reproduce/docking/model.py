@@ -66,11 +66,11 @@ def with_legs(kind: LegType) -> Mechanism:
 def state_of(mechanism: Mechanism, place: dict[str, float], motion: tuple[float, ...]) -> State:
     """The legs reach a ring at this place that moves so: v, then the angular velocity in its own axes."""
     platform = platform_of(mechanism)
-    assert platform is not None and platform.quaternion is not None
-    own = [*(f"{name}'" for name in platform.position), *platform.quaternion.velocities]
+    assert platform is not None and platform.ring.quaternion is not None
+    ring, turn, own = platform.ring, platform.ring.quaternion, platform.ring.velocities
     names = mechanism.layout.velocities
-    q, v = _ring_at(mechanism, platform.position, platform.quaternion.names, place), np.zeros(len(names))
-    given = {*platform.position, *platform.quaternion.names}
+    q, v = _ring_at(mechanism, ring.position, turn.names, place), np.zeros(len(names))
+    given = set(ring.coordinates)
     q[[k for k, name in enumerate(mechanism.layout.positions) if name not in given]] = value(
         mechanism, "leg_positions", q
     )

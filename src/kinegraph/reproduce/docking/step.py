@@ -10,7 +10,7 @@ import numpy as np
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.request import arguments_of, bound_parameters
 from kinegraph.derive.dynamics.forward import Factorised
-from kinegraph.derive.platforms.ring import ring_motion
+from kinegraph.derive.platforms.ring import free_motion
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import build_tree
@@ -43,7 +43,7 @@ class Step:
 
     def __init__(self, mechanism: Mechanism, complete: bool = True) -> None:
         platform = platform_of(mechanism)
-        assert platform is not None and platform.quaternion is not None
+        assert platform is not None and platform.ring.quaternion is not None
         self.mechanism, self.platform = mechanism, platform
         self.builder = Builder()
         self.names = Names(self.builder, mechanism, bound_parameters(mechanism, True, {}))
@@ -59,15 +59,15 @@ class Step:
     @cached_property
     def ring(self) -> Ring:
         """The ring, with contact forces on it."""
-        motion = ring_motion(self.platform, self.names)
-        moments = self.tree.links[self.tree.bodies[self.platform.ring.name].link].moments
+        motion = free_motion(self.platform.ring, self.names)
+        moments = self.tree.links[self.tree.bodies[self.platform.ring.body.name].link].moments
         assert all(item.is_zero for item in moments.first), "the document takes the ring's mass centre as its origin"
         second = moments.second
         trace = second.xx + second.yy + second.zz
         inertia = array([[trace * int(i == j) - second.entry(i, j) for j in range(3)] for i in range(3)])
-        assert self.platform.quaternion is not None
-        force = array([self.names[f"tau:{name}'"] for name in self.platform.position])
-        moment = array([self.names[f"tau:{name}"] for name in self.platform.quaternion.velocities])
+        assert self.platform.ring.quaternion is not None
+        force = array([self.names[f"tau:{name}'"] for name in self.platform.ring.position])
+        moment = array([self.names[f"tau:{name}"] for name in self.platform.ring.quaternion.velocities])
         return Ring(motion, array(motion.rotation), array(motion.spin), moments.mass, inertia, force, moment)
 
     @cached_property
