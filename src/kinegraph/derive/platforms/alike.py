@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kinegraph.codegen.simd import Exchanged
-from kinegraph.derive.platforms.constants import LegNumbers
+from kinegraph.derive.platforms.legs.constants import LegNumbers
 from kinegraph.derive.tree.limbs import Alike, known_numbers
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.graph.scalar import Scalar

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.platforms import system
 from kinegraph.derive.platforms.gram_schmidt import solved
-from kinegraph.derive.platforms.leg import Load
+from kinegraph.derive.platforms.legs.leg import Load
 from kinegraph.derive.platforms.ring import FreeMotion, curled
 from kinegraph.derive.platforms.state import Motion, PlatformState
 from kinegraph.derive.platforms.vectors import totals

@@ -13,8 +13,8 @@ from functools import cached_property
 from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.platforms import system
 from kinegraph.derive.platforms.base import FreeBase
-from kinegraph.derive.platforms.constants import Part, tensor_of
 from kinegraph.derive.platforms.dynamics import PlatformDynamics
+from kinegraph.derive.platforms.legs.constants import Part, tensor_of
 from kinegraph.derive.platforms.reading import base_moments
 from kinegraph.derive.platforms.state import Motion
 from kinegraph.derive.platforms.vectors import joined, totals

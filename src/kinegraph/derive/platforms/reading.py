@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinegraph.derive.platforms.constants import (
+from kinegraph.derive.platforms.legs.constants import (
     LegNumbers,
     Part,
     column,

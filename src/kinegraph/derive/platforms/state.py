@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kinegraph.derive.platforms.base import Base, FixedBase, FreeBase
-from kinegraph.derive.platforms.constants import LegNumbers, Part, column
-from kinegraph.derive.platforms.cranks import Crank
-from kinegraph.derive.platforms.leg import Acceleration, Forces, JointMotion, Leg, Turn
+from kinegraph.derive.platforms.legs.constants import LegNumbers, Part, column
+from kinegraph.derive.platforms.legs.cranks import Crank
+from kinegraph.derive.platforms.legs.leg import Acceleration, Forces, JointMotion, Leg, Turn
+from kinegraph.derive.platforms.legs.struts import Strut
 from kinegraph.derive.platforms.reading import BaseJoint, base_joint, leg_numbers, plane_of_joints, ring_part
 from kinegraph.derive.platforms.ring import FreeMotion, curled, free_motion
-from kinegraph.derive.platforms.struts import Strut
 from kinegraph.derive.tree.algebra import Vector, cross, minus, negative, plus, times
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import Tree

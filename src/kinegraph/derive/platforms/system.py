@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinegraph.derive.platforms.constants import Part
-from kinegraph.derive.platforms.leg import LegInertia, Load, Momentum, SpinInertia
+from kinegraph.derive.platforms.legs.constants import Part
+from kinegraph.derive.platforms.legs.leg import LegInertia, Load, Momentum, SpinInertia
 from kinegraph.derive.platforms.ring import FreeMotion
 from kinegraph.derive.platforms.vectors import total
 from kinegraph.derive.tree.algebra import Vector, cross, plus, vector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinegraph.derive.platforms.constants import part_of
+from kinegraph.derive.platforms.legs.constants import part_of
 from kinegraph.derive.platforms.ring import FreeMotion
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import JointKind, Link, Tree, first_frame, rotation_matrix, second_frame

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from kinegraph.derive.platforms.constants import LegNumbers, Part
-from kinegraph.derive.platforms.leg import (
+from kinegraph.derive.platforms.legs.constants import LegNumbers, Part
+from kinegraph.derive.platforms.legs.leg import (
     Acceleration,
     Forces,
     JointMotion,
@@ -16,8 +16,8 @@ from kinegraph.derive.platforms.leg import (
     SpinInertia,
     Turn,
 )
+from kinegraph.derive.platforms.legs.swing import CrossAxes, Swing, across, cross_axes, isotropic, swing_mass
 from kinegraph.derive.platforms.ring import FreeMotion
-from kinegraph.derive.platforms.swing import CrossAxes, Swing, across, cross_axes, isotropic, swing_mass
 from kinegraph.derive.tree.algebra import (
     Symmetric,
     Vector,

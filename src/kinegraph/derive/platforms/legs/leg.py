@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from kinegraph.derive.platforms.constants import LegNumbers
+from kinegraph.derive.platforms.legs.constants import LegNumbers
 from kinegraph.derive.platforms.ring import FreeMotion
 from kinegraph.derive.tree.algebra import Symmetric, Vector, cross, minus, plus, times
 from kinegraph.derive.tree.inertia import MassMoments

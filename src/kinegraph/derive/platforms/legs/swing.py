@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from kinegraph.derive.platforms.constants import Part
+from kinegraph.derive.platforms.legs.constants import Part
 from kinegraph.derive.tree.algebra import (
     Matrix,
     Symmetric,

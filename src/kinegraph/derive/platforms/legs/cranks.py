@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from kinegraph.derive.platforms.constants import LegNumbers
-from kinegraph.derive.platforms.leg import (
+from kinegraph.derive.platforms.legs.constants import LegNumbers
+from kinegraph.derive.platforms.legs.leg import (
     Acceleration,
     Forces,
     JointMotion,
@@ -28,8 +28,8 @@ from kinegraph.derive.platforms.leg import (
     SpinInertia,
     Turn,
 )
+from kinegraph.derive.platforms.legs.swing import CrossAxes, Curl, Swing, across, cross_axes, isotropic, swing_mass
 from kinegraph.derive.platforms.ring import FreeMotion
-from kinegraph.derive.platforms.swing import CrossAxes, Curl, Swing, across, cross_axes, isotropic, swing_mass
 from kinegraph.derive.tree.algebra import (
     Vector,
     cross,

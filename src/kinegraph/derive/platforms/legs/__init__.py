@@ -1,0 +1,1 @@
+"""Legs: what each type is to the ring and to the base."""
