@@ -20,7 +20,6 @@ from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
 from kinegraph.solve.methods.runge_kutta import (
     loop_control,
     loop_method,
-    loop_name,
     loop_system,
     loop_work,
 )
@@ -189,7 +188,7 @@ class CaseProblem:
 
 def case_loops(tableau: Tableau) -> Compilation:
     """The machine code that cases by this method need."""
-    return integrator(f"cases-{loop_name(tableau)}", partial(_compile, tableau))
+    return integrator("cases", partial(_compile, tableau))
 
 
 def _compile(tableau: Tableau) -> None:

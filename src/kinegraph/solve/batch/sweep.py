@@ -22,7 +22,6 @@ from kinegraph.solve.methods.method import NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.runge_kutta import (
     loop_control,
     loop_method,
-    loop_name,
     loop_system,
     loop_work,
 )
@@ -114,7 +113,7 @@ def lanes_of(solver: Solver) -> Tableau:
 def sweep_loops(solver: Solver) -> Compilation:
     """The machine code that sweeps by this method need."""
     tableau = lanes_of(solver)
-    return integrator(f"sweep-{loop_name(tableau)}", partial(_compile_sweep, tableau))
+    return integrator("sweep", partial(_compile_sweep, tableau))
 
 
 def _compile_sweep(tableau: Tableau) -> None:

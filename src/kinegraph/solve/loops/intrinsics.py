@@ -71,5 +71,33 @@ def _call_batch(
     return types.void(types.int64, types.int64, y, t, p, rates, types.int64), generate
 
 
+def _weighted(
+    typing_context: Any, method: Any, row: Any, h: Any, base: Any, slopes: Any, size: Any, target: Any, start: Any
+) -> Any:
+    """Call the weighted sums of a method by their address; h is a number, or an array with one entry for each d."""
+    each = is_doubles(h)
+    if not (is_doubles(base) and is_doubles(slopes) and is_doubles(target)):
+        return None
+    place = method.fields.index("each_sums" if each else "sums")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        method, row, h, base, slopes, size, target, start = arguments
+        kinds = signature.args
+        pointers = (
+            data_of(context, builder, kinds[3], base),
+            data_of(context, builder, kinds[4], slopes),
+            builder.gep(data_of(context, builder, kinds[6], target), [start]),
+        )
+        step = data_of(context, builder, kinds[2], h) if each else h
+        values = [row, step, size, *pointers]
+        kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+        builder.call(builder.inttoptr(builder.extract_value(method, place), kind.as_pointer()), values)
+        return context.get_dummy_value()
+
+    step_kind = h if each else types.float64
+    return types.void(method, types.int64, step_kind, base, slopes, types.int64, target, types.int64), generate
+
+
 call: Any = intrinsic(_call)
+weighted: Any = intrinsic(_weighted)
 call_batch: Any = intrinsic(_call_batch)

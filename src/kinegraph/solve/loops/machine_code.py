@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import numba
 
 from kinegraph.ahead.numba_cache import cached_in
-from kinegraph.solve.loops import intrinsics, weights_code
+from kinegraph.solve.loops import intrinsics
 from kinegraph.solve.loops import marks as plain
 from kinegraph.solve.loops import weights as weights_loop
 from kinegraph.solve.loops.folder import loops_folder
@@ -34,7 +34,7 @@ _BY_KIND: dict[Kind, dict[str, Any]] = {
 _INTRINSICS: dict[Any, Any] = {
     plain.call: intrinsics.call,
     plain.call_batch: intrinsics.call_batch,
-    weights_loop.weighted: weights_code.weighted,
+    weights_loop.weighted: intrinsics.weighted,
 }
 
 

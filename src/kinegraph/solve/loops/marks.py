@@ -88,7 +88,6 @@ def loops_digest() -> str:
 
 
 def loop_files() -> tuple[Path, ...]:
-    """What the loops are made of: their files, and those that write their code."""
+    """What the loops are made of: their files, and the callbacks."""
     here = Path(__file__).parent
-    others = ("methods/tableau", "methods/dop853_numbers", "sundials/compiled_callbacks")
-    return (*sorted(here.rglob("*.py")), *(here.parent / f"{name}.py" for name in others))
+    return (*sorted(here.rglob("*.py")), here.parent / "sundials" / "compiled_callbacks.py")

@@ -12,38 +12,25 @@ from kinegraph.solve.methods.order_conditions import Floats
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Tableau
 
 
-class MethodRK4(NamedTuple):
-    """A tableau for compiled code, which is compiled anew for each type. `size` of the state, c of all slopes, ..."""
+class Method(NamedTuple):
+    """A tableau as loops take it: one type for all of them, so that loops are compiled once.
 
+    tableau: its place in TABLEAUX. nodes: c of all slopes. stages, errors, terms: of a step, of error estimates and of
+    dense output.
+    sums, each_sums: addresses of the code of its weighted sums, with one h and with one for each entry; zero where
+    loops are interpreted.
+    """
+
+    tableau: int
     nodes: Any
     stages: int
     errors: int
     terms: int
+    sums: int
+    each_sums: int
 
 
-class MethodDP5(NamedTuple):
-    """As `MethodRK4`, for Dormand-Prince 5(4)."""
-
-    nodes: Any
-    stages: int
-    errors: int
-    terms: int
-
-
-class MethodDP8(NamedTuple):
-    """As `MethodRK4`, for Dormand-Prince 8(5,3)."""
-
-    nodes: Any
-    stages: int
-    errors: int
-    terms: int
-
-
-Method = MethodRK4 | MethodDP5 | MethodDP8
-
-#: The compiled form of each tableau.
-METHODS: dict[Tableau, type[Any]] = {RK4: MethodRK4, DORMAND_PRINCE_5: MethodDP5, DORMAND_PRINCE_8: MethodDP8}
-TABLEAUX = {method: tableau for tableau, method in METHODS.items()}
+TABLEAUX = (RK4, DORMAND_PRINCE_5, DORMAND_PRINCE_8)
 
 
 def rows_of(tableau: Tableau) -> Floats:
@@ -60,7 +47,7 @@ def weighted(method: Method, row: int, h: Any, base: Any, slopes: Any, size: int
 
     h is a number, or an array with one entry for each d.
     """
-    weights = _prefixes(TABLEAUX[type(method)])[row]
+    weights = _prefixes(TABLEAUX[method.tableau])[row]
     target.reshape(-1)[start : start + size] = base[:size] + h * (weights @ slopes[: len(weights), :size])
 
 

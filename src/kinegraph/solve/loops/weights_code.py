@@ -1,71 +1,59 @@
-"""Weighted sums of slopes as vector instructions, written out for each tableau.
+"""Weighted sums of slopes as vector instructions, written out for each tableau; loops call them by address.
 
 A step of order 8 forms some 120 such sums; as loops over a tableau they would cost more than the slopes themselves.
 """
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from kinegraph.solve.loops.intrinsics import data_of, is_doubles
-from kinegraph.solve.loops.weights import TABLEAUX, rows_of
+from kinegraph.jit import cache as disk
+from kinegraph.jit.contents import digest
+from kinegraph.jit.engine import LoadedCode, object_code
+from kinegraph.jit.target import host, versions
+from kinegraph.solve.loops.weights import rows_of
 from kinegraph.solve.methods.order_conditions import Floats
+from kinegraph.solve.methods.tableau import Tableau
+
+#: Names of the two functions (row, h, size, base, slopes, target): one h, or one for each entry.
+ONE, EACH = "kinegraph_sums", "kinegraph_sums_each"
 
 _LANES = 4
 _WORD, _DOUBLE = ir.IntType(64), ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, _LANES)
 
 
-def _weighted(
-    typing_context: Any, method: Any, row: Any, h: Any, base: Any, slopes: Any, size: Any, target: Any, start: Any
-) -> Any:
-    """target[start + d] = base[d] + h sum_j weights[row, j] slopes[j, d] for d < size.
-
-    h is a number, or an array with one entry for each d.
-    """
-    each = is_doubles(h)
-    if not (is_doubles(base) and is_doubles(slopes) and is_doubles(target)):
-        return None
-    weights = rows_of(TABLEAUX[method.instance_class])
-    name = f"kinegraph_sums_{method.instance_class.__name__}{'_each' if each else ''}"
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, row, h, base, slopes, size, target, start = arguments
-        kinds = signature.args
-        pointers = (
-            data_of(context, builder, kinds[3], base),
-            data_of(context, builder, kinds[4], slopes),
-            builder.gep(data_of(context, builder, kinds[6], target), [start]),
-        )
-        step = data_of(context, builder, kinds[2], h) if each else h
-        builder.call(_function(builder.module, name, step.type, weights), [row, step, size, *pointers])
-        return context.get_dummy_value()
-
-    step_kind = h if each else types.float64
-    return types.void(method, types.int64, step_kind, base, slopes, types.int64, target, types.int64), generate
+@cache
+def sums_code(tableau: Tableau) -> LoadedCode:
+    """The code of all sums of a tableau, from the cache where possible."""
+    weights = rows_of(tableau)
+    name = f"sums-{digest(weights.tobytes(), weights.shape, Path(__file__).read_bytes(), host(), versions())}"
+    code = disk.load(name)
+    if code is None:
+        code = object_code(_module(weights), host())
+        disk.save(name, code)
+    return LoadedCode(code, ONE, EACH)
 
 
-weighted: Any = intrinsic(_weighted)
+def _module(weights: Floats) -> str:
+    module = ir.Module("sums")
+    _function(module, ONE, _DOUBLE, weights)
+    _function(module, EACH, _DOUBLE.as_pointer(), weights)
+    return str(module)
 
 
-def _function(module: Any, name: str, step: Any, weights: Floats) -> Any:
-    """A function (row, h, size, base, slopes, target): inlined at every use it would take long to compile."""
-    if name in module.globals:
-        return module.globals[name]
+def _function(module: ir.Module, name: str, step: ir.Type, weights: Floats) -> None:
     kind = ir.FunctionType(ir.VoidType(), [_WORD, step, _WORD, *[_DOUBLE.as_pointer()] * 3])
     function = ir.Function(module, kind, name)
-    function.linkage = "linkonce_odr"
-    function.attributes.add("noinline")
     row, *rest = function.args
     builder = ir.IRBuilder(function.append_basic_block())
     _Sums(builder, *rest).choose(row, weights)
     builder.ret_void()
-    return function
 
 
 class _Sums:

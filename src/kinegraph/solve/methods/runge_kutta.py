@@ -14,7 +14,8 @@ from kinegraph.solve.loops import runge_kutta as loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.runge_kutta import Control as LoopControl
 from kinegraph.solve.loops.step import NESTED, System, Work
-from kinegraph.solve.loops.weights import METHODS, Method
+from kinegraph.solve.loops.weights import TABLEAUX, Method
+from kinegraph.solve.loops.weights_code import EACH, ONE, sums_code
 from kinegraph.solve.methods.capabilities import Capabilities
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
@@ -60,7 +61,7 @@ class RungeKutta(Solver):
 
     @property
     def loops(self) -> Compilation:
-        return integrator(loop_name(self.tableau), self.compile_loops)
+        return integrator("runge-kutta", self.compile_loops)
 
     def compile_loops(self) -> None:
         """Compile the loop of all runs, or load it."""
@@ -89,19 +90,15 @@ def loop_system(problem: CauchyProblem) -> System:
     )
 
 
-def loop_name(tableau: Tableau) -> str:
-    """What the loop of a tableau is called on disk."""
-    return type(loop_method(tableau)).__name__
-
-
 @cache
 def loop_method(tableau: Tableau) -> Method:
     """The tableau as loops take it."""
-    if tableau not in METHODS:
-        known = ", ".join(one.name for one in METHODS)
-        raise SolveError(f"{tableau.name} has no compiled form: add it to weights_loop.METHODS, as {known} are")
-    method: Method = METHODS[tableau](tableau.nodes(), tableau.stages, len(tableau.error), 3 + len(tableau.dense))
-    return method
+    if tableau not in TABLEAUX:
+        known = ", ".join(one.name for one in TABLEAUX)
+        raise SolveError(f"{tableau.name} has no compiled form: add it to weights.TABLEAUX, as {known} are")
+    code = sums_code(tableau)
+    counts = tableau.stages, len(tableau.error), 3 + len(tableau.dense)
+    return Method(TABLEAUX.index(tableau), tableau.nodes(), *counts, code.address(ONE), code.address(EACH))
 
 
 def loop_control(tableau: Tableau, control: Control, problem: CauchyProblem) -> LoopControl:
