@@ -16,6 +16,7 @@ from kinegraph.model.evaluate import number, parameter_values
 from kinegraph.simulate.contacts.forms import OpenForm, closing
 from kinegraph.simulate.contacts.mode_flags import mode_flags
 from kinegraph.simulate.event_kernels import event_set, new_states
+from kinegraph.solve.contacts.loop_memory import LookedAt
 from kinegraph.solve.contacts.mode import ContactSet, Mode, Snapshot
 from kinegraph.solve.contacts.settle import Settled, settle
 from kinegraph.solve.loops.marks import call
@@ -82,9 +83,18 @@ class ContactSystem:
         rhs = self.closed_rhs if any(one.closed for one in mode) else self.open_rhs
         return CauchyProblem(rhs, state, start, end, mode_flags(self.open.contacts, mode), self.inputs, self.loops)
 
+    def problem_of(self, closed: bool, state: Floats, start: float, end: float) -> CauchyProblem:
+        """The equations with all contacts open, or with some closed; the mode is still to be set."""
+        rhs = self.closed_rhs if closed else self.open_rhs
+        return CauchyProblem(rhs, state, start, end, np.zeros(rhs.parameters), self.inputs, self.loops)
+
     def events(self, mode: Mode) -> EventSet:
         """The user's events, and what ends the mode."""
-        return self._closed_events if any(one.closed for one in mode) else self._open_events
+        return self.events_of(any(one.closed for one in mode))
+
+    def events_of(self, closed: bool) -> EventSet:
+        """The same of a mode with all contacts open, or with some closed."""
+        return self._closed_events if closed else self._open_events
 
     @cached_property
     def open_rhs(self) -> RightHandSide:
@@ -123,12 +133,16 @@ class ContactSystem:
             duration=self.span[1] - self.span[0],
         )
 
-    def _look(self) -> Callable[[float, Floats], Snapshot]:
-        """What a state says of its contacts, as a function."""
+    @cached_property
+    def looked_at(self) -> LookedAt:
+        """What a state says of its contacts, as code."""
         graph = self.open.driven(self.open.graphs.impact())
-        function = self.open.function(graph, self.native)
-        code, parts, size = code_of(function), _parts(graph), len(self.open.names)
-        x = np.zeros(len(self.open.symbols))
+        return LookedAt(self.open.function(graph, self.native), _parts(graph))
+
+    def _look(self) -> Callable[[float, Floats], Snapshot]:
+        """The same as a function."""
+        function, parts, size = self.looked_at.function, self.looked_at.parts, len(self.open.names)
+        code, x = code_of(function), np.zeros(len(self.open.symbols))
 
         def look(time: float, state: Floats) -> Snapshot:
             values = np.empty(parts[-1][1].stop)

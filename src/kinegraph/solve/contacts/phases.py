@@ -2,12 +2,14 @@
 
 The events that end a phase are conditions of its mode: a gap, a contact force, the cone of friction, a slip velocity.
 They are found like all events, in compiled code where the run is compiled; Python is asked between phases only.
+Explicit methods decide in their loops as well: see `in_loops`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -26,9 +28,9 @@ from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.results.recording import EventRecord, Grid, OwnSteps, Run, Save, Statistics
 from kinegraph.solve.results.status import Ending, Status
 
-_MOST_PHASES = 1_000_000
 _MOST_AT_ONCE = 100  # phases without any time
 _FIRST, _LONGEST = 1 / 8, 1 / 8  # steps of a rebound, of the time it takes
+_SHORTEST = 1e-13
 _PART = 1e-9  # of its height, that a step may miss
 _BLOCK, _MOMENT = 100, 1e-7  # phases, and the part of the run within which they do not get on
 
@@ -83,16 +85,6 @@ class _Record:
         total = {name: getattr(self.cost, name) + value for name, value in vars(run.statistics).items()}
         self.cost = Statistics(**total)
 
-    def coarse(self, span: tuple[float, float]) -> float:
-        """One, and ten times more for every hundred phases within a moment."""
-        last = self.phases[-1].start if self.phases else span[0]
-        within, blocks = _MOMENT * (span[1] - span[0]), 0
-        while (blocks + 1) * _BLOCK <= len(self.phases):
-            if last - self.phases[-(blocks + 1) * _BLOCK].start > (blocks + 1) * within:
-                break
-            blocks += 1
-        return 10.0**blocks
-
     def settle(self, system: ModalSystem, settled: Settled, time: float, state: Floats) -> None:
         """Note a new phase, and what led to it."""
         self.phases.append(Phase(settled.mode, time, self.rows))
@@ -106,6 +98,18 @@ class _Record:
             times, states = np.append(times, last[0]), np.vstack([states, last[1]])
         cost = replace(self.cost, seconds=self.cost.seconds + self.deciding)
         return Run(times, states, ending, tuple(self.events), cost, tuple(self.phases))
+
+
+def coarseness(phases: Sequence[Phase], span: tuple[float, float]) -> float:
+    """How much larger than usual rebounds may be that are not taken: one, and ten times more for every hundred phases
+    within a moment."""
+    last = phases[-1].start if phases else span[0]
+    within, blocks = _MOMENT * (span[1] - span[0]), 0
+    while (blocks + 1) * _BLOCK <= len(phases):
+        if last - phases[-(blocks + 1) * _BLOCK].start > (blocks + 1) * within:
+            break
+        blocks += 1
+    return 10.0**blocks
 
 
 class _Within:
@@ -144,7 +148,7 @@ def integrate_phases(
         while True:
             begun = perf_counter()
             try:
-                settled = _settled(system, time, state, mode, ended, record.coarse(span), at_once)
+                settled = _settled(system, time, state, mode, ended, coarseness(record.phases, span), at_once)
             except ContactTrouble as trouble:
                 return record.run(Ending(Status.CONTACT, time, detail=str(trouble)), (time, state), _is_grid(save))
             record.settle(system, settled, time, state)
@@ -211,16 +215,21 @@ def _remaining(save: Save, span: tuple[float, float]) -> Save:
     return Grid(left) if len(left) else Grid(np.array([span[1]]))
 
 
+def first_step_of(control: Control, rebound: Rebound | None, left: float) -> float:
+    """The first step of a phase that so much time is left for: short beside a rebound."""
+    if not control.adaptive or rebound is None or rebound.time >= left:
+        return control.begin
+    first = max(_FIRST * rebound.time, _SHORTEST)
+    return min(first, control.begin) if control.begin > 0.0 else first
+
+
 def _careful(solver: Solver, control: Control, rebound: Rebound | None) -> Control:
     """Begin with steps that are short beside a rebound, which may be smaller than all tolerances."""
     if not control.adaptive or rebound is None:
         return control
-    shortest = 1e-13
-    first = max(_FIRST * rebound.time, shortest)
-    if control.first_step is not None:
-        first = min(first, control.first_step)
+    first = first_step_of(control, rebound, inf)
     if not solver.capabilities.starts_slowly:
         return replace(control, first_step=first)
-    longest = min(control.longest, max(_LONGEST * rebound.time, shortest))
+    longest = min(control.longest, max(_LONGEST * rebound.time, _SHORTEST))
     atol = control.atol if isinstance(control.atol, Mapping) else min(control.common_atol, _PART * rebound.height)
     return replace(control, first_step=first / 8, max_step=longest, atol=atol)

@@ -41,7 +41,7 @@ def drive(loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Prog
         code = advance(*loop.arguments, 0)  # begins the run; compiles or loads the loop, where that is needed
         loading = perf_counter() - begun if problem.native else 0.0
         further: Callable[[int], int] = lambda steps: advance(*loop.arguments, steps)  # noqa: E731
-        code = _slices(code, further, loop.clock, recorder, progress, interrupt)
+        code = run_slices(code, further, loop.clock, recorder, progress, interrupt)
     if interrupt.requested:
         code = INTERRUPTED
     time = float(loop.clock[0])
@@ -49,7 +49,7 @@ def drive(loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Prog
     return recorder.run(ending, (time, loop.state.copy()), perf_counter() - begun, loading)
 
 
-def _slices(
+def run_slices(
     code: int, advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress,
     interrupt: Interrupt,
 ) -> int:  # fmt: skip

@@ -113,10 +113,18 @@ class Recorder:
             self._states.append(self.saving.states[:saved].copy())
             self.counters[SAVED] = 0
         for place in range(events):
-            name = self.events.names[self.watch.which[place]]
-            state = self.watch.states[place].copy()
-            self._event_records.append(EventRecord(name, float(self.watch.times[place]), state))
+            name = self.named(int(self.watch.which[place]))
+            if name is not None:
+                self.keep(EventRecord(name, float(self.watch.times[place]), self.watch.states[place].copy()))
         self.counters[EVENTS] = 0
+
+    def named(self, which: int) -> str | None:
+        """What the loop numbers so; None for what is not told."""
+        return self.events.names[which]
+
+    def keep(self, record: EventRecord) -> None:
+        """Add to the events of the run."""
+        self._event_records.append(record)
 
     @property
     def last_event(self) -> str:

@@ -1,0 +1,195 @@
+"""The loop of explicit methods with contacts: phases of one mode each, and what is decided between them.
+
+A phase is a run as any other, with equations and events of its mode. Python is asked only where loops cannot decide.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kinegraph.solve.loops.after_step import end_of, finish_step, needs_dense, room
+from kinegraph.solve.loops.contacts.decide import adopt, decide
+from kinegraph.solve.loops.contacts.memory import (
+    CLOSED,
+    DRAG,
+    HELD,
+    IMPACT,
+    LOGGED,
+    NOTHING,
+    PHASES,
+    RECENT,
+    RELEASE,
+    REST,
+    SAVED_BEFORE,
+    SLIP,
+    SLIPS,
+    STICK,
+    WATCHED,
+    WORDS,
+    Contacts,
+    any_closed,
+    begin_log,
+    write_flags,
+)
+from kinegraph.solve.loops.events import DUE, Watch
+from kinegraph.solve.loops.marks import loop, part
+from kinegraph.solve.loops.record import (
+    BEGUN,
+    CUT,
+    DONE,
+    END,
+    EVENTS,
+    NO_ROOM,
+    RUNNING,
+    SAVED,
+    STEP,
+    STEPS,
+    STOPPED,
+    TIME,
+    TOO_MANY_STEPS,
+    Saving,
+)
+from kinegraph.solve.loops.runge_kutta import Control, begin, move_on, one_step, start_steps
+from kinegraph.solve.loops.step import System, Work, prepare_dense
+from kinegraph.solve.loops.weights import Method
+
+Array = Any
+
+_MOMENT = 1e-7  # of the run: phases that follow each other within do not get on
+_FIRST, _SHORTEST = 1 / 8, 1e-13  # the first step of a rebound, of the time it takes; and at least
+
+
+@part
+def clear(watch: Watch, counters: Array) -> None:
+    """All that events remember, as a new run finds it."""
+    watch.side[:] = watch.ahead[:] = watch.stage[:] = watch.on_surface[:] = 0
+    watch.before[:] = watch.values[:] = watch.rates[:] = watch.incoming[:] = 0.0
+    watch.residual[:] = watch.zero[:] = watch.since[:] = watch.noise[:] = 0.0
+    counters[BEGUN] = 0
+
+
+@part
+def gets_on(contacts: Contacts, t: float) -> bool:
+    """Whether the last phases took some time; else Python is to decide, more coarsely."""
+    done = contacts.counts[PHASES]
+    return bool(done < RECENT or t - contacts.recent[done % RECENT] > _MOMENT * contacts.duration)
+
+
+@part
+def go_on(
+    system: System, control: Control, contacts: Contacts, work: Work, clock: Array, watch: Watch, counters: Array,
+    first_step: float,
+) -> bool:  # fmt: skip
+    """Decide on the mode after an event that stopped a phase; False where Python is to do it."""
+    for k in range(contacts.user):
+        if watch.stage[k] == DUE:
+            return False
+    if not gets_on(contacts, clock[TIME]):
+        return False
+    for k in range(len(contacts.touching)):
+        contacts.touching[k] = 1 if watch.stage[contacts.ending[k]] == DUE else 0
+    shortest = decide(system, contacts, clock[TIME], work.y)
+    if shortest < 0.0:
+        return False
+    counters[EVENTS] -= ended(contacts, watch)
+    tell(contacts, watch, counters, clock[TIME], work.y)
+    adopt(contacts)
+    for d in range(len(work.y)):
+        work.y[d] = work.end[d] = contacts.trial[d]
+    write_flags(contacts, work.x)
+    clock[STEP] = first_step
+    if not control.fixed and shortest < clock[END] - clock[TIME]:
+        careful = max(_FIRST * shortest, _SHORTEST)
+        clock[STEP] = min(careful, first_step) if first_step > 0.0 else careful
+    return True
+
+
+@part
+def ended(contacts: Contacts, watch: Watch) -> int:
+    """How many records of the last event are of conditions that ended the mode."""
+    count = 0
+    for k in range(contacts.user, len(watch.stage)):
+        count += 1 if watch.stage[k] == DUE else 0
+    return count
+
+
+@part
+def tell(contacts: Contacts, watch: Watch, counters: Array, t: float, state: Array) -> None:
+    """Record what happened to each contact, with the state before it did."""
+    for k in range(len(contacts.modes)):
+        old, new = contacts.modes[k], contacts.fresh[k]
+        was, now = old[CLOSED] + old[HELD] > 0.0, new[CLOSED] + new[HELD] > 0.0
+        if contacts.hit[k]:
+            record(contacts, watch, counters, k, IMPACT, t, state)
+        if now and not was:
+            record(contacts, watch, counters, k, REST, t, state)
+        if was and not now:
+            record(contacts, watch, counters, k, RELEASE, t, state)
+        turned = contacts.slips[k] == 1 and new[DRAG] * old[DRAG] < 0.0
+        changed = new[WATCHED] != old[WATCHED] or (new[WATCHED] == SLIP and turned)
+        if was and now and changed and new[WATCHED] != NOTHING:
+            record(contacts, watch, counters, k, SLIPS if new[WATCHED] == SLIP else STICK, t, state)
+
+
+@part
+def record(contacts: Contacts, watch: Watch, counters: Array, k: int, word: int, t: float, state: Array) -> None:
+    """One word of one contact; it is numbered after all events."""
+    place = counters[EVENTS]
+    watch.times[place], watch.which[place] = t, len(watch.side) + WORDS * k + word
+    for d in range(len(state)):
+        watch.states[place, d] = state[d]
+    counters[EVENTS] += 1
+
+
+@part
+def begin_phase(
+    system: System, method: Method, control: Control, contacts: Contacts, work: Work, clock: Array, watch: Watch,
+    saving: Saving, counters: Array,
+) -> int:  # fmt: skip
+    """Begin a phase as a run begins, in the mode at hand."""
+    clear(watch, counters)
+    work.projected[:] = 0.0
+    begin_log(contacts, clock[TIME], contacts.counts[SAVED_BEFORE] + counters[SAVED])
+    return int(begin(system, method, control, work, clock, watch, saving, counters))
+
+
+@loop
+def advance(
+    systems: Any, method: Method, control: Control, contacts: Contacts, work: Work, clock: Array, watches: Any,
+    saving: Saving, counters: Array, first_step: float, slice_steps: int,
+) -> int:  # fmt: skip
+    """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do.
+
+    systems, watches: of the mode with all contacts open, and of those with some closed. STOPPED says that an event of
+    the user or a condition of the mode is due, about which Python is to decide.
+    """
+    for step in range(slice_steps + 1):
+        mode = 1 if any_closed(contacts.modes) else 0
+        system, watch = systems[mode], watches[mode]
+        if not counters[BEGUN]:
+            code = begin_phase(system, method, control, contacts, work, clock, watch, saving, counters)
+            if code != RUNNING:
+                return code
+        if clock[TIME] >= clock[END]:
+            return DONE
+        if step == slice_steps:
+            break
+        if not room(saving, watch, counters) or contacts.counts[LOGGED] >= len(contacts.starts):
+            return NO_ROOM
+        code, h = one_step(system, method, control, work, clock, counters)
+        if code != RUNNING:
+            return code
+        if needs_dense(watch, saving, counters, end_of(clock, h)):
+            prepare_dense(system, method, work, clock[TIME], h)
+        code = finish_step(system, work, clock, watch, saving, counters, h)
+        if code == STOPPED and go_on(system, control, contacts, work, clock, watch, counters, first_step):
+            counters[BEGUN] = 0  # the next phase
+        elif code == RUNNING:
+            move_on(work, method.stages)
+        elif code == CUT:
+            start_steps(system, method, control, work, clock)
+        else:
+            return code
+        if counters[STEPS] >= control.max_steps:
+            return TOO_MANY_STEPS
+    return RUNNING

@@ -1,0 +1,101 @@
+"""Contacts in loops, beside what Python says of them: forces, flags, and how seldom Python is asked."""
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.model.constraints.impacts import Impacts
+from kinegraph.simulate.contacts.mode_flags import mode_flags
+from kinegraph.simulate.contacts.system import ContactSystem
+from kinegraph.solve.contacts.coulomb import respond
+from kinegraph.solve.contacts.loop_memory import LookedAt, contact_memory, mode_of, numbers_of
+from kinegraph.solve.contacts.mode import ContactMode, ContactSet, Watched
+from kinegraph.solve.contacts.response import Touching
+from kinegraph.solve.loops.contacts import laws
+from kinegraph.solve.loops.contacts.memory import write_flags
+from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
+
+NAMES = ("gaps", "spans", "reaches", "rates", "speeds", "free", "compliance", "responses")
+
+
+def memory(slips, friction, flags=0):
+    count, rows = len(slips), len(slips) + sum(slips)
+    shapes = [(count,)] * 3 + [(rows,)] * 3 + [(rows, rows), (rows, 1)]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes]).tolist()
+    parts = [(n, slice(a, b), s) for n, a, b, s in zip(NAMES, [0, *ends], ends, shapes, strict=False)]
+    contacts = ContactSet(
+        tuple(f"c{k}" for k in range(count)), (0.5,) * count, friction, slips, Impacts(), None, slice(0, 1), 1.0
+    )
+    problem = CauchyProblem(RightHandSide(1, ("y",), parameters=flags), np.zeros(1), 0.0, 1.0, np.zeros(flags))
+    return contact_memory(contacts, LookedAt(1, parts), problem, 2, 0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_forces_are_those_python_finds(seed):
+    random = np.random.default_rng(seed)
+    slips = tuple(int(one) for one in random.integers(0, 2, size=random.integers(1, 5)))
+    friction = tuple(float(random.choice([0.2, 0.7])) * slip for slip in slips)
+    contacts = memory(slips, friction)
+    rows = len(contacts.forces)
+    root = random.normal(size=(rows, rows))
+    compliance, q = root @ root.T + 0.1 * np.eye(rows), random.normal(size=rows)
+    who = np.ones(len(slips), dtype=np.int64)
+    taken = []
+    for k, slip in enumerate(slips):
+        sliding = bool(slip and random.integers(0, 2))
+        drag = (float(random.choice([-1.0, 1.0])) * friction[k],) if sliding else None
+        contacts.known[k], contacts.drag[k, 0] = sliding, drag[0] if drag else 0.0
+        normal = int(contacts.normals[k])
+        taken.append(Touching(normal, tuple(range(normal + 1, normal + 1 + slip)), friction[k], drag))
+    contacts.right[:] = q
+    expected = respond(compliance, q, taken)
+    assert laws.respond(contacts, compliance, who) is (expected is not None)
+    if expected is not None:
+        np.testing.assert_allclose(contacts.forces, expected.forces, atol=1e-12 * max(1.0, np.abs(q).max()), rtol=1e-9)
+        assert tuple(contacts.acts.astype(bool)) == expected.acts
+
+
+def test_flags_and_modes_are_those_of_python():
+    modes = (
+        ContactMode(closed=True, margin=0.1),
+        ContactMode(closed=True, drag=(-0.3,), watched=Watched.SLIP, margin=0.2, slip_margin=0.4),
+        ContactMode(closed=True, sticks=True, watched=Watched.CONE, margin=0.2, slip_margin=0.5),
+        ContactMode(closed=True, drag=(0.3, -0.4), watched=Watched.SLIP, margin=0.2, slip_margin=0.4),
+        ContactMode(held=True, margin=1.0),
+    )
+    slips = (0, 1, 1, 2, 1)
+    text = "model m; coordinates x = 0, y = 0, z = 0; B | Sx(x), Sy(y), Sz(z) | m(1);"
+    for k, count in enumerate(slips):
+        slip = (
+            f"friction(0.5), slip({', '.join(['x' + chr(39), 'y' + chr(39)][:count])})" if count else "restitution(0)"
+        )
+        text += f" contact c{k} | z + {k} >= 0 | {slip};"
+    model = kg.parse(text)
+    expected = mode_flags(model.contacts, modes)
+    contacts = memory(slips, (0.5,) * 5, len(expected))
+    contacts.modes[:] = numbers_of(modes)
+    x = np.zeros(2 + len(expected))
+    write_flags(contacts, x)
+    np.testing.assert_array_equal(x[2:], expected)
+    assert mode_of(contacts.modes, slips) == modes
+
+
+def test_python_is_asked_for_the_first_mode_and_for_rest(monkeypatch):
+    asked = []
+    settle = ContactSystem.settle
+    monkeypatch.setattr(ContactSystem, "settle", lambda *given: asked.append(given[1]) or settle(*given))
+    found = kg.simulate("bouncing-ball", 3.2, native=False, grid=2)
+    assert len(asked) == 1 and sum(event.name.endswith("impact") for event in found.events) == 8
+    found = kg.simulate("bouncing-ball", 4, native=False, grid=2)
+    assert found.events[-1].name.endswith("rest") and len(asked) <= 4
+
+
+def test_user_events_act_between_contacts():
+    model = kg.parse(
+        "model ball; coordinates z = 1, s = 0; initial s' = 1; gravity 0, 0, -9.81; "
+        "Ball | Sz(z), Sx(s) | m(1); contact floor | z >= 0 | restitution(0.5);"
+    )
+    events = [kg.Event("wall", "s - 0.3", reset={"s'": "-s'"}), kg.Event("top", "z'")]
+    found = kg.simulate(model, 1.5, events=events, native=False, grid=3)
+    names = [event.name for event in found.events]
+    assert names[:3] == ["wall", "floor: impact", "top"] and abs(found["s"][-1] - (0.3 - 1.2)) < 1e-9
