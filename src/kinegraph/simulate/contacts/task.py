@@ -35,7 +35,7 @@ class ContactTask(Task):
         tableau = self.solver.capabilities.lanes
         if tableau is None:
             return super()._loading
-        return Loading(f"contacts, {self.solver.name}", contact_loops(tableau), self.progress is not False)
+        return Loading("contacts", contact_loops(tableau), self.progress is not False)
 
     def system(self, execution: Execution) -> ContactSystem:
         """The modes of this run."""

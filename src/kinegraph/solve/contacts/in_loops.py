@@ -26,7 +26,7 @@ from kinegraph.solve.loops.events import DUE, Watch
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.record import BEGUN, INTERRUPTED, SAVED, STEP, STOPPED, TIME
 from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
-from kinegraph.solve.methods.runge_kutta import loop_control, loop_method, loop_name, loop_system, loop_work
+from kinegraph.solve.methods.runge_kutta import loop_control, loop_method, loop_system, loop_work
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
@@ -246,7 +246,7 @@ class LoopedContacts:
 
 def contact_loops(tableau: Tableau) -> Compilation:
     """The machine code that runs with contacts need by this method."""
-    return integrator(f"contacts-{loop_name(tableau)}", partial(_compile, tableau))
+    return integrator("contacts", partial(_compile, tableau))
 
 
 def _compile(tableau: Tableau) -> None:
