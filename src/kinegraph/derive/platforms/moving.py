@@ -45,11 +45,6 @@ class MovingPlatform(PlatformDynamics):
         """From the base's origin to the reference point, in ring axes."""
         return plus(self._carrier.away, self.origin)
 
-    @cached_property
-    def _feet(self) -> list[Vector]:
-        """The joints on the base from the reference point, in ring axes."""
-        return [minus(one.ring, leg.joint.place) for leg, one in zip(self.legs, self.numbers, strict=True)]
-
     # inertia
 
     @cached_property
@@ -63,7 +58,7 @@ class MovingPlatform(PlatformDynamics):
     @cached_property
     def _whole(self) -> Part:
         """Everything as one rigid body about the reference point."""
-        legs = [leg.moments().shifted(foot) for leg, foot in zip(self.legs, self._feet, strict=True)]
+        legs = [leg.moments().shifted(one.ring) for leg, one in zip(self.legs, self.numbers, strict=True)]
         moments = joined([self._base_moments, *legs])
         part = self.part
         return Part(
@@ -74,10 +69,7 @@ class MovingPlatform(PlatformDynamics):
 
     def _matrix(self) -> list[list[Scalar]]:
         ring = self._ring_matrix()
-        momenta = [
-            (leg.momenta(), foot, numbers.ring)
-            for leg, foot, numbers in zip(self.legs, self._feet, self.numbers, strict=True)
-        ]
+        momenta = [(leg.momenta(), one.ring) for leg, one in zip(self.legs, self.numbers, strict=True)]
         between = system.between(self.part, momenta)
         whole = system.rigid_block(self._whole)
         upper = [[*ring[i], *(between[j][i] for j in range(6))] for i in range(6)]
@@ -96,13 +88,15 @@ class MovingPlatform(PlatformDynamics):
         base, spin = self._base_moments, self._carrier.spin
         forces = [self._carrier.curl.apply(base.first)]
         moments = [cross(base.second.apply(spin), spin)]
-        found = zip(self.legs, self._feet, self.at_joints(None), self.joints, strict=True)
-        for leg, foot, acceleration, joint in found:
+        found = zip(self.legs, self.numbers, self.at_joints(None), self.joints, strict=True)
+        for leg, numbers, acceleration, joint in found:
             force, moment = leg.momentum_rate(acceleration)
-            if joint.moves:
-                force = plus(force, times(leg.base_mass, self.moved(joint)))
+            moments.append(plus(moment, cross(numbers.ring, force)))
             forces.append(force)
-            moments.append(plus(moment, cross(foot, force)))
+            if joint.moves:
+                own = times(leg.base_mass, self.moved(joint))
+                forces.append(own)
+                moments.append(cross(minus(numbers.ring, leg.joint.place), own))
         return totals(forces), totals(moments)
 
     # accelerations

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinegraph.derive.platforms.legs.constants import Part
-from kinegraph.derive.platforms.legs.leg import LegInertia, Load, Momentum, SpinInertia
+from kinegraph.derive.platforms.legs.leg import LegInertia, Load, Momenta, SpinInertia
 from kinegraph.derive.platforms.ring import FreeMotion
 from kinegraph.derive.platforms.vectors import total
-from kinegraph.derive.tree.algebra import Vector, cross, plus, vector
+from kinegraph.derive.tree.algebra import Matrix, Vector, cross, plus, transpose, vector
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.graph.scalar import Scalar
 
@@ -20,26 +20,30 @@ def matrix(ring: Part, legs: Sequence[tuple[LegInertia, Vector]]) -> Square:
     return [[entries[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
 
 
-def between(ring: Part, legs: Sequence[tuple[Sequence[Momentum], Vector, Vector]]) -> Square:
-    """Momentum and moment of momentum about the reference point, by row, of the motion against the base, by column.
-
-    Legs are given by their momenta and the places of their joints on base and ring.
-    """
+def between(ring: Part, legs: Sequence[tuple[Momenta, Vector]]) -> Square:
+    """Momentum and moment of momentum about the reference point, by row, of the motion against the base, by column."""
     blocks = [rigid_block(ring), *(_momentum_block(*leg) for leg in legs)]
     return [[total([block[i][j] for block in blocks]) for j in range(6)] for i in range(6)]
 
 
-def _momentum_block(momenta: Sequence[Momentum], foot: Vector, place: Vector) -> Square:
-    zero = place[0].number(0)
-    block = [[zero] * 6 for _ in range(6)]
-    for one in momenta:
-        rows = [*one.linear, *plus(one.angular, cross(foot, one.linear))]
-        columns = [zero, zero, zero, *one.by] if one.of_spin else [*one.by, *cross(place, one.by)]
-        block = [
-            [item + row * column for item, column in zip(line, columns, strict=True)]
-            for line, row in zip(block, rows, strict=True)
-        ]
-    return block
+def _momentum_block(momenta: Momenta, place: Vector) -> Square:
+    lever = transpose(_lever_columns(momenta, place))
+    rows = [[*row, *cross(place, row)] for row in (*momenta.linear, *lever)]
+    spin = momenta.spin
+    if spin is None:
+        return rows
+    by = [*spin.linear, *plus(spin.angular, cross(place, spin.linear))]
+    return [
+        [*row[:3], *(a + one * b for a, b in zip(row[3:], spin.reach, strict=True))]
+        for row, one in zip(rows, by, strict=True)
+    ]
+
+
+def _lever_columns(momenta: Momenta, place: Vector) -> Matrix:
+    """The columns of the moment of momentum about the reference point."""
+    pairs = zip(transpose(momenta.linear), transpose(momenta.angular), strict=True)
+    x, y, z = (plus(angular, cross(place, linear)) for linear, angular in pairs)
+    return x, y, z
 
 
 def ring_load(ring: Part, motion: FreeMotion) -> Vector:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from kinegraph.derive.tree.algebra import Matrix, Vector, vector
+from kinegraph.derive.tree.algebra import Matrix, Vector, plus, times, vector, zero_vector
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
 
@@ -35,3 +35,28 @@ def joined(parts: list[MassMoments]) -> MassMoments:
     entries = zip(*((one.mass, *one.first, *one.second) for one in parts), strict=True)
     mass, x, y, z, *second = (total(list(items)) for items in entries)
     return MassMoments(mass, (x, y, z), type(parts[0].second)(*second))
+
+
+def outer(a: Vector, b: Vector) -> Matrix:
+    """a b^T."""
+    return times(a[0], b), times(a[1], b), times(a[2], b)
+
+
+def skew(a: Vector) -> Matrix:
+    """The matrix that gives a x b."""
+    x, y, z = a
+    zero = x.number(0)
+    return (zero, -z, y), (z, zero, -x), (-y, x, zero)
+
+
+def no_matrix(like: Scalar) -> Matrix:
+    """Zeros."""
+    return zero_vector(like), zero_vector(like), zero_vector(like)
+
+
+def added(matrices: Sequence[Matrix]) -> Matrix:
+    """Their sum."""
+    found = matrices[0]
+    for one in matrices[1:]:
+        found = plus(found[0], one[0]), plus(found[1], one[1]), plus(found[2], one[2])
+    return found

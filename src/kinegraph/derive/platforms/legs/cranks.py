@@ -13,10 +13,10 @@ the crank.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 from kinegraph.derive.platforms.legs.constants import LegNumbers
+from kinegraph.derive.platforms.legs.crank_body import CrankBody
 from kinegraph.derive.platforms.legs.leg import (
     Acceleration,
     Forces,
@@ -24,23 +24,25 @@ from kinegraph.derive.platforms.legs.leg import (
     Leg,
     LegInertia,
     Load,
-    Momentum,
+    Momenta,
     SpinInertia,
+    SpinMomentum,
     Turn,
 )
 from kinegraph.derive.platforms.legs.swing import CrossAxes, Curl, Swing, across, cross_axes, isotropic, swing_mass
 from kinegraph.derive.platforms.ring import FreeMotion
+from kinegraph.derive.platforms.vectors import added, outer
 from kinegraph.derive.tree.algebra import (
     Vector,
     cross,
     dot,
     minus,
+    negative,
     outer_square,
     plus,
     scaled,
     symmetric_product,
     times,
-    transpose,
 )
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
@@ -81,6 +83,13 @@ class Crank(Leg):
         """Of the crank's tip, seen from the joint on the base by an observer who does not turn."""
         turned, spin = times(self.rate, self.tip_turned), self.joint.base_spin
         return turned if spin is None else plus(turned, cross(spin, self.tip))
+
+    @cached_property
+    def body(self) -> CrankBody:
+        """The crank."""
+        inverse = self.numbers.lengths[0].reciprocal()
+        axes = times(inverse, self.tip), times(inverse, self.tip_turned), self.joint.base_axis
+        return CrankBody(self.numbers.crank, axes, self.rate, self.joint.base_spin)
 
     @cached_property
     def at_base(self) -> Swing:
@@ -207,28 +216,12 @@ class Crank(Leg):
         """About the drive's axis: inertia, and gravity on the crank."""
         x, y, _ = self.numbers.crank.first
         length = self.numbers.lengths[0]
-        needed = self.numbers.armature * change + self._crank_inertia(change, acceleration)[2]
+        needed = self.numbers.armature * change + self.body.moment(change, acceleration)[2]
         if not x.is_zero:
             needed = needed - x / length * dot(self.tip_turned, acceleration.fall)
         if not y.is_zero:
             needed = needed + y / length * dot(self.tip, acceleration.fall)
         return needed
-
-    def _crank_inertia(self, change: Scalar, acceleration: Acceleration) -> Vector:
-        """I e + w x I w of the crank in its axes."""
-        crank, (spin, turn) = self.numbers.crank, self._crank_motion(change, acceleration)
-        return plus(crank.inertia.apply(turn), cross(spin, crank.inertia.apply(spin)))
-
-    def _crank_motion(self, change: Scalar, acceleration: Acceleration) -> tuple[Vector, Vector]:
-        """The crank's angular velocity and acceleration in its axes."""
-        zero = self.rate.number(0)
-        if self.joint.base_spin is None:
-            return (zero, zero, self.rate), (zero, zero, change)
-        x, y, z = self._into_crank(self.joint.base_spin)
-        turn = y * self.rate, -(x * self.rate), change
-        if acceleration.base is not None:
-            turn = plus(turn, self._into_crank(acceleration.base))
-        return (x, y, z + self.rate), turn
 
     def _of_angles(self, forces: Forces) -> Vector:
         """The moment, on a rod behind a universal joint, that takes what forces on the leg's angles do."""
@@ -245,61 +238,48 @@ class Crank(Leg):
         return self.numbers.crank.mass
 
     def moments(self) -> MassMoments:
-        crank, rod, zero = self.numbers.crank, self.numbers.upper, self.rate.number(0)
-        own = MassMoments(zero, crank.first, crank.second).turned(transpose(self._crank_axes))
-        axes, shift = self.swing.axes, self.swing.axes.out(rod.first)
-        return own.plus(MassMoments(zero, shift, axes.spread(rod.second).plus(symmetric_product(self.tip, shift))))
+        axes, rod = self.swing.axes, self.numbers.upper
+        shift = axes.out(rod.first)
+        far = MassMoments(self.rate.number(0), shift, axes.spread(rod.second).plus(symmetric_product(self.tip, shift)))
+        return self.body.moments().plus(far).shifted(negative(self.joint.place))
 
-    def momenta(self) -> list[Momentum]:
+    def momenta(self) -> Momenta:
         axes, inverse, zero = self.swing.axes, self.inverse_rod, self.rate.number(0)
         found = [
-            self._of_rod(self._swung(axes.one), (zero, inverse, zero)),
-            self._of_rod(self._swung(axes.two), (-inverse, zero, -(axes.tangent * inverse))),
-            self._of_crank(),
+            (self._swung(axes.one), *self._of_rod((zero, inverse, zero))),
+            (self._swung(axes.two), *self._of_rod((-inverse, zero, -(axes.tangent * inverse)))),
+            (self.row, *self._of_crank()),
         ]
-        if self.swing.on_ring:
-            found.append(replace(self._of_rod(axes.reach, (zero, zero, zero.number(1))), of_spin=True))
-        return found
+        linear = added([outer(linear, by) for by, linear, _ in found])
+        angular = added([outer(angular, by) for by, _, angular in found])
+        if not self.swing.on_ring:
+            return Momenta(linear, angular)
+        return Momenta(linear, angular, SpinMomentum(*self._of_rod((zero, zero, zero.number(1))), axes.reach))
 
-    def _of_rod(self, by: Vector, spin: Vector) -> Momentum:
+    def _about_ring(self, linear: Vector, angular: Vector) -> tuple[Vector, Vector]:
+        """Momentum, and its moment about the joint on the ring from that about the joint on the base."""
+        return linear, minus(angular, cross(self.joint.place, linear))
+
+    def _of_rod(self, spin: Vector) -> tuple[Vector, Vector]:
         """By an angular velocity of the rod, in its axes, about the crank's tip at rest."""
         rod, axes = self.numbers.upper, self.swing.axes
         linear = axes.out(cross(spin, rod.first))
-        return Momentum(by, linear, plus(axes.out(rod.inertia.apply(spin)), cross(self.tip, linear)))
+        return self._about_ring(linear, plus(axes.out(rod.inertia.apply(spin)), cross(self.tip, linear)))
 
-    def _of_crank(self) -> Momentum:
+    def _of_crank(self) -> tuple[Vector, Vector]:
         """By a unit rate of the crank, with the rod's first moment moving along."""
-        zero = self.rate.number(0)
-        turn, crank = (zero, zero, zero.number(1)), self.numbers.crank
-        linear = self._from_crank(cross(turn, crank.first))
-        angular = self._from_crank(crank.inertia.apply(turn))
-        lever = self._lever()
-        return Momentum(self.row, linear, angular if lever is None else plus(angular, self.swing.axes.out(lever)))
+        (linear, angular), lever = self.body.unit_momentum(), self._lever()
+        return self._about_ring(linear, angular if lever is None else plus(angular, self.swing.axes.out(lever)))
 
     def momentum_rate(self, acceleration: Acceleration) -> tuple[Vector, Vector]:
-        swing, rod, crank = self.swing, self.numbers.upper, self.numbers.crank
+        swing, rod = self.swing, self.numbers.upper
         change, tip = self._tip(acceleration)
         curl = self._curl(acceleration, tip)
         shift = swing.axes.out(curl.force(rod.first))
         own = plus(curl.moment(rod), cross(rod.first, swing.axes.into(minus(tip, acceleration.fall))))
-        spin, turn = self._crank_motion(change, acceleration)
-        force = self._from_crank(plus(cross(turn, crank.first), cross(spin, cross(spin, crank.first))))
-        weight = cross(self._from_crank(crank.first), acceleration.fall)
-        moment = minus(self._from_crank(self._crank_inertia(change, acceleration)), weight)
-        return plus(shift, force), plus(moment, plus(swing.axes.out(own), cross(self.tip, shift)))
-
-    @cached_property
-    def _crank_axes(self) -> tuple[Vector, Vector, Vector]:
-        inverse = self.numbers.lengths[0].reciprocal()
-        return times(inverse, self.tip), times(inverse, self.tip_turned), self.joint.base_axis
-
-    def _into_crank(self, a: Vector) -> Vector:
-        x, y, z = self._crank_axes
-        return dot(x, a), dot(y, a), dot(z, a)
-
-    def _from_crank(self, a: Vector) -> Vector:
-        x, y, z = self._crank_axes
-        return plus(plus(times(a[0], x), times(a[1], y)), times(a[2], z))
+        force, moment = self.body.momentum_rate(change, acceleration)
+        moment = plus(moment, plus(swing.axes.out(own), cross(self.tip, shift)))
+        return self._about_ring(plus(shift, force), moment)
 
     # coordinates
 
@@ -308,7 +288,7 @@ class Crank(Leg):
 
     def turns(self, base: tuple[Vector, Vector, Vector]) -> tuple[Turn | None, ...]:
         x, y, z = base
-        ahead, beside, _ = self._crank_axes
+        ahead, beside, _ = self.body.axes
         axes = self.at_base.axes
         theta = Turn(dot(ahead, y), dot(ahead, x))
         alpha = Turn(dot(self.along, beside) * axes.inverse_cosine, dot(self.along, ahead) * axes.inverse_cosine)

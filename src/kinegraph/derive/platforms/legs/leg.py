@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kinegraph.derive.platforms.legs.constants import LegNumbers
 from kinegraph.derive.platforms.ring import FreeMotion
-from kinegraph.derive.tree.algebra import Symmetric, Vector, cross, minus, plus, times
+from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector, cross, minus, plus, times
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
 
@@ -95,16 +95,25 @@ class Acceleration:
 
 
 @dataclass(frozen=True)
-class Momentum:
-    """Momentum, and moment of momentum about the joint on the base, for a unit of `by` . velocity on a base at rest.
+class Momenta:
+    """Momentum, and moment of momentum about the joint on the ring, of a leg on a base at rest, in ring axes.
 
-    The velocity is that of the joint on the ring or, `of_spin`, the ring's angular velocity.
+    Both are matrices, to be multiplied by the velocity of the joint on the ring; `spin` where the ring makes the leg
+    turn as well.
     """
 
-    by: Vector
+    linear: Matrix
+    angular: Matrix
+    spin: SpinMomentum | None = None
+
+
+@dataclass(frozen=True)
+class SpinMomentum:
+    """The same by the spin that the ring causes, which is `reach` times the ring's angular velocity."""
+
     linear: Vector
     angular: Vector
-    of_spin: bool = False
+    reach: Vector
 
 
 class Leg(ABC):
@@ -134,21 +143,22 @@ class Leg(ABC):
 
     @abstractmethod
     def moments(self) -> MassMoments:
-        """Its mass distribution about its joint on the base, in ring axes, without the points at its ends."""
+        """Its mass distribution about its joint on the ring, in ring axes, without the points at its ends."""
 
     @abstractmethod
-    def momenta(self) -> list[Momentum]:
+    def momenta(self) -> Momenta:
         """What momentum it has by its motion relative to the base, without the points at its ends."""
 
     @abstractmethod
     def momentum_rate(self, acceleration: Acceleration) -> tuple[Vector, Vector]:
-        """The force, and moment about its joint on the base, that its motion takes, without the points at its ends."""
+        """The force, and moment about its joint on the ring, that its motion takes, without the points at its ends."""
 
     def on_base(self, acceleration: Acceleration, load: Load) -> tuple[Vector, Vector]:
         """Force and moment, about its joint there, that it exerts on the base, in ring axes."""
-        force, moment = self.momentum_rate(acceleration)
-        force = plus(minus(load.force, force), times(self.base_mass, acceleration.fall))
-        moment = minus(cross(self.joint.place, load.force), moment)
+        taken, about = self.momentum_rate(acceleration)
+        rest = minus(load.force, taken)
+        moment = minus(cross(self.joint.place, rest), about)
+        force = plus(rest, times(self.base_mass, acceleration.fall))
         return force, moment if load.moment is None else plus(moment, load.moment)
 
     @abstractmethod

@@ -12,12 +12,14 @@ from kinegraph.derive.platforms.legs.leg import (
     Leg,
     LegInertia,
     Load,
-    Momentum,
+    Momenta,
     SpinInertia,
+    SpinMomentum,
     Turn,
 )
-from kinegraph.derive.platforms.legs.swing import CrossAxes, Swing, across, cross_axes, isotropic, swing_mass
+from kinegraph.derive.platforms.legs.swing import CrossAxes, Curl, Swing, across, cross_axes, isotropic, swing_mass
 from kinegraph.derive.platforms.ring import FreeMotion
+from kinegraph.derive.platforms.vectors import added, skew
 from kinegraph.derive.tree.algebra import (
     Symmetric,
     Vector,
@@ -30,7 +32,6 @@ from kinegraph.derive.tree.algebra import (
     scaled,
     symmetric_product,
     times,
-    unit_vector,
     zero_symmetric,
     zero_vector,
 )
@@ -138,16 +139,19 @@ class Strut(Leg):
         self, swing: Swing, lower: Part, upper: Part, acceleration: Acceleration, forces: Forces
     ) -> tuple[Vector, Scalar | None]:
         """The force at the joint, and the moment about the leg if the ring turns these parts."""
-        fall = self._falling(swing, lower, upper, acceleration)
-        seen = swing.axes.into(acceleration.seen)
-        curl = swing.curl(seen, acceleration.ring if swing.on_ring else acceleration.base)
-        moment = curl.moment(lower.joined(upper))
-        weighed = cross(plus(upper.first, lower.first), fall)
-        moment = plus(moment, minus(cross(upper.first, seen), weighed))
+        curl, moment = self._moment(swing, lower, upper, acceleration)
         if not swing.on_ring:
             return plus(curl.force(upper.first), swing.at_end(plus(moment, self._of_angles(forces)))), None
         moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         return plus(curl.force(upper.first), swing.at_end(moment)), moment[2]
+
+    def _moment(self, swing: Swing, lower: Part, upper: Part, acceleration: Acceleration) -> tuple[Curl, Vector]:
+        """How parts move, and the moment this takes in axes 1, 2, 3, of each about its origin."""
+        fall = self._falling(swing, lower, upper, acceleration)
+        seen = swing.axes.into(acceleration.seen)
+        curl = swing.curl(seen, acceleration.ring if swing.on_ring else acceleration.base)
+        weighed = cross(plus(upper.first, lower.first), fall)
+        return curl, plus(curl.moment(lower.joined(upper)), minus(cross(upper.first, seen), weighed))
 
     def _falling(self, swing: Swing, lower: Part, upper: Part, acceleration: Acceleration) -> Vector:
         """Gravity in the axes of a part, if it has a first moment to act on."""
@@ -182,48 +186,55 @@ class Strut(Leg):
     def moments(self) -> MassMoments:
         found, zero = no_mass(self.slide), self.slide.number(0)
         for swing, lower, upper in self.swings:
-            axes, far = swing.axes, swing.axes.out(upper.first)
-            found = found.plus(
-                MassMoments(zero, axes.out(lower.first), axes.spread(lower.second.plus(upper.second)))
-            ).plus(MassMoments(zero, far, symmetric_product(self.joint.place, far)))
+            second = lower.second.plus(upper.second)
+            x, y, z = times(-self.length, lower.first)
+            shifted = Symmetric(second.xx, second.yy, second.zz + 2 * z, second.yz + y, second.xz + x, second.xy)
+            first = swing.axes.out(plus(lower.first, upper.first))
+            found = found.plus(MassMoments(zero, first, swing.axes.spread(shifted)))
         return found
 
-    def momenta(self) -> list[Momentum]:
-        return [one for swing, lower, upper in self.swings for one in self._momenta(swing, lower, upper)]
+    def momenta(self) -> Momenta:
+        parts = [self._momenta(*one) for one in self.swings]
+        linear, angular = (added([getattr(one, word) for one in parts]) for word in ("linear", "angular"))
+        return Momenta(linear, angular, parts[-1].spin)
 
-    def _momenta(self, swing: Swing, lower: Part, upper: Part) -> list[Momentum]:
-        axes, zero, inverse = swing.axes, self.slide.number(0), self.inverse_length
-        directions = (axes.one, (zero, inverse, zero)), (axes.two, (-inverse, zero, -(axes.tangent * inverse)))
-        found = [
-            self._momentum(swing, lower, upper, by, spin, cross(upper.first, unit_vector(zero, axis)))
-            for axis, (by, spin) in enumerate(directions)
-        ]
-        slid = cross(upper.first, unit_vector(zero, 2))
-        if any(not item.is_zero for item in slid):
-            found.append(Momentum(axes.three, zero_vector(zero), axes.out(slid)))
-        if swing.on_ring:
-            about = (zero, zero, zero.number(1))
-            found.append(self._momentum(swing, lower, upper, axes.reach, about, zero_vector(zero)))
-        return found
+    def _momenta(self, swing: Swing, lower: Part, upper: Part) -> Momenta:
+        """By the angular velocities (0, 1/l, 0), (-1/l, 0, -t/l), 0 that unit velocities along 1, 2, 3 cause."""
+        axes, inverse, t = swing.axes, self.inverse_length, swing.axes.tangent
+        inertia, zero = lower.inertia.plus(upper.inertia), self.slide.number(0)
+        (s1, s2, s3), (a1, a2, a3), (b1, b2, b3) = plus(lower.first, upper.first), lower.first, upper.first
+        round_about = inertia.xx * inverse + b3 - a3
+        linear = (
+            (zero, t * s2 * inverse, zero),
+            (zero, -(t * s1 * inverse), zero),
+            (-s1 * inverse, -s2 * inverse, zero),
+        )
+        angular = (
+            (inertia.xy * inverse, -(t * (inertia.xz * inverse + a1)), b2),
+            ((inertia.yy - inertia.xx) * inverse, -((inertia.xy + t * inertia.yz) * inverse + t * a2), -b1),
+            (inertia.yz * inverse - b2, b1 - (inertia.xz + t * inertia.zz) * inverse, zero),
+        )
+        return Momenta(
+            added([axes.across(s3 * inverse), axes.spread_out(linear)]),
+            added([skew(times(round_about, axes.three)), axes.spread_out(angular)]),
+            self._spin_momentum(swing, lower, upper) if swing.on_ring else None,
+        )
 
-    def _momentum(self, swing: Swing, lower: Part, upper: Part, by: Vector, spin: Vector, more: Vector) -> Momentum:
-        """By an angular velocity in axes 1, 2, 3, and `more` moment of momentum that the far end's motion adds."""
-        axes, zero = swing.axes, self.slide.number(0)
-        far = cross(spin, upper.first)
-        about = plus(lower.inertia.plus(upper.inertia).apply(spin), plus(more, cross((zero, zero, self.length), far)))
-        linear = plus(far, cross(spin, lower.first))
-        return Momentum(by, axes.out(linear), axes.out(about), by is axes.reach)
+    def _spin_momentum(self, swing: Swing, lower: Part, upper: Part) -> SpinMomentum:
+        zero, axes = self.slide.number(0), swing.axes
+        (s1, s2, _), (a1, a2, _) = plus(lower.first, upper.first), lower.first
+        inertia = lower.inertia.plus(upper.inertia)
+        about = inertia.xz + self.length * a1, inertia.yz + self.length * a2, inertia.zz
+        return SpinMomentum(axes.out((-s2, s1, zero)), axes.out(about), axes.reach)
 
     def momentum_rate(self, acceleration: Acceleration) -> tuple[Vector, Vector]:
         force = moment = zero_vector(self.slide)
         for swing, lower, upper in self.swings:
-            axes = swing.axes
-            curl = swing.curl(axes.into(acceleration.seen), acceleration.ring if swing.on_ring else acceleration.base)
-            shift = axes.out(curl.force(upper.first))
-            force = plus(force, plus(shift, axes.out(curl.force(lower.first))))
-            own = plus(curl.moment(lower.joined(upper)), cross(upper.first, axes.into(acceleration.joint)))
-            own = minus(own, cross(lower.first, axes.into(acceleration.fall)))
-            moment = plus(moment, plus(axes.out(own), cross(self.joint.place, shift)))
+            curl, own = self._moment(swing, lower, upper, acceleration)
+            x, y, _ = curl.force(lower.first)
+            own = (own[0] + self.length * y, own[1] - self.length * x, own[2])
+            force = plus(force, swing.axes.out(curl.force(plus(lower.first, upper.first))))
+            moment = plus(moment, swing.axes.out(own))
         return force, moment
 
     # coordinates

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kinegraph.derive.platforms.legs.constants import Part
+from kinegraph.derive.platforms.vectors import added, no_matrix, outer
 from kinegraph.derive.tree.algebra import (
     Matrix,
     Symmetric,
@@ -24,6 +25,7 @@ from kinegraph.derive.tree.algebra import (
     scaled,
     symmetric_product,
     times,
+    transpose,
 )
 from kinegraph.graph.scalar import Scalar
 
@@ -58,6 +60,17 @@ class CrossAxes:
             if not entry.is_zero:
                 found = found.plus(scaled(entry, symmetric_product(a, b)))
         return found
+
+    def across(self, value: Scalar) -> Matrix:
+        """A value across the part and nothing along it: value (1 - 3 3^T)."""
+        flat = isotropic(value).plus(scaled(-value, outer_square(self.three)))
+        return flat.column(0), flat.column(1), flat.column(2)
+
+    def spread_out(self, m: Matrix) -> Matrix:
+        """A matrix of axes 1, 2, 3 in ring axes."""
+        columns = zip(transpose(m), (self.one, self.two, self.three), strict=True)
+        found = [outer(self.out(column), axis) for column, axis in columns if any(not item.is_zero for item in column)]
+        return added([*found, no_matrix(self.cosine)])
 
     @cached_property
     def reach(self) -> Vector:
