@@ -36,7 +36,7 @@ def test_momentum_and_energy_through_contact() -> None:
 
 
 def test_a_symmetric_docking_stays_symmetric() -> None:
-    found = run(0.0, rtol=1e-9)  # before contact nothing but rounding moves the ring: steps grow till tolerance stops it
+    found = run(0.0, rtol=1e-9)  # rounding of the ring at rest grows with steps until the tolerance ends it
     for name in ("rx", "ry", "bx", "by", "cx", "cy"):
         assert np.abs(found[name]).max() < 1e-10, name
     assert latches(found).min() < 0.06
