@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinegraph import library
     from kinegraph.compiler.base_parameters import base_parameters
     from kinegraph.compiler.compile import compile, derive
-    from kinegraph.compiler.load import load, lock, write
+    from kinegraph.compiler.load import in_principal_axes, load, lock, write
     from kinegraph.compiler.minimise import minimise
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.errors import KinegraphError
@@ -97,6 +97,7 @@ _HOMES = {
     "integrals": "kinegraph.tasks.integrals",
     "interpret": "kinegraph.graph.interpret",
     "inverse_dynamics": "kinegraph.tasks.forces.unknown_forces",
+    "in_principal_axes": "kinegraph.compiler.load",
     "inverse_kinematics": "kinegraph.tasks.kinematics.inverse_kinematics",
     "joint_loads": "kinegraph.tasks.forces.joint_loads",
     "latex": "kinegraph.notation.latex",
@@ -152,6 +153,7 @@ __all__ = [
     "follow_by_spring",
     "formula",
     "gradient",
+    "in_principal_axes",
     "integrals",
     "interpret",
     "inverse_dynamics",

@@ -147,7 +147,7 @@ def _without_value(mechanism: Mechanism) -> list[str]:
 
 
 def _axes(mechanism: Mechanism) -> tuple[Any, ...]:
-    from kinegraph.derive.dynamics.principal_axes import report  # numpy only when it is needed
+    from kinegraph.model.changes.principal_axes import report  # numpy only when it is needed
 
     return report(mechanism)
 
@@ -224,9 +224,13 @@ def _placement(mechanism: Mechanism, body: Body) -> str:
 
 
 def _principal_axes(mechanism: Mechanism) -> Iterator[str]:
+    from kinegraph.model.changes.principal_velocities import in_principal_axes  # numpy only when it is needed
+
     found = _axes(mechanism)
     if found:
         yield "principal axes of bodies with products of inertia (in their central frames):"
+        if in_principal_axes(mechanism) != mechanism:
+            yield "  `velocity principal (...)` of their quaternions makes the equations shorter"
     for one in found:
         yield f"  {one.body}"
         for moment, axis in zip(one.moments, one.axes, strict=True):

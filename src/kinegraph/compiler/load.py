@@ -24,6 +24,7 @@ from kinegraph.io.sdf.load import read_sdf
 from kinegraph.io.urdf.load import read_urdf
 from kinegraph.io.vectors import load_vectors
 from kinegraph.model.changes.lock import lock as lock_coordinates
+from kinegraph.model.changes.principal_velocities import in_principal_axes as with_principal_axes
 from kinegraph.model.changes.set_parameters import with_parameters
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -73,6 +74,14 @@ def write(mechanism: MechanismSource) -> str:
 def lock(mechanism: MechanismSource, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
     """The mechanism with coordinates held: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position."""
     return lock_coordinates(mechanism_of(mechanism), *coordinates, **values)
+
+
+def in_principal_axes(mechanism: MechanismSource) -> Mechanism:
+    """The mechanism with angular velocities of quaternions about the principal axes of bodies with products of inertia.
+
+    Its equations are shorter; start, motion and all quantities of bodies stay what they are.
+    """
+    return with_principal_axes(mechanism_of(mechanism))
 
 
 def load(

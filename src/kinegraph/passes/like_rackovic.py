@@ -111,16 +111,16 @@ def like_rackovic(graph: Graph, limits: Limits = LIMITS) -> tuple[Case, ...]:
 
 
 #: The dissertation's identities: of sums and squares, not of single products.
-_IDENTITIES = TrigonometricIdentities(double_sines=False)
+IDENTITIES = TrigonometricIdentities(double_sines=False)
 _IDENTICAL = IdenticalExpressions()
-_SIMPLIFIED = Sequence("simplified", (_IDENTITIES, _IDENTICAL))
+SIMPLIFIED = Sequence("simplified", (IDENTITIES, _IDENTICAL))
 _MONOMIALS, _PRODUCTS = ExtractMonomials(), FactorProducts()
 
 
 def _simplified(record: _Record, graph: Graph, limits: Limits) -> Graph:
     """The whole model up to where cases 1 and 2 part."""
     graph = record.run("analytic expressions", Expand(limits, ways=0), graph, Published(5768, 1047))
-    graph = record.run("trigonometric identities", _IDENTITIES, graph, Published(1340, 453))
+    graph = record.run("trigonometric identities", IDENTITIES, graph, Published(1340, 453))
     return record.run("identical expressions", _IDENTICAL, graph, Published(801, 257))
 
 
@@ -140,12 +140,12 @@ def _with_new_part(record: _Record, graph: Graph, limits: Limits) -> Graph:
     top = top_of(graph, direction_cosines(graph))
     part = record.note("part: directions", part_of(graph, top), Published(768, 382))
     part = record.run("part: analytic expressions", Expand(limits, ways=0), part, Published(543, 191))
-    part = record.run("part: simplified expressions", _SIMPLIFIED, part, Published(60, 14))
+    part = record.run("part: simplified expressions", SIMPLIFIED, part, Published(60, 14))
     part = record.run("part: monomials", _MONOMIALS, part, Published(43, 14))
     whole = record.note("part put back", put_back(graph, top, part), Published(9544, 5798))
     prove(graph, whole).require()
     whole = record.run("analytic expressions", Expand(limits, ways=0), whole, Published(931, 310))
-    return record.run("simplified expressions", _SIMPLIFIED, whole, Published(442, 174))
+    return record.run("simplified expressions", SIMPLIFIED, whole, Published(442, 174))
 
 
 def _by_parts(record: _Record, graph: Graph, limits: Limits) -> Graph:

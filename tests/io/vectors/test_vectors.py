@@ -74,3 +74,39 @@ LINK = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\n"
 def test_what_is_wrong_is_said(text: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         read_vectors(text)
+
+
+_CLOSING = """
+[[closing]]
+link = 8
+r = [0, 0, 0]
+at = [0.2, 0.27, 0.0302]
+axes = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+"""
+
+
+def test_a_closed_series_is_the_walker_in_double_support() -> None:
+    """The table with its closing axes against the library's loop: the same rows, along other axes."""
+    table = (HERE / "rackovic-14r.toml").read_text(encoding="utf-8")
+    q = np.linspace(-0.4, 0.5, 14)
+    found, wanted = (
+        np.asarray(kg.compile(one, "constraint_jacobian")(q))
+        for one in (read_vectors(table + _CLOSING), kg.load("rackovic-14r-double"))
+    )
+    np.testing.assert_allclose(found[:3], wanted[[1, 2, 0]], atol=1e-12)
+    assert np.abs(found[:3]).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("link = 9", "the link 9"),
+        ("link = 1\naxes = [[1, 0, 0], [1, 1, 0], [0, 0, 1]]", "not at right angles"),
+        ("link = 1\naxes = [[0, 1, 0], [1, 0, 0], [0, 0, 1]]", "not at right angles"),
+        ("link = 1\naxis = [0, 0, 1]", "a row 'axis'"),
+    ],
+)
+def test_closings_that_mean_nothing_are_refused(row: str, said: str) -> None:
+    table = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\nmoments = [1, 1, 1]\n"
+    with pytest.raises(ModelError, match=said):
+        read_vectors(f"{table}[[closing]]\n{row}\n")

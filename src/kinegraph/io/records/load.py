@@ -15,6 +15,7 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_input_text
 from kinegraph.io.records.reader import Reader
 from kinegraph.io.records.syntax_error import at_character, at_token
+from kinegraph.model.changes.principal_velocities import declared_principal
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
@@ -51,6 +52,8 @@ def parse(text: str, source: str = "") -> Mechanism:
         raise error.orig_exc from None
     mechanism = reader.mechanism(model_name_from(Path(source).stem) if source else "mechanism")
     validate(mechanism, places)
+    if reader.principal:
+        mechanism = declared_principal(mechanism, reader.principal)
     return fitted(mechanism) if reader.has_leg_tables else mechanism
 
 

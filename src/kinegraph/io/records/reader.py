@@ -37,6 +37,7 @@ class Reader(ConstraintReader, PlatformReader):
         self._gravity: tuple[Expression, ...] | None = None
         self._parameters: list[Parameter] = []
         self._coordinates: list[Coordinate | QuaternionCoordinates] = []
+        self.principal: set[tuple[str, ...]] = set()  # quaternions with velocities about principal axes
         self._positioned: set[str] = set()  # coordinates whose declaration gave a position
         self._initial: dict[str, tuple[Expression, Token]] = {}
         self._armature: dict[tuple[str, ...], tuple[Expression, Token]] = {}
@@ -111,7 +112,7 @@ class Reader(ConstraintReader, PlatformReader):
         return tuple(children)
 
     def quaternion(self, children: list[Any]) -> None:
-        keyword, own, velocities, position = children
+        keyword, own, principal, velocities, position = children
         e0, e1, e2, e3 = (str(name) for name in self._exactly(own, 4, "a quaternion", "names", keyword))
         wx, wy, wz = (str(name) for name in self._exactly(velocities, 3, "its velocity", "names", keyword))
         group = QuaternionCoordinates((e0, e1, e2, e3), (wx, wy, wz))
@@ -123,6 +124,8 @@ class Reader(ConstraintReader, PlatformReader):
         for name in (*own, *velocities):
             self.places.mark(group, self.place(name), str(name))
         self._coordinates.append(group)
+        if principal is not None:
+            self.principal.add(group.names)
 
     def gravity(self, children: list[Any]) -> None:
         keyword, components = children

@@ -13,7 +13,7 @@
 
 All vectors are in the axes of their link, which are its principal axes. Link k hangs by joint k on the link that has an
 r of joint k, else on the ground: this is the branch matrix of the algorithms. `axis_before` gives the axis in the axes
-of the link before, where it has other components there.
+of the link before, where it has other components there. `closing.py` says how a series is closed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from pathlib import Path
 from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_input_text
 from kinegraph.io.robot.placement import negative
+from kinegraph.io.vectors.closing import WORDS, Closing
 from kinegraph.io.vectors.zero_pose import Three, zero_pose
+from kinegraph.model.constraints.records import Loop
 from kinegraph.model.expression import Expression, Name, Number
 from kinegraph.model.mechanism import (
     ZERO,
@@ -88,7 +90,7 @@ class _Reader:
         self.parameters: dict[str, Parameter] = {}
 
     def mechanism(self, table: Mapping[str, object], name: str) -> Mechanism:
-        self._known(table, ("name", "gravity", "link"), "the table")
+        self._known(table, ("name", "gravity", "link", "closing"), "the table")
         rows = table.get("link")
         if not isinstance(rows, list) or not rows:
             raise self._error("the table has no links", "write one [[link]] for every link")
@@ -99,8 +101,32 @@ class _Reader:
         x, y, z = self._vector(table.get("gravity", [0, 0, Fraction(-981, 100)]), "gravity")
         title = model_name_from(str(table.get("name", name)))
         gravity = (Number(x), Number(y), Number(z))
-        found = Mechanism(title, bodies, coordinates, tuple(self.parameters.values()), gravity)
+        loops = self._loops(table.get("closing", []), len(links))
+        found = Mechanism(title, bodies, coordinates, tuple(self.parameters.values()), gravity, loops=loops)
         validate(found, Places())
+        return found
+
+    def _loops(self, rows: object, links: int) -> tuple[Loop, ...]:
+        if not isinstance(rows, list):
+            raise self._error("closing is no list of tables", "write [[closing]] and its rows below")
+        return tuple(self._closing(row, number, links).loop(number) for number, row in enumerate(rows, 1))
+
+    def _closing(self, row: object, number: int, links: int) -> Closing:
+        where = f"closing {number}"
+        if not isinstance(row, dict):
+            raise self._error(f"{where} is no table", "write [[closing]] and its rows below")
+        self._known(row, WORDS, where)
+        link = row.get("link")
+        if not isinstance(link, int) or isinstance(link, bool) or not 1 <= link <= links:
+            raise self._error(f"{where} has the link {link!r}", f"write link = 1 ... {links}, the last of the series")
+        r, at = (self._vector(row.get(word, [0, 0, 0]), f"{word} of {where}") for word in ("r", "at"))
+        axes = row.get("axes", [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
+        if not isinstance(axes, list) or len(axes) != 3:
+            raise self._error(f"axes of {where} are {axes!r}", "write three vectors: Q'_1, Q'_2, Q'_3")
+        x, y, z = (self._direction(axis, f"axes of {where}") for axis in axes)
+        found = Closing(link, r, at, (x, y, z))
+        if not found.right_angled:
+            raise self._error(f"axes of {where} are not at right angles", "write right-handed axes, such as x, y, z")
         return found
 
     def _link(self, row: object, number: int) -> Link:

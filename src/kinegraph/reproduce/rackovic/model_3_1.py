@@ -77,7 +77,7 @@ class Comparison:
     def printed(self) -> dict[str, str]:
         """Lines as printed, by what they define."""
         lines = [line for line in text("rackovic_model_3_1.txt").splitlines() if not line.startswith("#")]
-        return dict((line.split(" = ", 1)[0], line.split(" = ", 1)[1]) for line in lines)
+        return {line.split(" = ", 1)[0]: line.split(" = ", 1)[1] for line in lines}
 
     @cached_property
     def ours(self) -> Graph:
@@ -87,28 +87,28 @@ class Comparison:
         """Every element that the model prints."""
         corrected = {**self.printed, **{name: line for name, (line, _) in CORRECTIONS.items()}}
         as_printed, right = Program(self.printed), Program(corrected)
-        for name, node in self._elements():
+        for name, node in self.elements():
             if name in self.printed:
                 yield self._entry(name, node, as_printed, right)
 
     def _entry(self, name: str, node: int, printed: Program, right: Program) -> Entry:
         title = _title(name)
         needed = right.needs(name)
-        if needed <= set(self.printed) and self._equal(printed, name, node):
+        if needed <= set(self.printed) and self.equal(printed, name, node):
             return Entry(title, self.printed[name], "proved equal", Verdict.AGREES)
         reasons = [why for one, (_, why) in CORRECTIONS.items() if one in needed]
-        proved = self._equal(right, name, node)
+        proved = self.equal(right, name, node)
         verdict = Verdict.EXPLAINED if proved and reasons else Verdict.UNEXPLAINED
         return Entry(title, self.printed[name], "proved equal when corrected" if proved else "not equal", verdict,
                      "; ".join(reasons))  # fmt: skip
 
-    def _equal(self, program: Program, name: str, node: int) -> bool:
+    def equal(self, program: Program, name: str, node: int) -> bool:
         if not program.needs(name) <= set(program.lines):
             return False
         theirs = program.builder.graph([Output("x", (), (program.scalar(name).index,))])
         return bool(prove(Graph(self.ours.nodes, (Output("x", (), (node,)),)), theirs))
 
-    def _elements(self) -> Iterator[tuple[str, int]]:
+    def elements(self) -> Iterator[tuple[str, int]]:
         """Names as the model has them, and our nodes."""
         for i in range(6):
             yield f"h{i + 1}", self.ours.output("gravity").nodes[i]
@@ -120,7 +120,7 @@ class Comparison:
 
     def zeros(self) -> Entry:
         """What the model does not print is zero."""
-        missing = [(name, node) for name, node in self._elements() if name not in self.printed]
+        missing = [(name, node) for name, node in self.elements() if name not in self.printed]
         zero = self.ours.nodes and all(_is_zero(self.ours, node) for _, node in missing)
         return held("elements that are not printed", "0", f"{len(missing)} elements, all 0", bool(zero))
 

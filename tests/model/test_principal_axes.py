@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.derive.dynamics.principal_axes import diagonalised, report
+from kinegraph.model.changes.principal_axes import diagonalised, report
 
 ODD = """
     parameters J = 2; coordinates q1, q2; gravity 1, 2, -9.81;
