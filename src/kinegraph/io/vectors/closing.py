@@ -41,11 +41,11 @@ class Closing:
     def right_angled(self) -> bool:
         """Whether Q' are right-handed axes at right angles, up to their lengths."""
         x, y, z = map(unit, self.axes)
-        return all(abs(a - b) < 1e-9 for a, b in zip(cross(x, y), z, strict=True)) and _across(x, y)
+        return all(abs(float(a) - float(b)) < 1e-9 for a, b in zip(cross(x, y), z, strict=True)) and _across(x, y)
 
 
 def _across(a: Three, b: Three) -> bool:
-    return abs(sum(p * q for p, q in zip(a, b, strict=True))) < 1e-9
+    return abs(float(sum(p * q for p, q in zip(a, b, strict=True)))) < 1e-9
 
 
 def _shifts(vector: Three) -> tuple[Transform, ...]:
