@@ -72,8 +72,6 @@ def test_mistakes() -> None:
             sweep(arm, 1, over=over)
     with pytest.raises(SolveError, match="steps of one length"):
         sweep(arm, 1, over={"q1": [1]}, method="symplectic")
-    with pytest.raises(SolveError, match="contacts"):
-        sweep("bouncing-chain", 1, over={"z": [1]})
 
 
 def test_a_sweep_of_a_driven_machine() -> None:

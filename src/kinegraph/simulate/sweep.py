@@ -21,6 +21,8 @@ from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, check_method
+from kinegraph.simulate.contacts.forms import OpenForm
+from kinegraph.simulate.contacts.sweep_task import ContactSweepTask
 from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.simulate.large.looped import takes_loops
 from kinegraph.simulate.run import Events, Input, read_events, read_inputs, with_given_inputs
@@ -117,8 +119,8 @@ def sweep(
 
     over: arrays of one length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
     grid: times to save at, or how many equal intervals; None saves the end only.
-    The other arguments are those of `simulate`. With events or sampled inputs, and by methods other than rk4, dopri5
-    and dop853, every run goes alone, on all cores.
+    The other arguments are those of `simulate`. With events, sampled inputs or contacts, and by methods other than
+    rk4, dopri5 and dop853, every run goes alone, on all cores.
     """
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
@@ -135,14 +137,14 @@ def sweep(
     mechanism = with_given_inputs(mechanism, forces)
     happening = read_events(events)
     check_method(solver, mechanism, happening)
-    if mechanism.contacts:
-        raise SolveError(f"{mechanism.name} has contacts, which sweeps do not take: simulate each run")
-    equations = FORMS[solver.capabilities.form](mechanism, values, forces, runtime)
+    form = OpenForm if mechanism.contacts else FORMS[solver.capabilities.form]
+    equations = form(mechanism, values, forces, runtime)
     states = _states(equations, varied, initial or {}, values)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     span = float(start), float(start) + float(duration)
-    task = SweepTask(
+    kind = ContactSweepTask if mechanism.contacts else SweepTask
+    task = kind(
         equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress, signal,
         happening, interrupt or Interrupt(),
     )  # fmt: skip

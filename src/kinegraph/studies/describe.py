@@ -92,11 +92,6 @@ class _Planning:
         samples = Samples(self.laws, nominal, asked.cases, design, asked.seed)
         wanted, solver = forced(asked.native), solver_of(asked.method)
         check_method(solver, mechanism, self.events)
-        if mechanism.contacts:
-            raise StudyError(
-                f"{mechanism.name} has contacts, which studies do not take yet\n"
-                "  describe them by springs and dampers, or by events with new velocities"
-            )
         made = Plan(
             mechanism, span, samples, sources, self.initial, self.parameters, forces, signals, tuple(self.events),
             self._asked_outcomes(mechanism), solver, solver.accept(asked.control), _grid(asked.trajectories, span),

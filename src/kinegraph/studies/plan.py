@@ -12,6 +12,7 @@ from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.jit.contents import digest
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.equations import FORMS, Equations
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
@@ -58,7 +59,7 @@ class Plan:
 
     def equations(self) -> Equations:
         """The equations all cases share."""
-        form = FORMS[self.solver.capabilities.form]
+        form = OpenForm if self.mechanism.contacts else FORMS[self.solver.capabilities.form]
         return form(self.mechanism, self.parameters, self.forces, self.runtime)
 
     @cached_property

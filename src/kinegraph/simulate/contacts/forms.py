@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -30,8 +30,10 @@ def closing(contact: str) -> str:
 class OpenForm(VelocityForm):
     """The motion with all contacts open; x ends with the flags of the mode, which play no part in it."""
 
-    def __init__(self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces) -> None:
-        super().__init__(replace(mechanism, contacts=()), values, forces)
+    def __init__(
+        self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
+    ) -> None:
+        super().__init__(replace(mechanism, contacts=()), values, forces, runtime)
         self.contacts = mechanism.contacts
         self.impacts = mechanism.impacts
 
@@ -52,7 +54,7 @@ class OpenForm(VelocityForm):
     def closed(self) -> ClosedForm:
         """The equations with some contacts closed."""
         mechanism = replace(self.mechanism, contacts=self.contacts, impacts=self.impacts)
-        return ClosedForm(mechanism, self.bound, self.forces)
+        return ClosedForm(mechanism, self.values, self.forces, self.runtime)
 
     def saved(self, run: Run, inputs: Signals) -> tuple[Floats, dict[str, Floats]]:
         closed = np.zeros(len(run.times), dtype=bool)

@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
 import numpy as np
 
 from kinegraph.errors import SolveError
-from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.records import Contact
 from kinegraph.model.evaluate import number, parameter_values
+from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm, closing
 from kinegraph.simulate.contacts.mode_flags import mode_flags
-from kinegraph.simulate.event_kernels import event_set, new_states
 from kinegraph.solve.contacts.loop_memory import LookedAt
 from kinegraph.solve.contacts.mode import ContactSet, Mode, Snapshot
 from kinegraph.solve.contacts.settle import Settled, settle
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import set_inputs
-from kinegraph.solve.problem.events import Action, Event, EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, Floats, Function, RightHandSide, Signals, code_of
+from kinegraph.solve.problem.events import Action, EventSet
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, Signals, code_of
 
 
 @dataclass(frozen=True)
 class ContactSystem:
-    """The modes of one run. native: whether kernels are compiled; loops: whether the loops around them are, too."""
+    """The modes of one run. loops: whether those around the kernels are compiled; parameters: given when code runs."""
 
-    open: OpenForm
-    user_events: Sequence[Event]
+    code: ContactCode
     inputs: Signals
     span: tuple[float, float]
-    native: bool
     loops: bool
-    jacobian: bool
+    parameters: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def _form(self) -> OpenForm:
+        return self.code.open
 
     @property
     def names(self) -> tuple[str, ...]:
         """The contacts."""
-        return tuple(contact.name for contact in self.open.contacts)
+        return tuple(contact.name for contact in self._form.contacts)
 
     @property
     def watched(self) -> int:
         """How many events are the user's."""
-        return len(self.user_events)
+        return len(self.code.user_events)
 
     def settle(self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float) -> Settled:
         """The mode to go on with; contacts whose gap ended the one before have closed."""
@@ -55,38 +56,31 @@ class ContactSystem:
     @property
     def stops(self) -> frozenset[str]:
         """Events of the user that stop the run."""
-        return frozenset(event.name for event in self.user_events if event.action is Action.STOP)
+        return frozenset(event.name for event in self.code.user_events if event.action is Action.STOP)
 
     def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
         """The state after the resets of the user that ended a phase, one after the other."""
-        for event, function in self._resets.items():
+        for event, function in self.code.resets.items():
             if event in ended:
-                x = np.concatenate(
-                    [state, [time], self.inputs.values(np.array([time]))[0], np.zeros(len(self.open.flags))]
-                )
-                state = np.empty(len(self.open.names))
+                inputs = self.inputs.values(np.array([time]))[0]
+                x = np.concatenate([state, [time], inputs, self.parameters, np.zeros(len(self._form.flags))])
+                state = np.empty(len(self._form.names))
                 call(code_of(function), x, state, 0)
         return state
 
-    @cached_property
-    def _resets(self) -> dict[str, Function]:
-        graphs = {one.name: new_states(self.open, [one]) for one in self.user_events if one.reset}
-        return {name: self.open.function(graph, self.native) for name, graph in graphs.items()}
-
-    @property
-    def _ending_events(self) -> list[Event]:
-        """The user's events; what resets ends a phase, for the mode is to be decided anew."""
-        return [replace(one, action=Action.STOP, reset={}) if one.reset else one for one in self.user_events]
-
     def problem(self, mode: Mode, state: Floats, start: float, end: float) -> CauchyProblem:
         """The equations of a mode."""
-        rhs = self.closed_rhs if any(one.closed for one in mode) else self.open_rhs
-        return CauchyProblem(rhs, state, start, end, mode_flags(self.open.contacts, mode), self.inputs, self.loops)
+        closed = any(one.closed for one in mode)
+        return self._problem(closed, mode_flags(self._form.contacts, mode), state, start, end)
 
     def problem_of(self, closed: bool, state: Floats, start: float, end: float) -> CauchyProblem:
         """The equations with all contacts open, or with some closed; the mode is still to be set."""
-        rhs = self.closed_rhs if closed else self.open_rhs
-        return CauchyProblem(rhs, state, start, end, np.zeros(rhs.parameters), self.inputs, self.loops)
+        return self._problem(closed, np.zeros(len(self._form.flags)), state, start, end)
+
+    def _problem(self, closed: bool, flags: Floats, state: Floats, start: float, end: float) -> CauchyProblem:
+        rhs = self.code.closed_rhs if closed else self.code.open_rhs
+        parameters = np.concatenate([self.parameters, flags])
+        return CauchyProblem(rhs, state, start, end, parameters, self.inputs, self.loops)
 
     def events(self, mode: Mode) -> EventSet:
         """The user's events, and what ends the mode."""
@@ -94,30 +88,19 @@ class ContactSystem:
 
     def events_of(self, closed: bool) -> EventSet:
         """The same of a mode with all contacts open, or with some closed."""
-        return self._closed_events if closed else self._open_events
+        return self.code.closed_events if closed else self.code.open_events
 
-    @cached_property
-    def open_rhs(self) -> RightHandSide:
-        """The equations with all contacts open."""
-        return self.open.right_hand_side(self.jacobian, native=self.native)
-
-    @cached_property
-    def closed_rhs(self) -> RightHandSide:
-        """The equations with some contacts closed."""
-        return self.open.closed.right_hand_side(self.jacobian, native=self.native)
-
-    @cached_property
-    def _open_events(self) -> EventSet:
-        return event_set(self.open, self._ending_events, self.native, self.open.endings)
-
-    @cached_property
-    def _closed_events(self) -> EventSet:
-        return event_set(self.open.closed, self._ending_events, self.native, self.open.closed.endings)
+    @property
+    def looked_at(self) -> LookedAt:
+        """What a state says of its contacts, as code."""
+        return self.code.looked_at
 
     @cached_property
     def contacts(self) -> ContactSet:
         """The contacts in numbers."""
-        form, values = self.open, parameter_values(self.open.mechanism, self.open.bound)
+        form = self._form
+        given = dict(zip(form.runtime, self.parameters.tolist(), strict=True))
+        values = parameter_values(form.mechanism, {**form.values, **given})
         layout = form.mechanism.layout
         first = len(layout.positions)
         return ContactSet(
@@ -133,16 +116,12 @@ class ContactSystem:
             duration=self.span[1] - self.span[0],
         )
 
-    @cached_property
-    def looked_at(self) -> LookedAt:
-        """What a state says of its contacts, as code."""
-        graph = self.open.driven(self.open.graphs.impact())
-        return LookedAt(self.open.function(graph, self.native), _parts(graph))
-
     def _look(self) -> Callable[[float, Floats], Snapshot]:
-        """The same as a function."""
-        function, parts, size = self.looked_at.function, self.looked_at.parts, len(self.open.names)
-        code, x = code_of(function), np.zeros(len(self.open.symbols))
+        """What a state says, as a function."""
+        function, parts, size = self.looked_at.function, self.looked_at.parts, len(self._form.names)
+        code, x = code_of(function), np.zeros(len(self._form.symbols))
+        first = size + 1 + len(self._form.forces.sampled)
+        x[first : first + len(self.parameters)] = self.parameters
 
         def look(time: float, state: Floats) -> Snapshot:
             values = np.empty(parts[-1][1].stop)
@@ -161,10 +140,3 @@ def _between(contact: Contact, word: str, value: float, most: float) -> float:
         wanted = "from 0 to 1" if most == 1 else "that is not below zero"
         raise SolveError(f"{word} of the contact {contact.name} is {float(value):g}: give a number {wanted}")
     return float(value)
-
-
-def _parts(graph: Graph) -> list[tuple[str, slice, tuple[int, ...]]]:
-    """The outputs of a graph: names, where they are among all values, shapes."""
-    ends = np.cumsum([len(one.nodes) for one in graph.outputs]).tolist()
-    starts = [0, *ends[:-1]]
-    return [(one.name, slice(a, b), one.shape) for one, a, b in zip(graph.outputs, starts, ends, strict=True)]

@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
+from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
-from kinegraph.simulate.contacts.system import ContactSystem
+from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.simulate.task import Task
-from kinegraph.solve.contacts.in_loops import LoopedContacts, contact_loops
-from kinegraph.solve.contacts.phases import integrate_phases
+from kinegraph.solve.methods.method import NO_EVENTS
 from kinegraph.solve.problem.execution import Execution
 from kinegraph.solve.problem.loading import Loading
-from kinegraph.solve.problem.problem import RightHandSide
+from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.results.recording import Run
 
@@ -24,30 +26,22 @@ class ContactTask(Task):
     """Equations with contacts, where they start, and how they are to be integrated."""
 
     def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress, interrupt: Interrupt) -> Run:
-        system, tableau = self.system(execution), self.solver.capabilities.lanes
-        if tableau is not None:
-            control = self.solver.accept(self.control)
-            return LoopedContacts(tableau, control, system, self.span, self.state, self.save).run(shown, interrupt)
-        return integrate_phases(self.solver, self.control, system, self.span, self.state, self.save, shown, interrupt)
+        loops, solver = execution is Execution.NATIVE, self._contact_solver(execution)
+        flags = np.zeros(rhs.parameters)
+        problem = CauchyProblem(rhs, self.state, *self.span, flags, self.inputs, loops)
+        return solver.integrate(problem, self.control, self.save, NO_EVENTS, shown, interrupt)
 
     @cached_property
     def _loading(self) -> Loading:
-        tableau = self.solver.capabilities.lanes
-        if tableau is None:
-            return super()._loading
-        return Loading("contacts", contact_loops(tableau), self.progress is not False)
+        loops = self._contact_solver(Execution.INTERPRETED).loops
+        return Loading(
+            "contacts" if self.solver.capabilities.lanes else self.solver.name, loops, self.progress is not False
+        )
 
-    def system(self, execution: Execution) -> ContactSystem:
-        """The modes of this run."""
+    def _contact_solver(self, execution: Execution) -> ContactSolver:
+        """The method with the modes of this run."""
         form = self.equations
         if not isinstance(form, OpenForm):
             raise SolveError("contacts keep every state on its constraints: leave out `baumgarte`")
-        return ContactSystem(
-            open=form,
-            user_events=self.events,
-            inputs=self.inputs,
-            span=self.span,
-            native=execution is not Execution.INTERPRETED,
-            loops=execution is Execution.NATIVE,
-            jacobian=self.solver.capabilities.jacobian,
-        )
+        native = execution is not Execution.INTERPRETED
+        return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))

@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.jit.contents import digest
+from kinegraph.simulate.contacts.code import ContactCode
+from kinegraph.simulate.contacts.forms import OpenForm
+from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.simulate.event_kernels import event_set
 from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers, Outputs, case_loops
 from kinegraph.solve.problem.events import EventSet
@@ -22,6 +25,7 @@ from kinegraph.solve.results.status import Status
 from kinegraph.studies.outcomes.outputs import output_graph
 from kinegraph.studies.outcomes.reductions import Reduced
 from kinegraph.studies.plan import Plan
+from kinegraph.studies.running.contact_cases import ContactCases
 from kinegraph.studies.running.each import EachCase
 from kinegraph.studies.running.starts import Starts, starts
 
@@ -67,7 +71,9 @@ class CaseRunner:
         """Make or load all code, once."""
         with self._lock:
             tableau = self.plan.solver.capabilities.lanes
-            if self.plan.native and tableau is not None:
+            if self.plan.native and self.plan.mechanism.contacts:
+                Loading("contacts", self._contact_solver.loops, tell).wait()
+            elif self.plan.native and tableau is not None:
                 Loading(f"cases, {tableau.name}", case_loops(tableau), tell).wait()
             _ = self.problem
 
@@ -81,9 +87,20 @@ class CaseRunner:
         grid = Grid(plan.grid_times()) if plan.grid else None
         events = event_set(self.equations, plan.events, plan.native)
         tableau = plan.solver.capabilities.lanes
+        if plan.mechanism.contacts:
+            solver = self._contact_solver
+            return ContactCases(self.equations, solver, problem, plan.control, events, plan.asked.outputs, grid)
         if tableau is not None:
             return CaseProblem(tableau, problem, plan.control, events, self._outputs(), grid)
         return EachCase(self.equations, plan.solver, problem, plan.control, events, plan.asked.outputs, grid)
+
+    @cached_property
+    def _contact_solver(self) -> ContactSolver:
+        """The method, with the modes of contacts."""
+        form, plan = self.equations, self.plan
+        assert isinstance(form, OpenForm)
+        code = ContactCode(form, plan.events, plan.native, plan.solver.capabilities.jacobian)
+        return ContactSolver(plan.solver, code)
 
     def _outputs(self) -> Outputs:
         texts = self.plan.asked.outputs

@@ -57,12 +57,26 @@ class EachCase:
             if stop is not None and stop[0]:
                 found.append(self._nothing(state))
                 continue
-            one = replace(self.problem, state=state, parameters=values)
+            one = self._start(state, values)
             run = self.solver.integrate(one, self.control, OwnSteps(), self.events)
             found.append(self._row(run, one))
         return _joined(found)
 
+    def _start(self, state: Floats, values: Floats) -> CauchyProblem:
+        """The problem of one case."""
+        return replace(self.problem, state=state, parameters=values)
+
+    def _events_of(self, run: Run) -> Run:
+        """The run with those events that are columns."""
+        return run
+
+    @property
+    def _rate(self) -> Graph:
+        """The rates of the state."""
+        return self.equations.rate
+
     def _row(self, run: Run, problem: CauchyProblem) -> CaseRows:
+        run = self._events_of(run)
         places = [self.events.names.index(event.name) for event in run.events]
         count = np.bincount(np.array(places, dtype=int), minlength=len(self.events.names))
         first_at, last_at = np.full((2, len(count)), np.nan)
@@ -85,14 +99,14 @@ class EachCase:
             last_at=last_at[None],
             at_first=at_first[None],
             at_last=at_last[None],
-            saved=self._on_grid(run)[None],
+            saved=self._on_grid(run, problem)[None],
         )
 
     def _nothing(self, state: Floats) -> CaseRows:
         run = Run(np.array([self.problem.start]), state[None], Ending(Status.INTERRUPTED, self.problem.start))
-        return self._row(run, replace(self.problem, state=state))
+        return self._row(run, self._start(state, self.problem.parameters[: len(self.equations.runtime)]))
 
-    def _on_grid(self, run: Run) -> Floats:
+    def _on_grid(self, run: Run, problem: CauchyProblem) -> Floats:
         """States at the times of the grid, by cubic polynomials through the steps."""
         if self.grid is None:
             return np.zeros((0, run.states.shape[1]))
@@ -110,8 +124,11 @@ class EachCase:
         inputs = problem.inputs.values(times) if problem.rhs.inputs else np.zeros((len(times), 0))
         return np.hstack([states, times[:, None], inputs, np.tile(problem.parameters, (len(times), 1))])
 
+    def _run_rows(self, run: Run, problem: CauchyProblem) -> Floats:
+        return self._rows(run.times, run.states, problem)
+
     def _extremes(self, run: Run, problem: CauchyProblem) -> Extremes:
-        rows = self._rows(run.times, run.states, problem)
+        rows = self._run_rows(run, problem)
         values, slopes = self._values(rows), self._slopes(rows, run.times)
         extremes = [extreme(run.times, values, slopes, side) for side in (1.0, -1.0)]
         (high, high_at), (low, low_at) = extremes
@@ -133,8 +150,8 @@ class EachCase:
     def _slopes(self, rows: Floats, times: Floats) -> Floats:
         """Slopes of the outputs along the motion; those of sampled inputs by differences."""
         equations = self.equations
-        rates = row_values(equations.rate, equations.symbols, rows)
-        motion = _table(equations.rate, rates, len(rows))
+        rates = row_values(self._rate, equations.symbols, rows)
+        motion = _table(self._rate, rates, len(rows))
         inputs = rows[:, len(equations.names) + 1 :][:, : len(equations.forces.sampled)]
         moving = np.gradient(inputs, times, axis=0) if inputs.shape[1] and len(times) > 1 else np.zeros(inputs.shape)
         symbols = (*equations.symbols, *equations.rate_symbols)

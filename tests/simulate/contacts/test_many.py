@@ -1,0 +1,40 @@
+"""Sweeps and studies of mechanisms with contacts: each run has modes of its own."""
+
+import numpy as np
+
+import kinegraph as kg
+from kinegraph.simulate import Direction
+
+BALL = kg.parse(
+    "model ball; parameters e = 0.5; coordinates z = 1; gravity 0, 0, -9.81; "
+    "Ball | Sz(z) | m(1); contact floor | z >= 0 | restitution(e);"
+)
+
+
+def apex(height: float, restitution: float, bounces: int) -> float:
+    """How high a ball comes after some bounces."""
+    return height * restitution ** (2 * bounces)
+
+
+def test_a_sweep_is_what_its_runs_are():
+    over = {"e": np.array([0.2, 0.8]), "z": np.array([1.0, 2.0])}
+    many = kg.sweep(BALL, 0.9, over=over, native=False, grid=3, progress=False)
+    for row, (e, z) in enumerate(zip(*over.values(), strict=True)):
+        one = kg.simulate(
+            BALL, 0.9, method="dopri5", parameters={"e": e}, initial={"z": z}, native=False, grid=3, progress=False
+        )
+        np.testing.assert_array_equal(many["z"][row], one["z"])
+        assert [event.name for event in many.events[row]] == [event.name for event in one.events]
+
+
+def test_a_study_of_bounces():
+    events = [kg.Event("top", "z'", Direction.FALLING)]
+    study = kg.study(
+        BALL, 0.95, vary={"e": "uniform(0.6, 0.9)"}, cases=4, seed=3, events=events, native=False,
+        outcomes={"speed": "max(z')", "height": "at(top, z)", "lowest": "min(z)"}, trajectories=4,
+    )  # fmt: skip
+    for e, height, speed, lowest in zip(
+        *(study.values(name) for name in ("e", "height", "speed", "lowest")), strict=True
+    ):
+        assert abs(height - apex(1.0, e, 1)) < 1e-8
+        assert abs(speed - e * np.sqrt(2 * 9.81)) < 1e-8 and -1e-9 < lowest < 1e-9
