@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from kinegraph.derive.elements.points import Points
-from kinegraph.derive.tree.algebra import Vector, dot, minus, negative, plus, times, unit_vector, vector, zero_vector
+from kinegraph.derive.tree.algebra import Vector, dot, minus, negative, plus, times, vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.elements import Bumper, Capsule, ContactShape, Plane, Sphere, Torus, Triple, anchors_of
@@ -139,18 +139,3 @@ def power(depth: Scalar, exponent: Fraction) -> Scalar:
     """depth^exponent, of halves through the root."""
     whole = depth ** int(exponent)
     return whole if exponent.denominator == 1 else whole * (depth + _TINY).apply("sqrt")
-
-
-def material_velocity(points: Points, rate: Callable[[Scalar], Scalar], of: str | None, place: Vector) -> Vector:
-    """The velocity of the point of a body that is at this place: o' + sum e_k' (e_k . (place - o))."""
-    like = points.layout.tree.like
-    if of is None:
-        return zero_vector(like)
-    origin, frame = points.named(of), points.frame(of)
-    arm = minus(place, origin)
-    velocity = vector([rate(item) for item in origin])
-    for axis in range(3):
-        direction = points.turned_out(frame, unit_vector(like, axis))
-        turning = vector([rate(item) for item in direction])
-        velocity = plus(velocity, times(dot(direction, arm), turning))
-    return velocity

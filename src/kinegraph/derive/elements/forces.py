@@ -16,14 +16,15 @@ D is the power that moves the bare mechanism where its transforms or gravity dep
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from kinegraph.derive.elements.bumpers import Distances, Nearest, material_velocity, positive_part, power
+from kinegraph.derive.elements.bumpers import Distances
 from kinegraph.derive.elements.points import Points
 from kinegraph.derive.elements.stored_energy import integral
-from kinegraph.derive.tree.algebra import Vector, dot, minus, times, vector
+from kinegraph.derive.elements.touching import Touch, Touching
+from kinegraph.derive.elements.work import Storing, Work
+from kinegraph.derive.tree.algebra import Vector, dot, minus, vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import Layout
@@ -51,7 +52,6 @@ from kinegraph.model.elements import (
     Span,
     Spring,
     Target,
-    anchors_of,
     expressions,
 )
 from kinegraph.model.expression import Expression, names
@@ -59,23 +59,6 @@ from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.names import component
 
 _HALF = Fraction(1, 2)
-
-
-@dataclass(frozen=True)
-class Work:
-    """A force and what it works on; a target that is a rate acts through dbeta/dv instead of dgamma/dq."""
-
-    force: Scalar
-    target: Scalar
-    is_rate: bool = False
-
-
-@dataclass(frozen=True)
-class Storing:
-    """An energy and the force it gives, against the growth of its target: for laws better not differentiated."""
-
-    energy: Scalar
-    work: Work
 
 
 class ElementNames(Names):
@@ -95,14 +78,15 @@ class ElementNames(Names):
 
     def total_rate(self, gamma: Scalar) -> Scalar:
         """gamma' along the motion."""
-        return Scalar(self.builder, self._total(gamma.index))
+        return Scalar(self.builder, self.total_derivative(gamma.index))
 
     def explicit_rate(self, gamma: Scalar) -> Scalar:
         """The part of gamma' that is there at rest: the derivative by time at fixed q."""
         return Scalar(self.builder, self._explicit(gamma.index))
 
     @cached_property
-    def _total(self) -> ForwardDerivative:
+    def total_derivative(self) -> ForwardDerivative:
+        """The derivative by time along the motion."""
         return ForwardDerivative(self.builder, self._position_seeds | {self._time: self.builder.one})
 
     @cached_property
@@ -335,39 +319,17 @@ class Elements:
             self._add_stop(limit, self.names.scalar(limit.lower) - target)
 
     def _add_bumper(self, bumper: Bumper) -> None:
-        """k d^p max(0, 1 + c d') along the normal: k d^(p + 1)/(p + 1) is stored, the rest dissipated; friction."""
-        stiffness, damping = self.names.scalar(bumper.stiffness), self.names.scalar(bumper.damping)
-        exponent = self.names.scalar(bumper.exponent).value
-        assert exponent is not None  # validated
-        for place in self.touching(bumper):
-            target = -place.gap
-            depth = positive_part(target)
-            elastic = stiffness * power(depth, Fraction(exponent))
-            stored = elastic * depth * (1 / (Fraction(exponent) + 1))
-            self.storing.append(Storing(stored, Work(elastic, target)))
-            loss = damping * self.names.total_rate(target)
-            loss = elastic * (loss + 1).apply("select", loss, loss.number(-1))
-            if not damping.is_zero:
-                self.resisting.append(Work(loss, target))
-            if bumper.friction != ZERO:
-                self._add_sliding(bumper, place, elastic + loss)
+        for touch in self.touches(bumper):
+            self.storing.append(touch.storing)
+            self.resisting.extend(touch.resisting)
 
-    def touching(self, bumper: Bumper) -> Iterator[Nearest]:
-        """Where the shapes of a bumper are nearest."""
-        return Distances(self.names.points, self.names).nearest(bumper)
+    def touches(self, bumper: Bumper) -> Iterator[Touch]:
+        """Where the shapes of a bumper are nearest, and the forces there."""
+        return self._touching.touches(bumper, self.names.total_derivative)
 
-    def _add_sliding(self, bumper: Bumper, place: Nearest, pressing: Scalar) -> None:
-        """Friction against sliding, through the velocity of one surface along the other."""
-        points, rate = self.names.points, self.names.total_rate
-        bodies = [anchors_of(shape)[0].of for shape in bumper.shapes]
-        first, second = (material_velocity(points, rate, of, place.point) for of in bodies)
-        relative = minus(first, second)
-        sliding = minus(relative, times(dot(relative, place.normal), place.normal))
-        smooth = (dot(sliding, sliding) + self.names.scalar(bumper.slip) ** 2).apply("sqrt")
-        share = self.names.scalar(bumper.friction) * pressing / smooth
-        for along in sliding:
-            if not along.is_zero:
-                self.resisting.append(Work(share * along, along, is_rate=True))
+    @cached_property
+    def _touching(self) -> Touching:
+        return Touching(Distances(self.names.points, self.names), self._motion)
 
     def _add_stop(self, limit: Limit, depth: Scalar) -> None:
         """d max(0, k + c d') where d >= 0: k d^2/2 stored, the rest dissipated."""

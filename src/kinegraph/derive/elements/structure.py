@@ -44,7 +44,7 @@ def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> S
         case Spring() | Damper() | Friction() | Force() | Limit():
             return [elements.row(*elements.target(element.on))]
         case Bumper():
-            return [elements.row(-place.gap, is_rate=False) for place in elements.touching(element)]
+            return [elements.row(-touch.place.gap, is_rate=False) for touch in elements.touches(element)]
 
 
 def component_count(element: Element) -> int:

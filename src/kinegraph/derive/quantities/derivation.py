@@ -204,7 +204,7 @@ class Derivation:
     @cached_property
     def elements(self) -> Elements:
         """Springs, dampers, forces and what else acts beside gravity."""
-        return Elements(self.mechanism, self.bound, self.layout, self.at_rest)
+        return Elements(self.mechanism, self.bound, self.layout, self.motion(velocities=True))
 
     @cached_property
     def element_forces(self) -> list[Scalar]:

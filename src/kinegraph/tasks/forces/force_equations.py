@@ -106,7 +106,8 @@ def _sorted(
     absent = tuple(replace(one, value=ZERO) if one.name in inputs else one for one in mechanism.inputs)
     derivation = Derivation(replace(mechanism, inputs=absent), bound, plan)
     known = derivation.output(_TAU)
-    acting = Elements(replace(mechanism, elements=driven), bound, derivation.layout, derivation.at_rest)
+    motion = derivation.motion(velocities=True)
+    acting = Elements(replace(mechanism, elements=driven), bound, derivation.layout, motion)
     forces = [force.index for force in acting.forces()] if driven else [derivation.builder.zero] * derivation.size
     return _graph(derivation, names, inputs, _slopes(derivation, forces, inputs), known.nodes)
 
