@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 import kinegraph as kg
-from kinegraph.errors import ModelError
+from kinegraph.errors import DerivationError, ModelError
 from kinegraph.io import parse, write
 from kinegraph.model import Builder, Sz, capsule, inertia, plane, sphere
 from tests.mechanisms import Floats
@@ -180,6 +180,35 @@ def test_the_structure_matrix_is_the_gradient_of_the_depth() -> None:
     m = mechanism("plane-capsule")
     q, _ = state(4)
     assert np.asarray(kg.compile(m, "structure:touch")(q)).shape == (2, 12)
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_contact_is_what_the_bodies_feel(shapes: str) -> None:
+    """The mass of the first body times its acceleration is the sum of the forces, and their power what is lost."""
+    found = kernel(shapes, "contact:touch,effort:touch,qdd")
+    q, v = state(7)
+    values = found(q, v, np.zeros(12))
+    forces = np.atleast_2d(values["contact:touch"])[:, 1:4]
+    np.testing.assert_allclose(2 * values["qdd"][:3], forces.sum(axis=0), rtol=1e-10)
+    np.testing.assert_allclose(3 * values["qdd"][3:6], -forces.sum(axis=0), rtol=1e-10)
+    pressing = -np.atleast_1d(values["effort:touch"])
+    np.testing.assert_array_less(pressing, np.linalg.norm(forces, axis=1) + 1e-9)
+    np.testing.assert_array_less(np.linalg.norm(forces, axis=1), np.hypot(1, 0.4) * pressing + 1e-9)
+
+
+def test_a_shape_that_time_moves_on_its_body_presses_with_its_own_speed() -> None:
+    m = parse("""coordinates z = 1; gravity 0, 0, 0; A | Sz(z) | m(1);
+        bumper b | sphere(A(0, 0, 0.1*t), 0.5), plane((0, 0, 1), (0, 0, 1)),
+            stiffness(100), exponent(1), damping(2);""")
+    found = kg.compile(m, "qdd,power")(q=[1.0], v=[0.0], t=1.0, tau=[0.0])
+    assert found["qdd"][0] == pytest.approx(100 * 0.4 * (1 - 2 * 0.1))
+    assert found["power"][1] == pytest.approx(-100 * 0.4 * 0.8 * 0.1)
+
+
+def test_contact_of_what_is_no_bumper_is_named() -> None:
+    m = parse("coordinates z; A | Sz(z) | m(1); spring s | on(z), stiffness(1);")
+    with pytest.raises(DerivationError, match="s is no bumper"):
+        kg.derive(m, "contact:s")
 
 
 def test_the_builder_writes_the_same() -> None:

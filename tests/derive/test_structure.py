@@ -57,6 +57,16 @@ def test_every_kind_of_element_has_one(kind: str, seed: int) -> None:
         np.testing.assert_allclose(sign * row, _values(unit, ["forces"], seed)["forces"], rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("kind", sorted(_MAKERS))
+@pytest.mark.parametrize("seed", range(3))
+def test_forces_are_the_structure_matrix_times_the_effort(kind: str, seed: int) -> None:
+    mechanism = random_loaded_tree(seed, bodies=3, count=1, kinds=(kind,))
+    name = mechanism.elements[0].name
+    found = _values(mechanism, ["forces", f"structure:{name}", f"effort:{name}"], seed)
+    expected = found[f"structure:{name}"].T @ np.atleast_1d(found[f"effort:{name}"])
+    np.testing.assert_allclose(found["forces"], expected, rtol=1e-9, atol=1e-9)
+
+
 def test_dampers_and_springs_on_one_target_have_the_same_matrix() -> None:
     """d beta/dq' = d gamma/dq where beta is the rate of gamma."""
     text = """coordinates q1, q2; A | Rz(q1) | Sx(1), m(1); B~A | Sx(2), Rz(q2) | Sx(1), m(1);

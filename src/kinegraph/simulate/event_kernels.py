@@ -5,43 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kinegraph.compiler.compile import derive
-from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative, below
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import TIME, Expression
-from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.formula import formula
+from kinegraph.simulate.state_names import StateNames
 from kinegraph.solve.problem.events import Action, Direction, Event, EventSet
 from kinegraph.solve.problem.problem import Function
-
-
-class PointNames(Names):
-    """Names of the state, and coordinates of output points: `tip.z`."""
-
-    def __init__(self, builder: Builder, equations: Equations) -> None:
-        super().__init__(builder, equations.mechanism, equations.bound)
-        self._equations = equations
-        self._points: dict[str, tuple[int, ...]] = {}
-
-    def __getitem__(self, name: str) -> Scalar:
-        point, dot, axis = name.partition(".")
-        if not dot:
-            return super().__getitem__(name)
-        known = [one.name for one in self._equations.mechanism.points]
-        if point not in known:
-            raise SolveError(f"{name}: there is no output point {point!r}\n  {did_you_mean(point, known)}")
-        if axis not in ("x", "y", "z"):
-            raise SolveError(f"{name}: a point has the coordinates x, y and z, no {axis!r}")
-        if point not in self._points:
-            graph = derive(self._equations.mechanism, f"pose:{point}", parameters=self._equations.bound)
-            self._points[point] = moved(graph.outputs, transfer(graph, self.builder))[0].nodes
-        return Scalar(self.builder, self._points[point][4 * "xyz".index(axis) + 3])
 
 
 @dataclass(frozen=True)
@@ -96,8 +70,8 @@ def read(event: Event) -> Event:
 def _conditions(equations: Equations, events: Sequence[Event]) -> tuple[Graph, tuple[bool, ...]]:
     """The conditions in q, v and t, and which events act on one that does not depend on velocities."""
     builder = Builder()
-    names = PointNames(builder, equations)
-    nodes = tuple(names.scalar(_expression(event.condition)).index for event in events)
+    names = StateNames(builder, equations)
+    nodes = tuple(one.index for one in names.read([_expression(event.condition) for event in events]))
     boundaries = []
     for event, node in zip(events, nodes, strict=True):
         symbols = (builder.nodes[index] for index in below(builder, node))
@@ -119,7 +93,7 @@ def slopes_along(equations: Equations, conditions: Graph) -> Graph:
 def new_states(equations: Equations, events: Sequence[Event]) -> Graph:
     """The states events lead to, in q and v (and balances), a row for each event."""
     builder = Builder()
-    names = PointNames(builder, equations)
+    names = StateNames(builder, equations)
     symbols = equations.velocity_symbols
     known = [symbol.name for symbol in symbols]
     rows: list[int] = []

@@ -1,6 +1,7 @@
 """Formulas a user types for inputs, events and initial values: the model language, with velocities and points.
 
-`q1'` is a velocity and `tip.z` a coordinate of an output point. Nothing is ever executed.
+`q1'` is a velocity, `tip.z` a coordinate of an output point and `forces[2]`, `reaction:pin[0]` an entry of a quantity.
+Nothing is ever executed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _PRIMED = re.compile(r"([^\W\d_][\w$]*)'")
 _POINT = re.compile(r"([^\W\d_][\w$]*)\.([xyz])\b")
 _LONGEST = 10_000
 
+#: An entry of a quantity: `forces[2]`, `pose:hand[0,3]`.
+ENTRY = re.compile(r"([^\W\d_][\w$]*(?::[\w$]+)?)\[([\d,\s]+)\]")
+_ENTRY = "entry$"
+
 
 def formula(given: Scalar) -> Expression:
     """The expression a user means: text is read, numbers and expressions are taken as they are."""
@@ -30,7 +35,8 @@ def formula(given: Scalar) -> Expression:
         return expression(given)
     if len(given) > _LONGEST:
         raise SolveError(f"a formula of {len(given)} characters is too long; the limit is {_LONGEST}")
-    spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", given))
+    spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
+    spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", spelled))
     try:
         read = ExpressionReader("", Places()).transform(_grammar().parse(spelled))
     except (UnexpectedInput, VisitError):
@@ -45,11 +51,11 @@ def _grammar() -> Lark:
 
 
 def _respelled(root: Expression) -> Expression:
-    """The expression with primes and points in its names again."""
+    """The expression with primes, points and entries in its names again."""
     done: list[Expression] = []
     for node in postorder(root):
         if isinstance(node, Name):
-            done.append(Name(node.text.replace(_PRIME, "'").replace(_DOT, ".")))
+            done.append(Name(_respelled_name(node.text)))
         elif isinstance(node, Operation | Call):
             parts = tuple(done[-len(node.parts) :])
             del done[-len(node.parts) :]
@@ -57,3 +63,9 @@ def _respelled(root: Expression) -> Expression:
         else:
             done.append(node)
     return done[0]
+
+
+def _respelled_name(text: str) -> str:
+    if text.startswith(_ENTRY):
+        return bytes.fromhex(text.removeprefix(_ENTRY)).decode()
+    return text.replace(_PRIME, "'").replace(_DOT, ".")

@@ -157,10 +157,10 @@ class Elements:
         for stored in self.storing:
             supplied = supplied + stored.work.force * self._explicit(stored.work)
         for work in self.resisting:
-            dissipated = dissipated + work.force * self._rate(work)
+            dissipated = dissipated + work.force * self.rate(work)
             supplied = supplied + work.force * self._explicit(work)
         for work in self.driving:
-            supplied = supplied + work.force * (self._rate(work) - self._explicit(work))
+            supplied = supplied + work.force * (self.rate(work) - self._explicit(work))
         for moment in self.moments:
             for name, item in zip(self.mechanism.layout.velocities, moment, strict=True):
                 supplied = supplied + item * self.names[name]
@@ -170,14 +170,15 @@ class Elements:
     def _zero(self) -> Scalar:
         return self.names.number(0)
 
-    def _rate(self, work: Work) -> Scalar:
+    def rate(self, work: Work) -> Scalar:
+        """The rate of what a force works on."""
         return work.target if work.is_rate else self.names.total_rate(work.target)
 
     def _explicit(self, work: Work) -> Scalar:
         if not work.is_rate:
             return self.names.explicit_rate(work.target)
         at_rest = {Symbol(Kind.VELOCITY, name): self.builder.zero for name in self.mechanism.layout.velocities}
-        return self._replaced([work.target.index], at_rest)[0]
+        return self.replaced([work.target.index], at_rest)[0]
 
     def _weighted_rows(self, works: Sequence[Work]) -> list[Scalar]:
         """sum f dgamma/dq - dV/dq, with q along the velocities, and sum f dbeta/dv."""
@@ -191,7 +192,7 @@ class Elements:
                 position_work = position_work + part
         by_position = self._gradient(position_work, Kind.COORDINATE, self.mechanism.layout.positions)
         by_velocity = self._gradient(rate_work, Kind.VELOCITY, self.mechanism.layout.velocities)
-        replaced = self._replaced([*by_position, *by_velocity], weights)
+        replaced = self.replaced([*by_position, *by_velocity], weights)
         split = len(by_position)
         along = velocity_forces(self.mechanism, self.builder, replaced[:split])
         return [left + right for left, right in zip(along, replaced[split:], strict=True)]
@@ -207,7 +208,7 @@ class Elements:
     def _gradient(self, root: Scalar, kind: Kind, symbols: Sequence[str]) -> list[int]:
         return gradient(self.builder, root.index, [self.builder.symbol(kind, name) for name in symbols])
 
-    def _replaced(self, nodes: Sequence[int], values: Mapping[Symbol, int]) -> list[Scalar]:
+    def replaced(self, nodes: Sequence[int], values: Mapping[Symbol, int]) -> list[Scalar]:
         """The nodes with symbols replaced."""
         builder = self.builder
 
@@ -266,7 +267,7 @@ class Elements:
         if stored is not None:
             self.potentials.append(stored)
         else:
-            self.driving.append(Work(-self._law(spring, stretch, STRETCH.text), target))
+            self.driving.append(Work(-self.law(spring, stretch, STRETCH.text), target))
 
     def _stored(self, spring: Spring, stretch: Scalar) -> Scalar | None:
         if isinstance(spring.law, Linear):
@@ -275,7 +276,8 @@ class Elements:
             return self.names.scalar(spring.law.energy, {STRETCH.text: stretch})
         return integral(self.names, spring.law.force, STRETCH.text, stretch)
 
-    def _law(self, element: Spring | Damper, argument: Scalar, local: str) -> Scalar:
+    def law(self, element: Spring | Damper, argument: Scalar, local: str) -> Scalar:
+        """The force of a law against the growth of its argument, called `local` in it."""
         law = element.law
         assert not isinstance(law, EnergyLaw)  # these are always stored
         if isinstance(law, Linear):
@@ -284,15 +286,19 @@ class Elements:
 
     def _add_damper(self, damper: Damper) -> None:
         target, is_rate = self.target(damper.on)
-        rate = self._rate(Work(self._zero, target, is_rate))
-        self.resisting.append(Work(self._law(damper, rate, RATE.text), target, is_rate))
+        rate = self.rate(Work(self._zero, target, is_rate))
+        self.resisting.append(Work(self.law(damper, rate, RATE.text), target, is_rate))
 
     def _add_friction(self, friction: Friction) -> None:
         target, is_rate = self.target(friction.on)
-        rate = self._rate(Work(self._zero, target, is_rate))
+        rate = self.rate(Work(self._zero, target, is_rate))
+        self.resisting.append(Work(self.rubbing(friction, rate), target, is_rate))
+
+    def rubbing(self, friction: Friction, rate: Scalar) -> Scalar:
+        """Dry and viscous friction at a rate."""
         scalar = self.names.scalar
         dry = scalar(friction.coulomb) * (rate / scalar(friction.width)).apply("tanh")
-        self.resisting.append(Work(dry + scalar(friction.viscous) * rate, target, is_rate))
+        return dry + scalar(friction.viscous) * rate
 
     def _add_point_force(self, force: PointForce) -> None:
         points = self.names.points
@@ -312,11 +318,26 @@ class Elements:
         return vector([self.names.scalar(item) for item in components])
 
     def _add_limit(self, limit: Limit) -> None:
+        stiffness = self.names.scalar(limit.stiffness)
+        for depth, _ in self.depths(limit):
+            self.potentials.append(_HALF * (stiffness * depth.apply("select", depth**2, self._zero)))
+            if not self.names.scalar(limit.damping).is_zero:
+                self.resisting.append(Work(self.stop_loss(limit, depth), depth))
+
+    def depths(self, limit: Limit) -> Iterator[tuple[Scalar, int]]:
+        """How deep each bound is passed, and whether that grows or shrinks with what is limited."""
         target, _ = self.target(limit.on)
         if limit.upper is not None:
-            self._add_stop(limit, target - self.names.scalar(limit.upper))
+            yield target - self.names.scalar(limit.upper), 1
         if limit.lower is not None:
-            self._add_stop(limit, self.names.scalar(limit.lower) - target)
+            yield self.names.scalar(limit.lower) - target, -1
+
+    def stop_loss(self, limit: Limit, depth: Scalar) -> Scalar:
+        """What damping adds to k d where d >= 0: in all d max(0, k + c d')."""
+        stiffness, damping = self.names.scalar(limit.stiffness), self.names.scalar(limit.damping)
+        loss = damping * self.names.total_rate(depth)
+        loss = (loss + stiffness).apply("select", loss, -stiffness)
+        return depth.apply("select", depth * loss, self._zero)
 
     def _add_bumper(self, bumper: Bumper) -> None:
         for touch in self.touches(bumper):
@@ -330,16 +351,6 @@ class Elements:
     @cached_property
     def _touching(self) -> Touching:
         return Touching(Distances(self.names.points, self.names), self._motion)
-
-    def _add_stop(self, limit: Limit, depth: Scalar) -> None:
-        """d max(0, k + c d') where d >= 0: k d^2/2 stored, the rest dissipated."""
-        stiffness, damping = self.names.scalar(limit.stiffness), self.names.scalar(limit.damping)
-        self.potentials.append(_HALF * (stiffness * depth.apply("select", depth**2, self._zero)))
-        if damping.is_zero:
-            return
-        loss = damping * self.names.total_rate(depth)
-        loss = (loss + stiffness).apply("select", loss, -stiffness)
-        self.resisting.append(Work(depth.apply("select", depth * loss, self._zero), depth))
 
 
 def is_steered(spring: Spring, mechanism: Mechanism) -> bool:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from kinegraph.derive.elements.bumpers import Distances, Nearest, positive_part, power
 from kinegraph.derive.elements.work import Storing, Work
 from kinegraph.derive.tree import kinematics
-from kinegraph.derive.tree.algebra import Vector, cross, dot, minus, plus, times, vector, zero_vector
+from kinegraph.derive.tree.algebra import Vector, cross, dot, minus, plus, times, zero_vector
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Kind

@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
@@ -23,8 +22,7 @@ from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm, row_values
-from kinegraph.simulate.event_kernels import PointNames
-from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA, POTENTIAL
+from kinegraph.simulate.state_names import StateNames
 from kinegraph.solve.problem.problem import Floats, RightHandSide
 
 #: Functions whose value or derivative depends on the side of a surface.
@@ -158,23 +156,12 @@ class VariationalForm(VelocityForm):
         return float(before[np.argmax(jumps), len(self.names)]) if jumps.any() else None
 
 
-class ResultNames(PointNames):
+class ResultNames(StateNames):
     """Names of the state, output points, energies, and momenta about the origin, as columns of a run have them."""
 
     def __init__(self, builder: Builder, form: VariationalForm) -> None:
         super().__init__(builder, form)
         self.replace({name: Node(builder, builder.symbol(Kind.INPUT, name)) for name in form.integrands})
-
-    def __getitem__(self, name: str) -> Node:
-        words = (KINETIC, POTENTIAL, ENERGY, *MOMENTA)
-        if name not in words or name in self._kinds or name in self._formulas or name in self._scalars:
-            return super().__getitem__(name)
-        graph = derive(self._equations.mechanism, ["energy", "momentum"], parameters=self._equations.bound)
-        energy, momentum = moved(graph.outputs, transfer(graph, self.builder))
-        kinetic, potential = (Node(self.builder, node) for node in energy.nodes)
-        found = {KINETIC: kinetic, POTENTIAL: potential, ENERGY: kinetic + potential}
-        found |= {word: Node(self.builder, node) for word, node in zip(MOMENTA, momentum.nodes, strict=True)}
-        return found[name]
 
 
 def _conditions(graph: Graph) -> Graph | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kinegraph.derive.elements.efforts import efforts
 from kinegraph.derive.elements.structure import structure_matrix
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
-from kinegraph.model.elements import Element
+from kinegraph.model.elements import Bumper, Element
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 
@@ -31,6 +32,22 @@ def structure(derivation: Derivation, quantity: Quantity) -> Square:
     """The structure matrix of one element."""
     element = named_element(quantity, derivation.mechanism)
     return structure_matrix(derivation.elements, element, derivation.at_rest)
+
+
+def effort(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """What one element acts with."""
+    return efforts(derivation.elements, named_element(quantity, derivation.mechanism))
+
+
+def contact(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
+    """Gap, force and point of every place of a bumper."""
+    element = named_element(quantity, derivation.mechanism)
+    if not isinstance(element, Bumper):
+        bumpers = [one.name for one in derivation.mechanism.elements if isinstance(one, Bumper)]
+        remedy = did_you_mean(quantity.of, bumpers) or f"{derivation.mechanism.name} has no bumpers"
+        raise DerivationError(f"{quantity}: {quantity.of} is no bumper\n  {remedy}")
+    touches = derivation.elements.touches(element)
+    return [[touch.place.gap, *touch.force, *touch.place.point] for touch in touches]
 
 
 def named_element(quantity: Quantity, mechanism: Mechanism) -> Element:

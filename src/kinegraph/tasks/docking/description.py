@@ -1,0 +1,203 @@
+"""What a docking is a docking of: three bodies, the latches between two of them, the legs, and what is too much."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from kinegraph.errors import SolveError
+from kinegraph.model.elements import Anchor, Bumper, Damper, Span, Spring, anchors_of
+from kinegraph.model.expression import Name
+from kinegraph.model.mechanism import Mechanism, Point
+from kinegraph.model.names import did_you_mean
+
+_LATCH = re.compile(r"R(\d+)")
+
+
+@dataclass(frozen=True)
+class Latch:
+    """A point of the ring and its counterpart on the target; it engages where both are near and slow.
+
+    ring, target: output points of the model. distance [m], speed [m/s]: below these it engages.
+    """
+
+    ring: str
+    target: str
+    distance: float = 0.015
+    speed: float = 0.05
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A leg of the ring, as formulas of the state.
+
+    load: the force along it, positive where it pushes. along: the direction from chaser to ring, in fixed axes.
+    """
+
+    name: str
+    length: str
+    rate: str
+    load: str
+    along: tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What ends a docking. Ours, but for the tension of soft capture, which one secondary source gives.
+
+    shortest, longest [m]: of a leg. leg [N]: the force along it. interface [N]: between the rings.
+    away [m]: rings that far apart have bounced off.
+    """
+
+    shortest: float = 0.3
+    longest: float = 0.85
+    leg: float = 2000.0
+    interface: float = 3900.0
+    away: float = 0.35
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What happens after capture, and when.
+
+    settle [s]: from capture until the ring is drawn in. begin, time: the parameters of the model that say when that
+    begins and how long it takes. draw [s]: how long one waits for it. still [m/s], even [m]: where no leg is faster and
+    no two lengths differ by more, the hard joint closes. after [s]: for how long the joined spacecraft are followed.
+    """
+
+    settle: float = 25.0
+    begin: str = "begin"
+    time: str = "time"
+    draw: float = 60.0
+    still: float = 1e-3
+    even: float = 5e-3
+    after: float = 2.0
+
+
+@dataclass(frozen=True)
+class Docking:
+    """Two spacecraft that dock: the bodies by name, latches and legs as the model has them."""
+
+    mechanism: Mechanism
+    latches: tuple[Latch, ...]
+    legs: tuple[Leg, ...]
+    chaser: str = "Chaser"
+    ring: str = "Ring"
+    target: str = "Target"
+    limits: Limits = field(default_factory=Limits)
+    schedule: Schedule = field(default_factory=Schedule)
+
+    @property
+    def guides(self) -> tuple[Bumper, ...]:
+        """The bumpers between ring and target."""
+        sides = {self.ring, self.target}
+        return tuple(
+            one
+            for one in self.mechanism.elements
+            if isinstance(one, Bumper) and {body_of(self.mechanism, anchors_of(s)[0]) for s in one.shapes} == sides
+        )
+
+
+def docking_of(
+    mechanism: Mechanism,
+    *,
+    chaser: str = "Chaser",
+    ring: str = "Ring",
+    target: str = "Target",
+    distance: float = Latch.distance,
+    speed: float = Latch.speed,
+    limits: Limits | None = None,
+    schedule: Schedule | None = None,
+) -> Docking:
+    """The docking a model describes.
+
+    Latches are the output points R1, R2, ... on the ring with T1, T2, ... on the target. Legs are the springs between
+    chaser and ring, with the dampers between the same points, or the legs of a platform.
+    """
+    bodies = [body.name for body in mechanism.bodies]
+    for name in (chaser, ring, target):
+        if name not in bodies:
+            raise SolveError(f"docking: {mechanism.name} has no body {name!r}\n  {did_you_mean(name, bodies)}")
+    mechanism = _with_ends(mechanism, chaser, ring)
+    latches = tuple(Latch(*pair, distance, speed) for pair in _latch_points(mechanism, ring, target))
+    if not latches:
+        raise SolveError(
+            f"docking: {mechanism.name} has no latches\n  write output points R1, R2, ... on {ring} and T1, T2, ... "
+            f"on {target}"
+        )
+    legs = tuple(_legs(mechanism, chaser, ring))
+    if not legs:
+        raise SolveError(f"docking: {mechanism.name} has no legs: springs between points of {chaser} and of {ring}")
+    return Docking(mechanism, latches, legs, chaser, ring, target, limits or Limits(), schedule or Schedule())
+
+
+def body_of(mechanism: Mechanism, anchor: Anchor) -> str | None:
+    """The body an anchor lies on, directly or through an output point."""
+    for point in mechanism.points:
+        if point.name == anchor.of and all(body.name != anchor.of for body in mechanism.bodies):
+            return point.body
+    return anchor.of
+
+
+def _latch_points(mechanism: Mechanism, ring: str, target: str) -> Iterator[tuple[str, str]]:
+    bodies = {point.name: point.body for point in mechanism.points}
+    for name, body in bodies.items():
+        counterpart = "T" + name[1:]
+        if _LATCH.fullmatch(name) and body == ring and bodies.get(counterpart) == target:
+            yield name, counterpart
+
+
+def _spans(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Spring]:
+    for one in mechanism.elements:
+        if isinstance(one, Spring) and isinstance(one.on, Span):
+            sides = {body_of(mechanism, one.on.first), body_of(mechanism, one.on.second)}
+            if sides == {chaser, ring}:
+                yield one
+
+
+def _with_ends(mechanism: Mechanism, chaser: str, ring: str) -> Mechanism:
+    """The mechanism with an output point at both ends of every leg, so that formulas can name them."""
+    named = {point.name for point in mechanism.points}
+    points, elements = list(mechanism.points), list(mechanism.elements)
+    for spring in list(_spans(mechanism, chaser, ring)):
+        assert isinstance(spring.on, Span)
+        ends = [Anchor(one.of) if one.of in named else None for one in (spring.on.first, spring.on.second)]
+        new = Span(*(
+            known or _added(points, anchor, f"{spring.name}${side}")
+            for known, anchor, side in zip(ends, (spring.on.first, spring.on.second), "01", strict=True)
+        ))  # fmt: skip
+        elements = [replace(one, on=new) if _works_on(one, spring.on) else one for one in elements]
+    return replace(mechanism, points=tuple(points), elements=tuple(elements))
+
+
+def _works_on(element: object, span: Span) -> bool:
+    return isinstance(element, Spring | Damper) and element.on == span
+
+
+def _added(points: list[Point], anchor: Anchor, name: str) -> Anchor:
+    points.append(Point(name, anchor.of, anchor.position))
+    return Anchor(name)
+
+
+def _legs(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Leg]:
+    for spring in _spans(mechanism, chaser, ring):
+        assert isinstance(spring.on, Span)
+        here, there = spring.on.first.of, spring.on.second.of
+        square = "+".join(f"({here}.{axis}-{there}.{axis})^2" for axis in "xyz")
+        growing = "+".join(f"({here}.{axis}-{there}.{axis})*({here}.{axis}'-{there}.{axis}')" for axis in "xyz")
+        length = f"sqrt({square})"
+        sign = "" if body_of(mechanism, spring.on.second) == ring else "-"
+        x, y, z = (f"{sign}({there}.{axis}-{here}.{axis})/{length}" for axis in "xyz")
+        yield Leg(spring.name, length, f"({growing})/{length}", _load(mechanism, spring.on), (x, y, z))
+    for body in mechanism.bodies:
+        drive = f"{body.name.removesuffix('_lower')}_l"
+        if body.name.endswith("_lower") and body.base == chaser and drive in mechanism.layout.positions:
+            x, y, z = (f"pose:{body.name}[{row},2]" for row in range(3))
+            yield Leg(drive.removesuffix("_l"), drive, f"{drive}'", _load(mechanism, Name(drive)), (x, y, z))
+
+
+def _load(mechanism: Mechanism, target: object) -> str:
+    """The force along a leg: of all springs and dampers on it."""
+    acting = [one.name for one in mechanism.elements if isinstance(one, Spring | Damper) and one.on == target]
+    return "+".join(f"effort:{name}[0]" for name in acting) or "0"

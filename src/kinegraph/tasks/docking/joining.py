@@ -1,0 +1,56 @@
+"""How bodies are joined while they move: an impulse that takes away their velocity against each other, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.solve.problem.problem import Floats
+from kinegraph.tasks.docking.modes import ModeEquations
+
+
+@dataclass(frozen=True)
+class Joining:
+    """A joint that closed: when, the impulse between the bodies, the energy that went into the latch.
+
+    impulse: force and moment impulse on the target, along the axes of the first body, at the joint [N s, N m s].
+    misalignment [m, rad]: how far the bodies stood from each other, and turned.
+    """
+
+    joint: str
+    time: float
+    impulse: Floats
+    lost: float
+    pose: tuple[float, ...]
+
+    @property
+    def shift(self) -> float:
+        """The lateral distance of the two frames [m]."""
+        return float(np.hypot(self.pose[0], self.pose[1]))
+
+    @property
+    def tilt(self) -> float:
+        """The angle between the axes of the two frames, roll included [rad]."""
+        return float(np.linalg.norm(self.pose[3:]))
+
+
+def joined(
+    mode: ModeEquations, time: float, q: Floats, v: Floats, known: Mapping[str, float]
+) -> tuple[Floats, Floats, float]:
+    """Velocities after the joints of a mode have closed, the impulses in all rows, and the energy lost.
+
+    M (v+ - v) = J^T p with J v+ = 0: what is lost is the energy of the velocities that J sees. Rows that other rows
+    contain get the least impulses.
+    """
+    rows = np.atleast_2d(mode.quantity("constraint_jacobian", q, v, time, known))
+    inertia = mode.quantity("H", q, v, time, known)
+    opening = rows @ v
+    moved = np.linalg.solve(inertia, rows.T)
+    compliance = rows @ moved
+    scale = 1 / np.sqrt(np.diag(compliance))
+    impulses = -scale * (np.linalg.pinv(scale[:, None] * compliance * scale, rcond=1e-10) @ (scale * opening))
+    after = v + moved @ impulses
+    lost = 0.5 * (v @ inertia @ v - after @ inertia @ after)
+    return after, impulses, float(lost)
