@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.elements.work import Work
 from kinegraph.graph.differentiate import ForwardDerivative
-from kinegraph.graph.node import Kind
+from kinegraph.graph.node import Kind, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.elements import (
     RATE,
@@ -49,10 +49,11 @@ def _spring(elements: Elements, spring: Spring) -> Scalar:
     if not isinstance(spring.law, EnergyLaw):
         return elements.law(spring, stretch, STRETCH.text)
     builder = elements.builder
-    free = Scalar(builder, builder.symbol(Kind.INPUT, f"element:{spring.name}"))
+    symbol = Symbol(Kind.INPUT, f"element:{spring.name}")
+    free = Scalar(builder, builder.symbol(symbol.kind, symbol.name))
     energy = elements.names.scalar(spring.law.energy, {STRETCH.text: free})
     slope = ForwardDerivative(builder, {free.index: builder.one})(energy.index)
-    return elements.replaced([slope], {builder.nodes[free.index]: stretch.index})[0]
+    return elements.replaced([slope], {symbol: stretch.index})[0]
 
 
 def _resistance(elements: Elements, element: Damper | Friction) -> Scalar:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from kinegraph.errors import SolveError
-from kinegraph.model.elements import Anchor, Bumper, Damper, Span, Spring, anchors_of
+from kinegraph.model.elements import Anchor, Bumper, Damper, Element, Span, Spring, anchors_of
 from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import Mechanism, Point
 from kinegraph.model.names import did_you_mean
@@ -167,12 +167,12 @@ def _with_ends(mechanism: Mechanism, chaser: str, ring: str) -> Mechanism:
             known or _added(points, anchor, f"{spring.name}${side}")
             for known, anchor, side in zip(ends, (spring.on.first, spring.on.second), "01", strict=True)
         ))  # fmt: skip
-        elements = [replace(one, on=new) if _works_on(one, spring.on) else one for one in elements]
+        elements = [_moved(one, spring.on, new) for one in elements]
     return replace(mechanism, points=tuple(points), elements=tuple(elements))
 
 
-def _works_on(element: object, span: Span) -> bool:
-    return isinstance(element, Spring | Damper) and element.on == span
+def _moved(element: Element, old: Span, new: Span) -> Element:
+    return replace(element, on=new) if isinstance(element, Spring | Damper) and element.on == old else element
 
 
 def _added(points: list[Point], anchor: Anchor, name: str) -> Anchor:

@@ -49,7 +49,8 @@ def joined(
     opening = rows @ v
     moved = np.linalg.solve(inertia, rows.T)
     compliance = rows @ moved
-    scale = 1 / np.sqrt(np.diag(compliance))
+    seen = np.diag(compliance)
+    scale = np.divide(1, np.sqrt(seen), out=np.zeros_like(seen), where=seen > 0)
     impulses = -scale * (np.linalg.pinv(scale[:, None] * compliance * scale, rcond=1e-10) @ (scale * opening))
     after = v + moved @ impulses
     lost = 0.5 * (v @ inertia @ v - after @ inertia @ after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -18,14 +18,14 @@ from kinegraph.model.builder import Rx, Ry, Rz, Sx, Sy, Sz
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Frame, Joint, Loop
 from kinegraph.model.expression import Name, Scalar
-from kinegraph.model.mechanism import ZERO, Mechanism, Parameter
+from kinegraph.model.mechanism import ZERO, Mechanism, Parameter, Transform
 from kinegraph.simulate.equations import VelocityForm, row_values
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.state_names import StateNames
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.tasks.docking.description import Docking
 
-_TURNS = (Sx, Sy, Sz, Rz, Ry, Rx)
+_TURNS: tuple[Callable[[Scalar], Transform], ...] = (Sx, Sy, Sz, Rz, Ry, Rx)
 
 
 class Mode(Enum):
@@ -34,10 +34,6 @@ class Mode(Enum):
     FREE = "free"
     CAPTURED = "captured"
     HARD = "hard"
-
-
-#: The joint that each mode adds to the one before.
-_JOINTS = {Mode.CAPTURED: "captured", Mode.HARD: "hard"}
 
 
 @dataclass(frozen=True)

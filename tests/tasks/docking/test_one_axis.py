@@ -1,0 +1,117 @@
+"""A docking on one line, from contact to the hard joint, beside what momentum and energy say of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import SolveError
+from kinegraph.tasks.docking.description import Docking, Limits, Schedule, docking_of
+from kinegraph.tasks.docking.result import DockingRun, Outcome
+from kinegraph.tasks.docking.run import dock
+from tests.tasks.docking.one_axis import TEXT, mechanism
+
+COMMON = 0.1 * 810 / 3310  # the velocity of the centre of mass
+
+
+def described(**limits: float) -> Docking:
+    allowed = Limits(**{"shortest": 0.2, "longest": 0.9, **limits})
+    return docking_of(mechanism(), limits=allowed, schedule=Schedule(settle=8, draw=20, even=1, after=0.5))
+
+
+@cache
+def whole() -> DockingRun:
+    return dock(described(), 5, native=False, interval=0.02)
+
+
+def test_all_phases_are_gone_through() -> None:
+    run = whole()
+    assert run.outcome is Outcome.DOCKED
+    assert [phase.name for phase in run.phases] == ["contact", "damping", "drawing in", "joined"]
+    assert len(run.touches) == 1 and run.touches[0] == pytest.approx(0.8, abs=1e-9)  # 0.08 m at 0.1 m/s
+    assert run.captured == run.latches["R1"] and 0.9 > run.captured > 0.8
+
+
+def test_momentum_and_the_balance_of_energy_are_kept() -> None:
+    run = whole()
+    assert run.momentum < 1e-13
+    assert run.energy < 1e-8
+
+
+def test_capture_takes_the_energy_of_the_relative_motion_and_no_more() -> None:
+    """Ring and target at u against each other: m u is the impulse, m u^2/2 the loss, m the reduced mass."""
+    run = whole()
+    capture = run.joinings[0]
+    before = run.phases[0].columns
+    mass, relative = 1 / (1 / 10 + 1 / 2500), before["zr'"][-1] - before["zt'"][-1]
+    assert abs(capture.impulse[2]) == pytest.approx(mass * abs(relative), rel=1e-9)
+    assert capture.lost == pytest.approx(mass * relative**2 / 2, rel=1e-9)
+
+
+def test_ring_and_target_stay_where_they_were_joined() -> None:
+    run = whole()
+    for phase in run.phases[1:]:
+        apart = phase.columns["zt"] - phase.columns["zr"]
+        assert np.ptp(apart) < 1e-13
+        assert np.abs(phase.columns["zt'"] - phase.columns["zr'"]).max() < 1e-13
+
+
+def test_the_ring_is_drawn_in_and_all_move_as_one() -> None:
+    run = whole()
+    last = run.phases[-1].columns
+    assert last["zr"][-1] - last["zc"][-1] == pytest.approx(0.4, abs=2e-3)
+    for name in ("zc'", "zr'", "zt'"):
+        np.testing.assert_allclose(last[name], COMMON, rtol=1e-12)
+
+
+def test_the_load_between_the_rings_accelerates_the_target() -> None:
+    run = whole()
+    damping = run.phases[1]
+    slope = np.gradient(damping.columns["zt'"], damping.times, edge_order=2)
+    np.testing.assert_allclose(damping.columns["interface"][5:-5], 2500 * np.abs(slope)[5:-5], rtol=2e-3, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("limits", "closing", "outcome"),
+    [
+        ({}, 0.1, Outcome.CAPTURED),
+        ({"shortest": 0.49}, 0.1, Outcome.OUT_OF_STROKE),
+        ({"interface": 20.0}, 0.1, Outcome.OVERLOAD),
+        ({"away": 0.12}, -0.1, Outcome.BOUNCED),
+        ({}, 0.001, Outcome.NOT_CAPTURED),
+    ],
+)
+def test_outcomes(limits: dict[str, float], closing: float, outcome: Outcome) -> None:
+    docking = described(**limits)
+    if outcome is not Outcome.CAPTURED:  # latches that never engage
+        docking = replace(docking, latches=tuple(replace(one, distance=1e-6) for one in docking.latches))
+    run = dock(docking, 4, parameters={"closing": closing}, native=False, stop_at_capture=True)
+    assert run.outcome is outcome
+    assert run.report()["outcome"] == outcome.name.lower()
+
+
+def test_halving_tolerances_does_not_move_the_capture() -> None:
+    times = [dock(described(), 5, native=False, rtol=r, stop_at_capture=True).captured for r in (1e-9, 5e-10)]
+    assert times[0] == pytest.approx(times[1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TEXT.replace("Ring", "Hoop"), "no body 'Ring'"),
+        (TEXT.replace("T1", "Z1"), "no latches"),
+        (TEXT.replace("spring leg | between(A, a), stiffness(900), rest(0.5 - drawn);", ""), "no legs"),
+    ],
+)
+def test_what_is_missing_is_named(text: str, message: str) -> None:
+    with pytest.raises(SolveError, match=message):
+        dock(kg.parse(text))
+
+
+def test_seconds_are_checked() -> None:
+    with pytest.raises(SolveError, match="above zero"):
+        dock(mechanism(), 0)
