@@ -13,10 +13,12 @@ Vector = list[Scalar]
 
 
 def cross(a: Vector, b: Vector) -> Vector:
+    """The vector product a x b."""
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
 def plus(*vectors: Vector) -> Vector:
+    """The sum of some vectors."""
     total = list(vectors[0])
     for vector in vectors[1:]:
         total = [x + y for x, y in zip(total, vector, strict=True)]
@@ -24,10 +26,12 @@ def plus(*vectors: Vector) -> Vector:
 
 
 def times(matrix: list[Vector], a: Vector) -> Vector:
+    """A matrix, given by its rows, applied to a vector."""
     return [row[0] * a[0] + row[1] * a[1] + row[2] * a[2] for row in matrix]
 
 
 def turned(matrix: list[Vector]) -> list[Vector]:
+    """The transposed matrix."""
     return [list(column) for column in zip(*matrix, strict=True)]
 
 

@@ -44,6 +44,7 @@ class Measured:
 
     @property
     def ratio(self) -> float | None:
+        """How many times as long the peer takes; None where it was not measured."""
         return None if self.peer is None else self.peer / self.own
 
 

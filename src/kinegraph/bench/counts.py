@@ -93,6 +93,7 @@ def measure(row: Row, effort: kg.Effort, seconds: float | None) -> Result:
 
 
 def main() -> None:
+    """Read the options, count each case and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--effort", choices=[effort.value for effort in kg.Effort], default="normal")
     parser.add_argument("--seconds", type=float)

@@ -77,14 +77,17 @@ class Figures:
 
     @property
     def against_c(self) -> float:
+        """Time of the C compiler's code over ours."""
         return self.c / self.scalar
 
     @property
     def against_c_ordered(self) -> float:
+        """The same for the same 256 states over and over."""
         return self.c_ordered / self.scalar_ordered
 
     @property
     def batch_against_scalar(self) -> float:
+        """Time of a call over time of a state in a batch."""
         return self.scalar / self.batch
 
 
@@ -151,6 +154,7 @@ def measure(graph: Graph, arguments: Sequence[Argument], parameters: Mapping[str
 
 
 def arm_arguments(joints: int) -> list[Argument]:
+    """The arguments q, v, a of an arm's kernel."""
     return [Argument(name, some) for name, some in symbols(joints).items()]
 
 
@@ -182,6 +186,7 @@ def report(figures: Figures) -> str:
 
 
 def main() -> None:
+    """Measure all kernels and print or write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     options = parser.parse_args()

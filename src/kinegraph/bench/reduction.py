@@ -50,6 +50,7 @@ CASES: dict[str, tuple[Callable[[], Graph], str]] = {
 
 
 def main() -> None:
+    """Reduce the cases that were asked for and print counts and seconds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", help=", ".join(CASES))
     parser.add_argument("--effort", choices=[effort.value for effort in Effort], default=Effort.NORMAL.value)

@@ -251,6 +251,7 @@ class Own:
         self.words = wanted
 
     def quantities(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, force: np.ndarray) -> Arrays:
+        """What our kernels give for one state, by name."""
         state = {"q": q, "v": v, "a": a, "tau": force}
         found: Arrays = {}
         for words, kernel in zip(self.words, self.kernels, strict=True):
@@ -318,6 +319,7 @@ def line(comparison: Comparison) -> str:
 
 
 def main() -> int:
+    """Compare every robot file with the peers; the exit code is 1 if one differs."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--states", type=int, default=100)

@@ -154,6 +154,7 @@ def report(title: str, own: list[Timed], others: list[Timed]) -> None:
 
 
 def main() -> None:
+    """Measure runs and sweeps, beside the peers where an interpreter with them is named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--peers", metavar="PYTHON", nargs="?", const=sys.executable,

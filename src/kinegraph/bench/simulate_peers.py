@@ -34,6 +34,7 @@ def best(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
 
 
 def pinocchio_chain() -> list[list[Any]]:
+    """The six-link chain by SciPy's integrators around Pinocchio."""
     import pinocchio as pin
     from scipy.integrate import solve_ivp
 
@@ -62,6 +63,7 @@ def pinocchio_chain() -> list[list[Any]]:
 
 
 def exudyn_chain() -> list[list[Any]]:
+    """The six-link chain by Exudyn."""
     import exudyn as exu
     import exudyn.itemInterface as items
 
@@ -117,6 +119,7 @@ def mujoco_model(bodies: list[tuple[str, str]], step: float) -> Any:
 
 
 def mujoco_chain() -> list[list[Any]]:
+    """The six-link chain by MuJoCo's Runge-Kutta method, at three steps."""
     import mujoco
 
     rod = ('<inertial pos="0 0 -0.5" mass="1" diaginertia="0.08333333333333333 0.08333333333333333 1e-6"/>', "0 0 -1")
@@ -137,6 +140,7 @@ def mujoco_chain() -> list[list[Any]]:
 
 
 def mujoco_sweep(cases: str) -> list[list[Any]]:
+    """Many runs of the double pendulum by MuJoCo's threads."""
     import os
 
     import mujoco
@@ -181,6 +185,7 @@ def attempt(work: Callable[[], list[list[Any]]]) -> list[list[Any]]:
 
 
 def main() -> None:
+    """Run the peers that are installed and print what they reached, for the calling process."""
     if sys.argv[1] == "sweep":
         found = attempt(lambda: mujoco_sweep(str(Path(sys.argv[2]))))
     else:

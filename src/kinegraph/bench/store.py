@@ -59,6 +59,7 @@ def large_graph(nodes: int) -> Graph:
 
 
 def size(store: Store) -> str:
+    """How large the database is, where it is a file."""
     return f"{store.path.stat().st_size / 1e6:.1f} MB" if store.path else "on the server"
 
 
@@ -94,6 +95,7 @@ def walker(store: Store) -> None:
 
 
 def main() -> None:
+    """Time writing, reading and asking in a database that is thrown away."""
     with tempfile.TemporaryDirectory() as directory:
         for part in (large, walker):
             target = sys.argv[1] if len(sys.argv) > 1 else str(Path(directory) / f"{part.__name__}.sqlite")

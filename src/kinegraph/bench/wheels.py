@@ -25,7 +25,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.bench.robots import compare, random_states
 from kinegraph.compiler.compile import compile
@@ -164,7 +164,7 @@ def largest_error(kernel: Kernel, mechanism: Mechanism, peer: MuJoCo, states: in
     """The largest relative difference of H and tau at random states."""
     worst = 0.0
     for q, v, a, _ in random_states(mechanism, states):
-        given = {"q": q, "v": v, "a": a, "t": 0.0}
+        given: dict[str, ArrayLike] = {"q": q, "v": v, "a": a, "t": 0.0}
         arguments = (given[one.name] for one in kernel.arguments)
         ours, theirs = kernel(*arguments), peer.quantities(q, v, a)
         for name, value in theirs.items():
@@ -237,6 +237,7 @@ def run(names: list[str], states: int, file: Path | None) -> int:
 
 
 def main() -> int:
+    """Check the mechanism files of installed packages; the exit code is 1 if one differs."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--states", type=int, default=3)

@@ -35,6 +35,7 @@ class Commands(TyperGroup):
     """All commands: Ctrl-C ends each with one line and the exit code that shells know, whatever it was about."""
 
     def invoke(self, ctx: Any) -> Any:
+        """Run a command; Ctrl-C becomes one line and an exit code."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

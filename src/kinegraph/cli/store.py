@@ -176,6 +176,7 @@ def query(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
+    """Ask a question about what is stored."""
     from kinegraph.store.query.words import Question, ask
 
     with opened(store) as here:

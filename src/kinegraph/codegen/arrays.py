@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.errors import KernelError
 
 Doubles = NDArray[np.float64]
+
+#: What a call returns: an array, or arrays by name if there are several outputs.
+Results: TypeAlias = Doubles | Mapping[str, Doubles]
 Shape: TypeAlias = tuple[int, ...]
 
 _FLOAT64 = np.dtype(np.float64)
@@ -25,7 +28,7 @@ class Rows(NamedTuple):
     stride: int
 
 
-def vector(argument: Argument, value: Any) -> Doubles:
+def vector(argument: Argument, value: ArrayLike) -> Doubles:
     """The value of an argument for one state; a single number serves where one is needed."""
     array = _numbers(argument, value)
     size = len(argument.symbols)
@@ -37,7 +40,7 @@ def vector(argument: Argument, value: Any) -> Doubles:
     return array
 
 
-def batch_rows(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[int, list[Rows]]:
+def batch_rows(arguments: Sequence[Argument], values: Sequence[ArrayLike]) -> tuple[int, list[Rows]]:
     """The number of states and the rows of every argument."""
     arrays = [_row_array(argument, value) for argument, value in zip(arguments, values, strict=True)]
     sizes = {len(array) for array in arrays if array.ndim == 2 and len(array) != 1}
@@ -52,7 +55,7 @@ def batch_rows(arguments: Sequence[Argument], values: Sequence[Any]) -> tuple[in
     return rows, [_rows(array) for array in arrays]
 
 
-def result_arrays(shapes: Sequence[tuple[str, Shape]], out: Any, inputs: Sequence[NDArray[Any]]) -> list[Doubles]:
+def result_arrays(shapes: Sequence[tuple[str, Shape]], out: object, inputs: Sequence[NDArray[Any]]) -> list[Doubles]:
     """Where results of these names and shapes are written: the arrays given as `out`, or new ones."""
     if out is None:
         return [np.empty(shape) for _, shape in shapes]
@@ -66,7 +69,7 @@ def result_arrays(shapes: Sequence[tuple[str, Shape]], out: Any, inputs: Sequenc
     return found
 
 
-def _result(name: str, shape: Shape, array: Any, others: Sequence[NDArray[Any]]) -> Doubles:
+def _result(name: str, shape: Shape, array: object, others: Sequence[NDArray[Any]]) -> Doubles:
     if not (isinstance(array, np.ndarray) and array.dtype == _FLOAT64 and array.shape == shape):
         found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise KernelError(f"`out` for {name!r} needs an array of float64 of shape {shape}, but {found} arrived")
@@ -77,7 +80,7 @@ def _result(name: str, shape: Shape, array: Any, others: Sequence[NDArray[Any]])
     return array
 
 
-def _row_array(argument: Argument, value: Any) -> NDArray[Any]:
+def _row_array(argument: Argument, value: ArrayLike) -> NDArray[Any]:
     """Of shape (n, k), or (k,) where one row serves all states."""
     array = _numbers(argument, value)
     size = len(argument.symbols)
@@ -99,7 +102,7 @@ def _rows(array: NDArray[Any]) -> Rows:
     return Rows(array, 0 if repeated else array.strides[0] // 8)
 
 
-def _numbers(argument: Argument, value: Any) -> NDArray[Any]:
+def _numbers(argument: Argument, value: ArrayLike) -> NDArray[Any]:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as problem:

@@ -9,8 +9,9 @@ from math import prod
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from kinegraph.codegen.arrays import Doubles, batch_rows
+from kinegraph.codegen.arrays import Doubles, Results, batch_rows
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations
@@ -58,11 +59,11 @@ class Kernel(ABC):
     proof: WholeProof | None = None
 
     @abstractmethod
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
         """The outputs for one state."""
 
     @abstractmethod
-    def batch(self, *values: Any, **named: Any) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
         """The outputs for many states: arguments of shape (n, k), or (k,) if all states share them."""
 
     @property
@@ -107,9 +108,9 @@ class Kernel(ABC):
         joined: list[float] = np.concatenate([np.ravel(found[output.name]) for output in self.outputs]).tolist()
         return joined
 
-    def by_name(self, found: Any) -> Mapping[str, Any]:
+    def by_name(self, found: Results) -> Mapping[str, Doubles]:
         """What a call or a batch returned, by name also where it is a single array."""
-        return found if len(self.outputs) > 1 else {self.outputs[0].name: found}
+        return found if isinstance(found, Mapping) else {self.outputs[0].name: found}
 
     def __reduce__(self) -> Recipe:
         return self.recipe
@@ -120,7 +121,7 @@ class Kernel(ABC):
         counted = "" if self.operations is None else f": {self.operations}"
         return f"<{type(self).__name__} ({arguments}) -> {outputs}{counted}>"
 
-    def arranged(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    def arranged(self, values: tuple[ArrayLike, ...], named: Mapping[str, ArrayLike]) -> tuple[ArrayLike, ...]:
         """The values in the order of the arguments, whichever way they were given."""
         names = [argument.name for argument in self.arguments]
         if len(values) > len(names):
@@ -137,7 +138,7 @@ class Kernel(ABC):
             raise KernelError(f"argument {missing[0]!r} is missing: the kernel takes {', '.join(names)}")
         return tuple(given[name] for name in names)
 
-    def rows(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> list[Doubles]:
+    def rows(self, values: tuple[ArrayLike, ...], named: Mapping[str, ArrayLike]) -> list[Doubles]:
         """Many states, a table for every argument: rows that all states share are repeated."""
         rows, inputs = batch_rows(self.arguments, self.arranged(values, named))
         sizes = (len(argument.symbols) for argument in self.arguments)

@@ -9,16 +9,18 @@ import csv
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_regular
 from kinegraph.io.records.expression_text import read_expression
 from kinegraph.model.expression import Expression, expression
+
+T = TypeVar("T")
 
 #: Largest file of values, in bytes.
 MAX_BYTES = 5_000_000
@@ -47,22 +49,22 @@ def read_parameters(path: str | PathLike[str]) -> dict[str, Expression]:
     return _from_lines(text, source)
 
 
-def _json(text: str, source: str) -> Any:
+def _json(text: str, source: str) -> object:
     try:
         return json.loads(text, parse_float=Decimal, object_pairs_hook=lambda pairs: _once(pairs, source))
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{source} is no JSON: {error}", remedy='write {"m1": 2, "l1": 0.5}') from None
 
 
-def _toml(text: str, source: str) -> Any:
+def _toml(text: str, source: str) -> object:
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{source} is no TOML: {error}", remedy="write lines `m1 = 2`") from None
 
 
-def _once(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _once(pairs: Sequence[tuple[str, T]], source: str) -> dict[str, T]:
+    found: dict[str, T] = {}
     for name, value in pairs:
         if name in found:
             raise ModelError(f"{source} gives {name} twice", remedy="keep one of the two")
@@ -70,7 +72,7 @@ def _once(pairs: list[tuple[str, Any]], source: str) -> dict[str, Any]:
     return found
 
 
-def _from_tables(read: Any, source: str) -> dict[str, Expression]:
+def _from_tables(read: object, source: str) -> dict[str, Expression]:
     """Names and values; a single table `parameters` may hold them."""
     if isinstance(read, Mapping) and set(read) == {"parameters"} and isinstance(read["parameters"], Mapping):
         read = read["parameters"]
@@ -79,7 +81,7 @@ def _from_tables(read: Any, source: str) -> dict[str, Expression]:
     return {str(name): _value(value, str(name), Place(1, 1, source)) for name, value in read.items()}
 
 
-def _value(value: Any, name: str, place: Place) -> Expression:
+def _value(value: object, name: str, place: Place) -> Expression:
     if isinstance(value, str):
         return read_expression(value, place)
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
@@ -90,7 +92,7 @@ def _value(value: Any, name: str, place: Place) -> Expression:
 
 def _from_csv(text: str, source: str) -> dict[str, Expression]:
     """Rows `name,value`; a heading and further columns (units, remarks) are passed over."""
-    pairs: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, Expression]] = []
     try:
         rows = list(csv.reader(text.splitlines(), strict=True))
     except csv.Error as error:
@@ -109,7 +111,7 @@ def _from_csv(text: str, source: str) -> dict[str, Expression]:
 
 def _from_lines(text: str, source: str) -> dict[str, Expression]:
     """Lines `name = value`, perhaps ended by `;` or `,`; `#` and `//` begin comments."""
-    pairs: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, Expression]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         line = _COMMENT.sub("", line)
         if not line.strip():

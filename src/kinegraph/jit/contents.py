@@ -140,7 +140,7 @@ def _new_splitter(kind: type) -> _Splitter:
     raise KernelError(f"a {_class_name(kind)} has no contents that a name could be made of")
 
 
-def _array_parts(value: NDArray[Any]) -> list[object]:
+def _array_parts(value: NDArray[np.generic]) -> list[object]:
     if value.dtype.hasobject:
         raise KernelError("an array of objects has no contents that a name could be made of")
     return [value.dtype.str, value.shape, value.tobytes()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.codegen.arrays import Doubles
 from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
@@ -95,16 +95,16 @@ class SparseKernel(Kernel):
         parts = (f"{name}{list(one.shape)} with {one.count} entries" for name, one in self.patterns.items())
         return f"<SparseKernel -> {', '.join(parts)}: {self.operations}>"
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
         """The matrices for one state."""
         found = self.kernel(*values, **named)
         if len(self.patterns) == 1:
             return next(iter(self.patterns.values())).matrix(found)
         return {name: self.patterns[name].matrix(part) for name, part in found.items()}
 
-    def batch(self, *values: Any, **named: Any) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
         """The values of the matrices' entries for many states, of shape (n, entries)."""
-        return self.kernel.batch(*values, **named)
+        return self.kernel.batch(*values, out=out, **named)
 
     def flat(self, x: Doubles) -> Sequence[float]:
         """The values of all entries end to end, as `address` writes them."""

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinegraph.codegen.arrays import Doubles, batch_rows, result_arrays, vector
 from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
@@ -85,7 +86,7 @@ class StraightKernel(Kernel):
 
     # calling
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
         """The outputs for one state: an array, or a dict of arrays by name if there are several outputs."""
         if named or len(values) != len(self.arguments):
             values = self.arranged(values, named)
@@ -105,7 +106,7 @@ class StraightKernel(Kernel):
         parts = zip(outputs, _split(y, outputs), strict=True)
         return {output.name: part.reshape(output.shape) for output, part in parts}
 
-    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
         """The outputs for many states, computed on all cores.
 
         Each argument has shape (n, k), or (k,) if it is the same for all states; an argument of one symbol may have

@@ -11,11 +11,13 @@ NO_MATRIX: Matrix = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @part
 def vector(rows: Floats, j: int, at: int) -> Vector:
+    """The three entries of a row from `at` on."""
     return (rows[j, at], rows[j, at + 1], rows[j, at + 2])
 
 
 @part
 def matrix(rows: Floats, j: int, at: int) -> Matrix:
+    """The nine entries of a row from `at` on."""
     a, b, c = vector(rows, j, at), vector(rows, j, at + 3), vector(rows, j, at + 6)
     return (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
 
@@ -29,16 +31,19 @@ def symmetric(rows: Floats, j: int, at: int) -> Matrix:
 
 @part
 def put(rows: Floats, j: int, at: int, a: Vector) -> None:
+    """Write a vector into a row from `at` on."""
     rows[j, at], rows[j, at + 1], rows[j, at + 2] = a
 
 
 @part
 def add(rows: Floats, j: int, at: int, a: Vector) -> None:
+    """Add a vector to a row from `at` on."""
     put(rows, j, at, plus(vector(rows, j, at), a))
 
 
 @part
 def add_matrix(rows: Floats, j: int, at: int, m: Matrix) -> None:
+    """Add a matrix to a row from `at` on."""
     add(rows, j, at, (m[0], m[1], m[2]))
     add(rows, j, at + 3, (m[3], m[4], m[5]))
     add(rows, j, at + 6, (m[6], m[7], m[8]))
@@ -46,26 +51,31 @@ def add_matrix(rows: Floats, j: int, at: int, m: Matrix) -> None:
 
 @part
 def plus(a: Vector, b: Vector) -> Vector:
+    """The sum of two vectors."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @part
 def scaled(c: float, a: Vector) -> Vector:
+    """A multiple of a vector."""
     return (c * a[0], c * a[1], c * a[2])
 
 
 @part
 def dot(a: Vector, b: Vector) -> float:
+    """The scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @part
 def cross(a: Vector, b: Vector) -> Vector:
+    """The vector product a x b."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @part
 def times(m: Matrix, a: Vector) -> Vector:
+    """A matrix times a vector."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
         m[3] * a[0] + m[4] * a[1] + m[5] * a[2],
@@ -75,16 +85,19 @@ def times(m: Matrix, a: Vector) -> Vector:
 
 @part
 def transposed(m: Matrix) -> Matrix:
+    """Rows and columns exchanged."""
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
 @part
 def back(m: Matrix, a: Vector) -> Vector:
+    """The transposed matrix times a vector: back into the axes it turns from."""
     return times(transposed(m), a)
 
 
 @part
 def product(a: Matrix, b: Matrix) -> Matrix:
+    """The product of two matrices."""
     x = times(a, (b[0], b[3], b[6]))
     y = times(a, (b[1], b[4], b[7]))
     z = times(a, (b[2], b[5], b[8]))
@@ -103,11 +116,13 @@ def combined(a: Matrix, b: Matrix, c: float) -> Matrix:
 
 @part
 def skew(a: Vector) -> Matrix:
+    """The matrix that takes the vector product with a from the left."""
     return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
 
 
 @part
 def outer(a: Vector, b: Vector) -> Matrix:
+    """The matrix a b'."""
     return (
         a[0] * b[0], a[0] * b[1], a[0] * b[2],
         a[1] * b[0], a[1] * b[1], a[1] * b[2],
@@ -117,6 +132,7 @@ def outer(a: Vector, b: Vector) -> Matrix:
 
 @part
 def along(axis: int, length: float) -> Vector:
+    """A vector of some length along an axis."""
     if axis == 0:
         return (length, 0.0, 0.0)
     if axis == 1:
@@ -126,6 +142,7 @@ def along(axis: int, length: float) -> Vector:
 
 @part
 def axis_turn(axis: int, c: float, s: float) -> Matrix:
+    """The turn about an axis by an angle of this cosine and sine."""
     if axis == 0:
         return (1.0, 0.0, 0.0, 0.0, c, -s, 0.0, s, c)
     if axis == 1:

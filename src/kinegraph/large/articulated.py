@@ -107,6 +107,7 @@ def _outwards(tree: Tree, joints: Joints, moving: Motion, work: Articulated) -> 
 
 @part
 def own_columns(tree: Tree, moving: Motion, column: Floats, j: int) -> None:
+    """Add the motion that the velocities of step j give it in its own axes."""
     if tree.link[j, KIND] == QUATERNION:
         for k in range(3):
             column[tree.link[j, VELOCITY] + k, k] = 1.0
@@ -147,6 +148,7 @@ def _inwards(tree: Tree, joints: Joints, moving: Motion, tau: Floats, work: Arti
 
 @part
 def rigid(tree: Tree, omega: Vector, j: int) -> Handle:
+    """The inertia of what is fixed to step j, and the forces its turning takes."""
     m = tree.constant[j, MASS]
     n, f = gyroscopic(tree, omega, j)
     return (
@@ -160,11 +162,13 @@ def rigid(tree: Tree, omega: Vector, j: int) -> Handle:
 
 @part
 def has_inertia(tree: Tree, j: int) -> bool:
+    """Whether anything with mass or moments is fixed to step j."""
     return bool(tree.constant[j, MASS] != 0.0 or dot(vector(tree.constant, j, INERTIA), (1.0, 1.0, 1.0)) != 0.0)
 
 
 @part
 def joined(a: Handle, b: Handle) -> Handle:
+    """Two articulated inertias of one step together."""
     return (
         combined(a[0], b[0], 1.0),
         combined(a[1], b[1], 1.0),
@@ -176,12 +180,14 @@ def joined(a: Handle, b: Handle) -> Handle:
 
 @part
 def kept_handle(rows: Floats, i: int) -> tuple[Handle, tuple[float, float]]:
+    """The inertia and what was spent, as stored for a step that others stand on."""
     handle = matrix(rows, i, 0), matrix(rows, i, 9), matrix(rows, i, 18), vector(rows, i, 27), vector(rows, i, 30)
     return handle, (rows[i, 33], rows[i, 34])
 
 
 @part
 def add_handle(rows: Floats, i: int, handle: Handle, spent: tuple[float, float]) -> None:
+    """Add an inertia to what is stored for a step that others stand on."""
     add_matrix(rows, i, 0, handle[0])
     add_matrix(rows, i, 9, handle[1])
     add_matrix(rows, i, 18, handle[2])
@@ -218,6 +224,7 @@ def freed(
 
 @part
 def biased(here: Handle, angular: Vector, linear: Vector) -> Handle:
+    """The same inertia, with the forces that the known acceleration of its joint takes."""
     J, B, M, moment, force = here
     n = plus(times(J, angular), times(B, linear))
     f = plus(back(B, angular), times(M, linear))

@@ -32,7 +32,9 @@ class Forward(Protocol):
     """One of the methods, bound to a mechanism."""
 
     @property
-    def method(self) -> ForwardMethod: ...
+    def method(self) -> ForwardMethod:
+        """Which of the methods it is."""
+        ...
 
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
         """The accelerations under the forces `tau`; `moved` holds the displacements for zero accelerations."""
@@ -64,6 +66,7 @@ class Articulated:
     method: ForwardMethod = ForwardMethod.ARTICULATED
 
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
+        """One sweep outwards, one inwards, one outwards."""
         moving = motion(self.tree, moved, q, v, np.zeros_like(v))
         found, stuck = articulated.forward(self.tree, self.joints, moving, tau, gravity)
         if stuck >= 0:
@@ -89,6 +92,7 @@ class Independent:
     method: ForwardMethod = ForwardMethod.INDEPENDENT
 
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
+        """The same for displacements, between two solutions by substitution."""
         own, right = self.apart.column, np.zeros(self.driven.size)
         forces = np.empty(tau.size)
         forces[own] = articulated.solve_transposed(self.tree, self.order, moved.slope, tau)[self.driven]
@@ -124,6 +128,7 @@ class Dense:
     method: ForwardMethod = ForwardMethod.DENSE
 
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
+        """The whole inertia matrix and its factors."""
         refuse_large("forward dynamics of coordinates that bodies share in this way", tau.size)
         moving = motion(self.tree, moved, q, v, np.zeros_like(v))
         matrix = recursion.inertia_matrix(self.tree, moving, tau.size)

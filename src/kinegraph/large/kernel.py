@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.codegen.arrays import Doubles, vector
@@ -90,7 +91,7 @@ class LoopedKernel(Kernel):
     def code(self) -> Code:
         return super().code if self._entry is None else self._entry[0].address
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
         """The outputs for one state: an array, or a dict of arrays by name if there are several."""
         arranged = zip(self.arguments, self.arranged(values, named), strict=True)
         given = {argument.name: vector(argument, value) for argument, value in arranged}
@@ -98,7 +99,7 @@ class LoopedKernel(Kernel):
         results = {output.name: self._quantity(output.name, given) for output in self.outputs}
         return results if len(results) > 1 else next(iter(results.values()))
 
-    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
         """The outputs for many states, one after the other; an argument of one state serves all."""
         self.refuse_out(out)
         found = [self.by_name(self(*row)) for row in zip(*self.rows(values, named), strict=True)]

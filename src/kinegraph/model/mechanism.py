@@ -185,6 +185,7 @@ class Mechanism(RichDisplay):
 
     @property
     def body_by_name(self) -> Mapping[str, Body]:
+        """The bodies by their names."""
         return {body.name: body for body in self.bodies}
 
     @property

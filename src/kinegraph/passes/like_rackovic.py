@@ -58,6 +58,7 @@ class Case:
 
     @property
     def result(self) -> Step:
+        """What the last step left."""
         return self.steps[-1]
 
 

@@ -33,7 +33,9 @@ class Effort(Enum):
 class Condition(Protocol):
     """When a route is taken: `results` are those of the routes before it, by name."""
 
-    def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool: ...
+    def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool:
+        """Whether a route is taken, from what went in and what earlier routes gave."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Small:
     with_rates: int | None = None
 
     def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool:
+        """Whether the graph is small enough, with another limit where it has rates."""
         rates = self.with_rates is not None and entry.symbols(Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT)
         most = self.with_rates if rates and self.with_rates is not None else self.nodes
         return len(entry) <= most
@@ -63,6 +66,7 @@ class Unchanged:
     route: str
 
     def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool:
+        """Whether another route changed nothing."""
         return results[self.route] is entry
 
     def __str__(self) -> str:
@@ -77,6 +81,7 @@ class Cheapest:
     among: tuple[str, ...]
 
     def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool:
+        """Whether a route gave the cheapest of some results."""
         return cheapest(*(results[name] for name in self.among)) is results[self.route]
 
     def __str__(self) -> str:

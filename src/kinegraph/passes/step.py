@@ -12,9 +12,13 @@ class Pass(Protocol):
     """A rewriting of graphs that keeps what they compute."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What the pass is called in pipelines and reports."""
+        ...
 
-    def apply(self, graph: Graph) -> Graph: ...
+    def apply(self, graph: Graph) -> Graph:
+        """The graph after the pass; the same object if nothing changed."""
+        ...
 
 
 @dataclass(frozen=True)

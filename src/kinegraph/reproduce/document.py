@@ -22,6 +22,7 @@ class Section:
 
     @property
     def verdicts(self) -> Counter[Verdict]:
+        """How many entries agree, differ or are left out."""
         return Counter(entry.verdict for entry in self.entries)
 
 
@@ -60,6 +61,7 @@ class Reproduction:
 
     @property
     def verdicts(self) -> Counter[Verdict]:
+        """The same over all sections."""
         return sum((section.verdicts for section in self.sections), Counter())
 
     def __str__(self) -> str:

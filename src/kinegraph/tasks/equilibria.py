@@ -42,6 +42,7 @@ class Equilibrium:
 
     @property
     def unstable(self) -> int:
+        """How many eigenvalues grow."""
         scale = max(1.0, float(np.max(np.abs(self.eigenvalues), initial=0.0)))
         return int(np.sum(self.eigenvalues.real > 1e-7 * scale))
 

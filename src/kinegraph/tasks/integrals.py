@@ -55,6 +55,7 @@ class Integrals(RichDisplay):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """What the integrals are called."""
         return tuple(one.name for one in self.integrals)
 
 

@@ -59,6 +59,7 @@ class Measured:
 
     @property
     def ratio(self) -> float:
+        """How many times faster compiled code runs."""
         return self.interpreted / self.native
 
 

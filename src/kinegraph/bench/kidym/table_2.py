@@ -28,6 +28,7 @@ class Published:
 
     @property
     def ratio(self) -> float:
+        """The published gain by compiled code."""
         return self.without / self.native
 
 
@@ -61,10 +62,12 @@ class Row:
 
     @property
     def ratio(self) -> float:
+        """The gain by compiled code, measured."""
         return self.without / self.native
 
     @property
     def ratio_with_compiling(self) -> float:
+        """The gain where compiling is counted too."""
         return self.without / (self.native + self.compiling)
 
 

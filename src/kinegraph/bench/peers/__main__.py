@@ -164,6 +164,7 @@ def _words(text: str) -> list[str]:
 
 
 def main() -> None:
+    """Measure the robots that were asked for, and print one table for each."""
     options = arguments()
     console = Console(width=None if sys.stdout.isatty() else 200)
     results = Results(machine())

@@ -24,6 +24,7 @@ class Agreement:
 
     @property
     def good(self) -> bool:
+        """Whether two programs differ by rounding alone."""
         return self.error <= TOLERANCE
 
 

@@ -43,6 +43,7 @@ class Time:
 
 
 def summary(nanoseconds: list[float], wall: list[float] | None = None) -> Time:
+    """Median, quartiles and the best of some times."""
     low, median, high = statistics.quantiles(nanoseconds, n=4)
     return Time(median, low, high, min(nanoseconds), min(wall) if wall else None)
 

@@ -51,6 +51,7 @@ class Results:
     robots: list[RobotResult] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
+        """Write everything as JSON."""
         path.write_text(json.dumps(asdict(self), indent=1))
 
 

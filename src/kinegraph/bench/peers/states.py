@@ -55,14 +55,17 @@ class State:
 
     @property
     def fixed_v(self) -> Array:
+        """The velocities with those of the base in fixed axes."""
         return self.change.T @ self.v
 
     @property
     def fixed_a(self) -> Array:
+        """The accelerations with those of the base in fixed axes."""
         return self.change.T @ (self.a - self.change_rate @ self.fixed_v)
 
     @property
     def fixed_tau(self) -> Array:
+        """The forces that belong to the velocities in fixed axes."""
         return self.change.T @ self.tau
 
 

@@ -47,6 +47,7 @@ class Drawing:
 
     @property
     def point(self) -> str:
+        """The output point whose path is drawn."""
         return next(iter(self.path)).partition(".")[0]
 
 

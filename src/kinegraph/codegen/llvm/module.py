@@ -68,6 +68,7 @@ class Emission:
     exchange: Exchange = ()
 
     def cut(self, program: Program, whole: int) -> Chunks:
+        """A program in chunks, as the options say."""
         return cut(program, _CHUNK, whole) if self.chunk is None else cut(program, self.chunk)
 
     def results(self, graph: Graph) -> tuple[Output, ...]:

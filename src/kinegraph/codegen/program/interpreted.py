@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinegraph.codegen.arrays import Doubles, vector
 from kinegraph.codegen.kernel import Kernel, Recipe, Result
@@ -59,7 +60,7 @@ class InterpretedKernel(Kernel):
     def recipe(self) -> Recipe:
         return InterpretedKernel, (self.graph, self.arguments)
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
         """The outputs for one state: an array, or a dict of arrays by name if there are several."""
         found = np.asarray(self.flat(self._joined(values, named)))
         ends = np.cumsum([output.size for output in self.outputs])
@@ -67,7 +68,7 @@ class InterpretedKernel(Kernel):
         shaped = {output.name: part.reshape(output.shape) for output, part in parts}
         return shaped if len(shaped) > 1 else next(iter(shaped.values()))
 
-    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
         """The outputs for many states, by NumPy over all of them."""
         self.refuse_out(out)
         table = np.hstack(self.rows(values, named))
@@ -75,7 +76,7 @@ class InterpretedKernel(Kernel):
         results = {one.name: np.broadcast_to(found[one.name], (len(table), *one.shape)) for one in self.outputs}
         return results if len(results) > 1 else next(iter(results.values()))
 
-    def _joined(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> Doubles:
+    def _joined(self, values: tuple[ArrayLike, ...], named: Mapping[str, ArrayLike]) -> Doubles:
         """All arguments end to end."""
         parts = []
         for argument, value in zip(self.arguments, self.arranged(values, named), strict=True):

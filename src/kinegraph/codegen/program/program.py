@@ -72,6 +72,7 @@ class Program:
     widths: tuple[int, ...] = ()
 
     def width(self, index: int) -> int:
+        """How many lanes an instruction computes."""
         return self.widths[index] if self.widths else 1
 
     def __str__(self) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +9,7 @@ from kinegraph.codegen.program.binding import Argument
 from kinegraph.errors import KernelError
 
 
-def refuse_zero_quaternions(argument: Argument, array: NDArray[Any]) -> None:
+def refuse_zero_quaternions(argument: Argument, array: NDArray[np.generic]) -> None:
     """A quaternion of zeros (of one state, or in a row of many) is no orientation, though formulas give it one."""
     for start in argument.quaternions:
         scalar_parts = array[..., start]

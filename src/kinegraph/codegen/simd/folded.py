@@ -32,6 +32,7 @@ class Folded:
         self.binding = replace(binding, graph=Graph(nodes, moved), statics=statics, inputs=inputs)
 
     def needs(self, index: int) -> Iterator[int]:
+        """The nodes whose lanes a node reads."""
         if index not in self.classes.binding.statics:
             width = self.classes.width(index)
             for child in children(self.classes.graph.nodes[index]):

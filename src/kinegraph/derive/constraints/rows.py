@@ -45,14 +45,17 @@ class Pair:
 
     @property
     def gap(self) -> Vector:
+        """From the second origin to the first."""
         return minus(self.a.point, self.b.point)
 
     @property
     def gap_rate(self) -> Vector:
+        """The velocity of the first origin against the second."""
         return minus(self.a.velocity, self.b.velocity)
 
     @property
     def gap_bias(self) -> Vector:
+        """The same of accelerations, for velocities that do not change."""
         return minus(self.a.bias_acceleration, self.b.bias_acceleration)
 
     def gap_screws(self) -> dict[Column, Screw]:

@@ -148,6 +148,7 @@ class Ties:
         return any(name in velocities or name.endswith("'") for name in names(constraint.residual))
 
     def holonomic(self, name: str, value: Scalar) -> TieRow:
+        """The row value = 0 with its derivatives in time and coordinates."""
         entries = tuple(Scalar(self.builder, way(value.index)) for way in self._ways)
         rate = self.names.total_rate(value)
         return TieRow(name, value, entries, rate, self.names.total_rate(rate))

@@ -63,7 +63,7 @@ class ContactGraphs:
         return self.derivation.builder.graph([output(FORCES, (len(values),), values)])
 
     def gaps(self) -> Graph:
-        """The gaps."""
+        """The gaps of all contacts, in the order of the model."""
         values = [contact.normal.zero_value() for contact in self.system.contacts]
         return self.derivation.builder.graph([output(GAPS, (len(values),), values)])
 

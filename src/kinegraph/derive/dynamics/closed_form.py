@@ -56,6 +56,7 @@ class ClosedForm:
 
     @cached_property
     def places(self) -> list[Place]:
+        """Axes and origins of all links in the fixed frame."""
         found = [Place(identity(self.like), zero_vector(self.like), zero_vector(self.like))]
         for link in self.tree.links[1:]:
             assert link.joint is not None and link.origin is not None
@@ -80,6 +81,7 @@ class ClosedForm:
         return found[::-1]
 
     def turns(self, joint: int) -> bool:
+        """Whether a joint is revolute."""
         kind = self.tree.links[joint].joint
         return kind is not None and kind.kind is JointKind.REVOLUTE
 
@@ -89,6 +91,7 @@ class ClosedForm:
         return cross(place.direction, minus(centre, place.origin)) if self.turns(joint) else place.direction
 
     def centre(self, link: int) -> Vector:
+        """The centre of mass of a link; its origin where it has no mass."""
         moments, place = self.tree.links[link].moments, self.places[link]
         if moments.mass.is_zero:
             return place.origin

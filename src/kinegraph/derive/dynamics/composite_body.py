@@ -52,6 +52,7 @@ def unit_screws(layout: Layout, index: int) -> list[Screw]:
 
 
 def column_count(layout: Layout, index: int) -> int:
+    """How many velocities the joint of a link has."""
     joint = layout.tree.links[index].joint
     return 0 if joint is None else 3 if joint.kind is JointKind.SPHERICAL else 1
 
@@ -146,6 +147,7 @@ def _carry_in(
 
 
 def own_columns(layout: Layout, index: int, wanted: frozenset[Column]) -> list[Column]:
+    """The wanted columns that belong to the joint of a link."""
     return [c for c in (Column(index, i) for i in range(column_count(layout, index))) if c in wanted]
 
 

@@ -61,6 +61,7 @@ class Candidate:
 
     @property
     def cost(self) -> tuple[int, int]:
+        """What plans are compared by: operations, divisions and functions weighing more."""
         operations = self.operations
         functions = operations.div + operations.sqrt + operations.sin + operations.cos + operations.other
         return operations.total + 4 * functions, operations.mul

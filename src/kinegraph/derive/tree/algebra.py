@@ -113,6 +113,7 @@ class Symmetric(NamedTuple):
     xy: Scalar
 
     def diagonal(self, axis: int) -> Scalar:
+        """The moment about an axis."""
         return self[axis]
 
     def off(self, i: int, j: int) -> Scalar:
@@ -120,15 +121,19 @@ class Symmetric(NamedTuple):
         return self[6 - i - j]
 
     def entry(self, i: int, j: int) -> Scalar:
+        """An entry by row and column."""
         return self[i] if i == j else self[6 - i - j]
 
     def column(self, axis: int) -> Vector:
+        """A column as a vector."""
         return vector([self.entry(i, axis) for i in range(3)])
 
     def plus(self, other: Symmetric) -> Symmetric:
+        """The sum of two symmetric matrices."""
         return Symmetric(*(a + b for a, b in zip(self, other, strict=True)))
 
     def apply(self, a: Vector) -> Vector:
+        """The matrix times a vector."""
         return dot(self.column(0), a), dot(self.column(1), a), dot(self.column(2), a)
 
 

@@ -54,6 +54,7 @@ class MotionBuilder:
         }
 
     def symbols(self, kind: Kind, names: tuple[str, ...], present: bool) -> list[Scalar]:
+        """Symbols of a kind; zeros where the motion does not have them."""
         return [Scalar(self.builder, self.builder.symbol(kind, n)) if present else self._zero for n in names]
 
     def motion(

@@ -34,6 +34,7 @@ class MassMoments(NamedTuple):
     second: Symmetric
 
     def plus(self, other: MassMoments) -> MassMoments:
+        """The moments of both bodies together."""
         return MassMoments(self.mass + other.mass, plus(self.first, other.first), self.second.plus(other.second))
 
     def turned(self, m: Matrix) -> MassMoments:
@@ -47,6 +48,7 @@ class MassMoments(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
+        """Whether there is no mass at all."""
         return all(item.is_zero for item in (self.mass, *self.first, *self.second))
 
 

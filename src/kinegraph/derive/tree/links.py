@@ -86,6 +86,7 @@ class Tree:
 
     @property
     def children(self) -> list[list[int]]:
+        """For each link those that stand on it."""
         found: list[list[int]] = [[] for _ in self.links]
         for index, link in enumerate(self.links):
             if link.joint is not None:

@@ -49,6 +49,7 @@ class Equations:
 
     @property
     def known(self) -> tuple[Symbol, ...]:
+        """The symbols that have a value at any instant, time first."""
         return (Symbol(Kind.TIME, TIME), *self.states, *self.inputs, *self.parameters)
 
 

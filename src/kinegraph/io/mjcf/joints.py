@@ -117,6 +117,7 @@ class JointReader:
         return None if found is None else self.position(found[0], joint)
 
     def position(self, written: Written, joint: MjcfJoint) -> Expression:
+        """A written number as a position of the joint: an angle in the model's unit, or a distance."""
         if joint.kind in (MjcfJointKind.SLIDE, MjcfJointKind.FREE):
             return Number(written.value)
         return self.orienter.angle(written, joint.element, f"the joint {joint.name}")

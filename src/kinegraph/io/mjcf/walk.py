@@ -41,6 +41,7 @@ class MjcfBody:
     pieces: tuple[Piece, ...]
 
     def of(self, *tags: str) -> Iterator[Piece]:
+        """The pieces that were written with one of these tags."""
         return (piece for piece in self.pieces if piece.element.tag in tags)
 
 

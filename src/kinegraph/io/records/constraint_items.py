@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lark import Token
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.io.records.element_items import Clause
-from kinegraph.io.records.expression_reader import ExpressionReader, plain
+from kinegraph.io.records.expression_reader import Children, ExpressionReader, plain
 from kinegraph.io.records.items import Item, read_transforms
 from kinegraph.model.constraints.impacts import ImpactLaw, ImpactOrder, Impacts
 from kinegraph.model.constraints.joint_types import SYNONYMS, JointType
@@ -41,21 +40,25 @@ class ConstraintReader(ExpressionReader):
         self._unknowns: list[Unknown] = []
         self._cuts: list[Cut] = []
 
-    def frame(self, children: list[Any]) -> Section:
+    def frame(self, children: Children) -> Section:
+        """A body and the transforms that lead from it to a frame."""
         *name, items = children
         return Section(name[0] if name else None, tuple(items))
 
-    def loop(self, children: list[Any]) -> None:
+    def loop(self, children: Children) -> None:
+        """A joint that closes a loop between two frames."""
         name, joint, first, second = children
         loop = read_loop(str(name), joint, (first, second), self.place(name), self.places)
         self._loops.append(loop)
 
-    def constraint(self, children: list[Any]) -> None:
+    def constraint(self, children: Children) -> None:
+        """An equation that always holds."""
         name, left, right = children
         constraint = Constraint(str(name), plain(left), plain(right))
         self._constraints.append(self.places.mark(constraint, self.place(name)))
 
-    def contact(self, children: list[Any]) -> None:
+    def contact(self, children: Children) -> None:
+        """A gap that cannot become negative, and the laws that act when it is closed."""
         name, gap, _, bound, clauses = children
         left, right = plain(gap), plain(bound)
         contact = read_contact(str(name), left if right == ZERO else left - right, clauses or ())
@@ -64,16 +67,19 @@ class ConstraintReader(ExpressionReader):
             self.places.mark(contact, clause.place, clause.word)
         self._contacts.append(contact)
 
-    def impacts(self, children: list[Any]) -> None:
+    def impacts(self, children: Children) -> None:
+        """The law of all impacts, stated once."""
         keyword, *words = children
         if self._impacts is not None:
             raise ModelError("impacts are stated a second time", self.place(keyword), "keep one `impacts` statement")
         self._impacts = read_impacts([(str(word), self.place(word)) for word in words])
 
-    def unknown(self, children: list[Any]) -> None:
+    def unknown(self, children: Children) -> None:
+        """Names of forces that are asked for."""
         self._unknowns.extend(self.places.mark(Unknown(str(name)), self.place(name)) for name in children)
 
-    def cut(self, children: list[Any]) -> None:
+    def cut(self, children: Children) -> None:
+        """Joints where the loops are to be cut."""
         self._cuts.extend(self.places.mark(Cut(str(name)), self.place(name)) for name in children)
 
 

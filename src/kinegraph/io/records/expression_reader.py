@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from lark import Token
 from lark.visitors import Transformer_NonRecursive
@@ -23,6 +23,10 @@ class Literal:
     signed: bool = False
 
 
+#: What a rule of the grammar is made of: words, and what other rules gave. The grammar alone says which.
+Children: TypeAlias = list[Any]
+
+
 class ExpressionReader(Transformer_NonRecursive[Token, Any]):
     """The rules of the grammar that make expressions; without recursion, so that length and depth cost nothing."""
 
@@ -35,7 +39,8 @@ class ExpressionReader(Transformer_NonRecursive[Token, Any]):
         """Where a token stands."""
         return Place(token.line or 1, token.column or 1, self.source)
 
-    def literal(self, children: list[Any]) -> Literal:
+    def literal(self, children: Children) -> Literal:
+        """A number as it was written, exactly, of bounded length."""
         token: Token = children[0]
         mantissa, _, exponent = token.lower().partition("e")
         if len(mantissa) > MAX_DIGITS or len(exponent) > 5 or abs(int(exponent or "0")) > MAX_DIGITS:
@@ -43,55 +48,69 @@ class ExpressionReader(Transformer_NonRecursive[Token, Any]):
             raise ModelError(message, self.place(token), "round it")
         return Literal(Fraction(token))
 
-    def name(self, children: list[Any]) -> Name:
+    def name(self, children: Children) -> Name:
+        """A name; what it means is decided later."""
         return self.places.mark(Name(str(children[0])), self.place(children[0]))
 
-    def rate(self, children: list[Any]) -> Name:
+    def rate(self, children: Children) -> Name:
+        """The rate of a name, with its prime."""
         return self.places.mark(Name(f"{children[0]}'"), self.place(children[0]))
 
-    def component(self, children: list[Any]) -> Name:
+    def component(self, children: Children) -> Name:
+        """A component of an output point, or its rate."""
         point, axis, prime = children
         return self.places.mark(Name(f"{point}.{axis}{prime or ''}"), self.place(point))
 
-    def call(self, children: list[Any]) -> Call:
+    def call(self, children: Children) -> Call:
+        """A function of arguments."""
         token, arguments = children
         return self.places.mark(Call(str(token), arguments), self.place(token))
 
-    def group(self, children: list[Any]) -> Expression:
+    def group(self, children: Children) -> Expression:
+        """What stands in parentheses."""
         return plain(children[0])
 
-    def keep(self, children: list[Any]) -> Expression:
+    def keep(self, children: Children) -> Expression:
+        """Plus something: the thing itself."""
         return plain(children[0])
 
-    def negate(self, children: list[Any]) -> Expression | Literal:
+    def negate(self, children: Children) -> Expression | Literal:
+        """Minus something; of a number the negative number."""
         operand = children[0]
         if isinstance(operand, Literal) and not operand.signed:
             return Literal(-operand.value, signed=True)
         return Operation("neg", (plain(operand),))
 
-    def divide(self, children: list[Any]) -> Expression:
+    def divide(self, children: Children) -> Expression:
+        """A quotient; of two numbers the exact fraction."""
         left, right = children
         if isinstance(left, Literal) and isinstance(right, Literal) and not right.signed and right.value:
             return Number(left.value / right.value)
         return Operation("/", (plain(left), plain(right)))
 
-    def add(self, children: list[Any]) -> Expression:
+    def add(self, children: Children) -> Expression:
+        """A sum of two."""
         return Operation("+", (plain(children[0]), plain(children[1])))
 
-    def subtract(self, children: list[Any]) -> Expression:
+    def subtract(self, children: Children) -> Expression:
+        """A difference."""
         return Operation("-", (plain(children[0]), plain(children[1])))
 
-    def multiply(self, children: list[Any]) -> Expression:
+    def multiply(self, children: Children) -> Expression:
+        """A product of two."""
         return Operation("*", (plain(children[0]), plain(children[1])))
 
-    def raise_to(self, children: list[Any]) -> Expression:
+    def raise_to(self, children: Children) -> Expression:
+        """A power."""
         base, _, exponent = children
         return Operation("^", (plain(base), plain(exponent)))
 
-    def arguments(self, children: list[Any]) -> tuple[Expression, ...]:
+    def arguments(self, children: Children) -> tuple[Expression, ...]:
+        """The arguments of a function."""
         return tuple(plain(child) for child in children)
 
-    def vector(self, children: list[Any]) -> tuple[Expression, ...]:
+    def vector(self, children: Children) -> tuple[Expression, ...]:
+        """The components of a vector."""
         return tuple(plain(child) for child in children)
 
 

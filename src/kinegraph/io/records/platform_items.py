@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lark import Token
 
 from kinegraph.errors import ModelError
 from kinegraph.io.records.element_items import Clause
-from kinegraph.io.records.expression_reader import ExpressionReader
+from kinegraph.io.records.expression_reader import Children, ExpressionReader
 from kinegraph.io.records.items import Item, read_inertia, read_transforms
 from kinegraph.model.expression import Expression
 from kinegraph.model.names import did_you_mean
@@ -42,11 +41,13 @@ class PlatformReader(ExpressionReader):
         super().__init__(source, places)
         self._legs: list[tuple[LegKind, tuple[LegRow, ...]]] = []
 
-    def leg(self, children: list[Any]) -> _Row:
+    def leg(self, children: Children) -> _Row:
+        """One leg: its name and its two ends."""
         name, base, at_base, at_ring = children
         return _Row(name, base, at_base, at_ring)
 
-    def platform(self, children: list[Any]) -> None:
+    def platform(self, children: Children) -> None:
+        """A platform on legs of one kind."""
         item, ring, first, second, clauses, *rows = children
         try:
             kind = leg_type(item.word)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from lark import Token
 
 from kinegraph.errors import ModelError
 from kinegraph.io.records.constraint_items import ConstraintReader
 from kinegraph.io.records.element_items import Clause, read_element
-from kinegraph.io.records.expression_reader import plain
+from kinegraph.io.records.expression_reader import Children, plain
 from kinegraph.io.records.items import Item, read_inertia, read_transforms
 from kinegraph.io.records.platform_items import PlatformReader
 from kinegraph.io.records.shape_items import read_shape
@@ -87,31 +87,37 @@ class Reader(ConstraintReader, PlatformReader):
         """Whether legs were written as tables: they begin where the ring is."""
         return bool(self._legs)
 
-    def model(self, children: list[Any]) -> None:
+    def model(self, children: Children) -> None:
+        """The name of the model, stated once."""
         keyword, name = children
         if self._name is not None:
             raise ModelError("the model is named a second time", self.place(keyword), "keep one `model` statement")
         self._name = str(name)
 
-    def definition(self, children: list[Any]) -> tuple[Token, Expression | None]:
+    def definition(self, children: Children) -> tuple[Token, Expression | None]:
+        """A name and the value that may stand behind it."""
         name, value = children
         return name, None if value is None else plain(value)
 
-    def parameters(self, children: list[Any]) -> None:
+    def parameters(self, children: Children) -> None:
+        """Parameters, with or without values."""
         for name, value in children:
             self._parameters.append(self.places.mark(Parameter(str(name), value), self.place(name)))
 
-    def coordinates(self, children: list[Any]) -> None:
+    def coordinates(self, children: Children) -> None:
+        """Coordinates and where they start."""
         for name, position in children:
             if position is not None:
                 self._positioned.add(str(name))
             coordinate = Coordinate(str(name), ZERO if position is None else position)
             self._coordinates.append(self.places.mark(coordinate, self.place(name)))
 
-    def names(self, children: list[Any]) -> tuple[Token, ...]:
+    def names(self, children: Children) -> tuple[Token, ...]:
+        """A list of names."""
         return tuple(children)
 
-    def quaternion(self, children: list[Any]) -> None:
+    def quaternion(self, children: Children) -> None:
+        """Four components, three quasi-velocities and where they start."""
         keyword, own, principal, velocities, position = children
         e0, e1, e2, e3 = (str(name) for name in self._exactly(own, 4, "a quaternion", "names", keyword))
         wx, wy, wz = (str(name) for name in self._exactly(velocities, 3, "its velocity", "names", keyword))
@@ -127,21 +133,24 @@ class Reader(ConstraintReader, PlatformReader):
         if principal is not None:
             self.principal.add(group.names)
 
-    def gravity(self, children: list[Any]) -> None:
+    def gravity(self, children: Children) -> None:
+        """The acceleration of free fall, stated once."""
         keyword, components = children
         if self._gravity is not None:
             raise ModelError("gravity is stated a second time", self.place(keyword), "keep one `gravity` statement")
         self._gravity = self._exactly(components, 3, "gravity", "components", keyword)
         self.places.mark(self._gravity, self.place(keyword))
 
-    def setting(self, children: list[Any]) -> None:
+    def setting(self, children: Children) -> None:
+        """An initial value of a coordinate or velocity, given once."""
         name, prime, value = children
         key = f"{name}'" if prime else str(name)
         if key in self._initial:
             raise ModelError(f"{key} gets a second initial value", self.place(name), "keep one of them")
         self._initial[key] = plain(value), name
 
-    def share(self, children: list[Any]) -> None:
+    def share(self, children: Children) -> None:
+        """The armature of one velocity or of a quaternion's three."""
         owner, value = children
         tokens = owner if isinstance(owner, tuple) else (owner,)
         key = tuple(str(token) for token in tokens)
@@ -149,7 +158,8 @@ class Reader(ConstraintReader, PlatformReader):
             raise ModelError(f"{', '.join(key)} gets a second armature", self.place(tokens[0]), "keep one of them")
         self._armature[key] = plain(value), tokens[0]
 
-    def output(self, children: list[Any]) -> None:
+    def output(self, children: Children) -> None:
+        """A point of a body whose path is asked for."""
         name, body, position = children
         x, y, z = self._exactly(position, 3, f"the output {name}", "components", name)
         point = Point(str(name), None if body is None else str(body), (x, y, z))
@@ -158,55 +168,69 @@ class Reader(ConstraintReader, PlatformReader):
             self.places.mark(point, self.place(body), "body")
         self._points.append(point)
 
-    def accept(self, children: list[Any]) -> None:
+    def accept(self, children: Children) -> None:
+        """Bodies whose inertia no solid has, accepted as it is written."""
         self._accepted.update((str(name), name) for name in children)
 
-    def inputs(self, children: list[Any]) -> None:
+    def inputs(self, children: Children) -> None:
+        """Inputs, with or without expressions."""
         for name, value in children:
             self._inputs.append(self.places.mark(Input(str(name), value), self.place(name)))
 
-    def meaning(self, children: list[Any]) -> tuple[Token, Expression]:
+    def meaning(self, children: Children) -> tuple[Token, Expression]:
+        """A name and the expression it stands for."""
         name, value = children
         return name, plain(value)
 
-    def define(self, children: list[Any]) -> None:
+    def define(self, children: Children) -> None:
+        """Names for expressions."""
         for name, value in children:
             self._definitions.append(self.places.mark(Definition(str(name), value), self.place(name)))
 
-    def quasivelocity(self, children: list[Any]) -> None:
+    def quasivelocity(self, children: Children) -> None:
+        """Quasi-velocities as linear forms of the rates."""
         for name, value in children:
             self._quasivelocities.append(self.places.mark(QuasiVelocity(str(name), value), self.place(name)))
 
-    def clause(self, children: list[Any]) -> Clause:
+    def clause(self, children: Children) -> Clause:
+        """A word with its arguments, of an element or a contact."""
         word, *arguments = children
         return Clause(str(word), tuple(a if isinstance(a, tuple) else plain(a) for a in arguments), self.place(word))
 
-    def drive_clause(self, children: list[Any]) -> Clause:
+    def drive_clause(self, children: Children) -> Clause:
+        """A clause of a platform, with or without arguments."""
         word, *arguments = children
         return self.clause([word, *(one for one in arguments if one is not None)])
 
-    def drive_clauses(self, children: list[Any]) -> list[Clause]:
+    def drive_clauses(self, children: Children) -> list[Clause]:
+        """All clauses of a platform."""
         return children
 
-    def clauses(self, children: list[Any]) -> list[Clause]:
+    def clauses(self, children: Children) -> list[Clause]:
+        """All clauses of an element."""
         return children
 
-    def element(self, children: list[Any]) -> None:
+    def element(self, children: Children) -> None:
+        """A spring, damper, drive or another element."""
         keyword, name, clauses = children
         self._elements.append(read_element(str(keyword), str(name), clauses, self.place(name), self.places))
 
-    def potential(self, children: list[Any]) -> None:
+    def potential(self, children: Children) -> None:
+        """An element that is a potential energy."""
         name, energy = children
         self._elements.append(self.places.mark(Potential(str(name), plain(energy)), self.place(name)))
 
-    def item(self, children: list[Any]) -> Item:
+    def item(self, children: Children) -> Item:
+        """A transform, a moment of inertia or a solid, still in words."""
         word, arguments = children
         return Item(str(word), arguments, self.place(word))
 
-    def items(self, children: list[Any]) -> list[Item]:
+    def items(self, children: Children) -> list[Item]:
+        """All items of one part of a record."""
         return children
 
-    def body(self, children: list[Any]) -> None:
+    def body(self, children: Children) -> None:
+        """A body, what it stands on, its transforms and its mass."""
         name, base, transforms, inertia = children
         read, places_of_inertia = read_inertia(inertia or (), self.places)
         body = Body(str(name), None if base is None else str(base), read_transforms(transforms, self.places), read)
@@ -217,7 +241,8 @@ class Reader(ConstraintReader, PlatformReader):
             self.places.mark(body, place, field)
         self._bodies.append(body)
 
-    def shape(self, children: list[Any]) -> None:
+    def shape(self, children: Children) -> None:
+        """What a body looks like."""
         keyword, body, transforms, items = children
         place = self.place(keyword if body is None else body)
         self._shapes.append(read_shape(None if body is None else str(body), transforms, items, place, self.places))

@@ -56,6 +56,7 @@ class UrdfTree:
 
     @property
     def root(self) -> str:
+        """The link that no joint moves."""
         return self.order[0]
 
     @property

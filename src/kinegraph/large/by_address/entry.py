@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
+from kinegraph.ahead.numba_words import carray, pointer_to
 from kinegraph.large.articulated import forward
 from kinegraph.large.by_address.tables import (
     ENTRIES,
@@ -19,15 +21,17 @@ from kinegraph.large.by_address.tables import (
     T,
     V,
 )
-from kinegraph.large.jit import CArray, PointerTo, address, carray
+from kinegraph.large.jit import address
 from kinegraph.large.kinematics import displacements, motion
-from kinegraph.large.records import Joints, Linear, Tree
+from kinegraph.large.records import Floats, Integers, Joints, Linear, Tree
 
-_INTEGERS, _DOUBLES, _FLAGS = PointerTo(numba.int64), PointerTo(numba.float64), PointerTo(numba.boolean)
+_INTEGERS, _DOUBLES, _FLAGS = pointer_to(numba.int64), pointer_to(numba.float64), pointer_to(numba.boolean)
 
 
 @address(numba.void(_INTEGERS, _INTEGERS, _DOUBLES, _FLAGS, _DOUBLES, _DOUBLES))
-def accelerations(sizes: CArray, integers: CArray, doubles: CArray, flags: CArray, x: CArray, y: CArray) -> None:
+def accelerations(
+    sizes: Integers, integers: Integers, doubles: Floats, flags: NDArray[np.bool_], x: Floats, y: Floats
+) -> None:
     """Write the accelerations to y; NaN where a velocity moves nothing with inertia."""
     s = carray(sizes, (SIZES,))
     n, e, k, m = s[STEPS], s[ENTRIES], s[VELOCITIES], s[MEMBERS]

@@ -41,11 +41,12 @@ class Serial:
     mine: Sequence[int] = (0,)
 
     def each(self, work: Callable[[int], None], numbers: Sequence[Sequence[int]]) -> None:
+        """Do all the work here."""
         for number in numbers[0]:
             work(number)
 
     def total(self, values: Floats) -> None:
-        pass
+        """Nothing: all values are here."""
 
 
 class Threads:
@@ -57,6 +58,8 @@ class Threads:
         self._pool = ThreadPoolExecutor(workers - 1)
 
     def each(self, work: Callable[[int], None], numbers: Sequence[Sequence[int]]) -> None:
+        """Share the work out to threads and wait for all of them."""
+
         def one(share: Sequence[int]) -> None:
             for number in share:
                 work(number)
@@ -67,7 +70,7 @@ class Threads:
             other.result()
 
     def total(self, values: Floats) -> None:
-        pass
+        """Nothing: threads share their memory."""
 
 
 @dataclass
@@ -88,13 +91,16 @@ class Ranks:
 
     @property
     def workers(self) -> int:
+        """How many processes take part."""
         return int(self.communicator.Get_size())
 
     @property
     def mine(self) -> Sequence[int]:
+        """The number of this process."""
         return (int(self.communicator.Get_rank()),)
 
     def each(self, work: Callable[[int], None], numbers: Sequence[Sequence[int]]) -> None:
+        """Do the share of this process."""
         for number in numbers[0]:
             work(number)
 
@@ -104,6 +110,7 @@ class Ranks:
         self.traffic = Traffic()
 
     def total(self, values: Floats) -> None:
+        """Add up the values of all processes, in all of them."""
         from mpi4py import MPI  # an extra: only who computes on ranks has it
 
         started = time.perf_counter()

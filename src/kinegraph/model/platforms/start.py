@@ -92,6 +92,7 @@ def body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -
 
 
 def pose(transforms: Iterable[Transform], at: Mapping[str, Value]) -> Floats:
+    """Axes and origin that transforms lead to, as a matrix of four rows."""
     pose = np.eye(4)
     for transform in transforms:
         step = np.eye(4)

@@ -69,6 +69,7 @@ def positive(form: Form) -> tuple[int, Form]:
 
 
 def minus(left: Form, right: Form) -> Form:
+    """The difference of two linear forms."""
     return tuple(a - b for a, b in zip(left, right, strict=True))
 
 

@@ -69,9 +69,11 @@ class Expansion:
         self.values = self._evaluate()
 
     def sine(self, form: Form) -> Any:
+        """The generator that stands for the sine of an angle."""
         return self.gens[self.position[("sin", form)]]
 
     def cosine(self, form: Form) -> Any:
+        """The generator that stands for the cosine of an angle."""
         return self.gens[self.position[("cos", form)]]
 
     def _candidate_forms(self) -> list[Form]:

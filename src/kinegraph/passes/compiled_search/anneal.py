@@ -7,7 +7,7 @@ import numpy as np
 
 from kinegraph.passes.compiled_search.compiled import Memory, Schedule, compiled
 from kinegraph.passes.compiled_search.factor import greedy, random_below, random_unit
-from kinegraph.passes.compiled_search.index import create, link, mark_changed, undo, unlink
+from kinegraph.passes.compiled_search.index import create, link, mark_changed, touch, undo, unlink
 from kinegraph.passes.compiled_search.inlining import forget_touched, inline_expression, inlined_size
 from kinegraph.passes.compiled_search.layout import *
 from kinegraph.passes.compiled_search.lookup import entry_row, literal_row, term_row
@@ -47,6 +47,7 @@ def keep_best(m: Memory) -> None:
 
 @compiled
 def forget_dirty(m: Memory) -> None:
+    """Empty the list of candidates whose saving changed."""
     for i in range(m[DIRTY]):
         m[entry_row(m, m[m[DIRTY_LIST] + i]) + IS_DIRTY] = 0
     m[DIRTY] = 0
@@ -149,6 +150,7 @@ def destroy(m: Memory) -> None:
 
 @compiled
 def write_way(m: Memory, literal: int, way: int) -> None:
+    """Give a literal the terms of one of its definitions."""
     for i in range(m[m[WAY_START] + way], m[m[WAY_START] + way + 1]):
         row = m[WAY_ROWS] + i * WAY_WIDTH
         if m[STATUS] == FINE:
@@ -216,6 +218,7 @@ def switch(m: Memory) -> None:
 
 @compiled
 def take_back(m: Memory) -> None:
+    """Undo the last step, with all notes about it."""
     undo(m)
     forget_touched(m)
     forget_dirty(m)
@@ -269,15 +272,6 @@ def load(m: Memory, rows: Memory, number: int) -> bool:
 
 
 @compiled
-def touch_again(m: Memory, literal: int) -> None:
-    row = literal_row(m, literal)
-    if m[row + FLAG] == 0:
-        m[row + FLAG] = 1
-        m[m[TOUCHED_LIST] + m[TOUCHED]] = literal
-        m[TOUCHED] += 1
-
-
-@compiled
 def first_greedy(m: Memory) -> bool:
     """The greedy factoring a search starts from; False if the driver must help, after which it goes on."""
     for entry in range(m[ENTRIES]):
@@ -285,7 +279,7 @@ def first_greedy(m: Memory) -> bool:
             mark_changed(m, entry)
     for literal in range(m[LITERALS]):
         if m[literal_row(m, literal) + KIND]:
-            touch_again(m, literal)
+            touch(m, literal)
     greedy(m, 0.0, True)
     if m[STATUS] != FINE:
         status = m[STATUS]

@@ -7,16 +7,18 @@ callers, for that is the order they are compiled in. Only the entrance is kept o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
-from numba import njit, types
+from numba import types
+
+from kinegraph.ahead.numba_words import Dispatcher, Signature, machine_code, repeated, tuple_of
 
 #: The state; typed as a list because its elements are plain integers to compiled code.
 Memory = list[int]
 #: Temperatures and chances.
 Schedule = list[float]
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 _TYPES = {
     "Memory": types.int64[::1],
@@ -25,21 +27,21 @@ _TYPES = {
     "float": types.float64,
     "bool": types.boolean,
     "None": types.none,
-    "tuple[int, int]": cast(Any, types).UniTuple(types.int64, 2),
-    "tuple[int, bool]": cast(Any, types).Tuple((types.int64, types.boolean)),
+    "tuple[int, int]": repeated(types.int64, 2),
+    "tuple[int, bool]": tuple_of((types.int64, types.boolean)),
 }
 
 
 #: Functions not compiled yet and their types, callees first.
-_WAITING: list[tuple[Any, Any]] = []
+_WAITING: list[tuple[Dispatcher, Signature]] = []
 
 
 def compiled(function: F) -> F:
     """A function other compiled functions call; it is compiled by `compile_waiting`."""
     *arguments, result = (_TYPES[word] for word in function.__annotations__.values())
-    dispatcher = cast(Any, njit)(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")(function)
-    _WAITING.append((dispatcher, result(*arguments)))
-    return cast(F, dispatcher)
+    found = machine_code(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+    _WAITING.append((cast(Dispatcher, found), result(*arguments)))
+    return found
 
 
 def compile_waiting() -> None:

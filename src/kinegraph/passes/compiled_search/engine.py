@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinegraph.passes.compiled_search import layout as at
 from kinegraph.passes.compiled_search.entrance import FIND_MEMO, FIRST_GREEDY, LOAD, RUN, SETTLE, entrance
@@ -16,7 +17,7 @@ from kinegraph.passes.factoring.coefficients import CoefficientTable
 from kinegraph.passes.factoring.repair import Annealing, Budget
 from kinegraph.passes.factoring.system import System
 
-Array = Any
+Array: TypeAlias = NDArray[np.int64]
 Terms = Mapping[int, int]
 #: expression, coefficient, literals
 Row = tuple[int, int, tuple[int, ...]]
@@ -56,10 +57,12 @@ class Engine:
 
     @property
     def best_value(self) -> float:
+        """The cost of the best system so far."""
         return float(self._memory[at.BEST]) / at.PARTS
 
     @property
     def iteration(self) -> int:
+        """How many steps were tried."""
         return int(self._memory[at.ITERATION])
 
     def run(self, budget: Budget) -> None:

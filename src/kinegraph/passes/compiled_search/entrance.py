@@ -8,16 +8,18 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from numba import njit
+import numpy as np
 from numba.core.errors import NumbaError
+from numpy.typing import NDArray
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.ahead.folder import folder
 from kinegraph.ahead.numba_cache import cached_in
+from kinegraph.ahead.numba_words import machine_code
 from kinegraph.interrupt import delayed
-from kinegraph.passes.compiled_search.compiled import compile_waiting
+from kinegraph.passes.compiled_search.compiled import Memory, Schedule, compile_waiting
 from kinegraph.passes.compiled_search.layout import *
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ _TYPES = "int64(int64[::1], int64[::1], float64[::1], int64, int64, int64)"
 
 _log = logging.getLogger("kinegraph")
 
-Entrance = Callable[[Any, Any, Any, int, int, int], int]
+Integers: TypeAlias = NDArray[np.int64]
+Entrance = Callable[[Integers, Integers, NDArray[np.float64], int, int, int], int]
 
 
 #: Seconds that compiling takes on a common machine.
@@ -76,7 +79,7 @@ def _loaded() -> Entrance:
 def _compiled() -> Entrance:
     """The entrance, compiled or read from disk."""
 
-    def enter(m: Any, rows: Any, schedule: Any, command: int, first: int, second: int) -> int:
+    def enter(m: Memory, rows: Memory, schedule: Schedule, command: int, first: int, second: int) -> int:
         if command == LOAD:
             return int(load(m, rows, first))
         if command == FIRST_GREEDY:
@@ -88,5 +91,6 @@ def _compiled() -> Entrance:
             return int(run(m, schedule, first, second))
         return memo_row(m, first)
 
-    compiled = cast(Any, njit)(_TYPES, cache=True, no_cfunc_wrapper=True, error_model="numpy")
-    return cast(Entrance, cached_in(_folder(), lambda: compiled(enter)))
+    given = cast(Entrance, enter)  # lists stand for arrays in compiled code
+    options: dict[str, object] = {"no_cfunc_wrapper": True, "error_model": "numpy"}
+    return cached_in(_folder(), lambda: machine_code(given, _TYPES, cache=True, **options))

@@ -38,6 +38,7 @@ def random_unit(m: Memory) -> float:
 
 @compiled
 def random_below(m: Memory, n: int) -> int:
+    """A random integer from 0 to n - 1."""
     return int(random_unit(m) * n)
 
 
@@ -208,6 +209,7 @@ def new_divisor(m: Memory, first: int, second: int) -> int:
 
 @compiled
 def extract_divisor(m: Memory, entry: int) -> None:
+    """Replace a sum of two terms by a new literal wherever it saves."""
     row = entry_row(m, entry)
     number, _ = choose(m, entry)
     scale, _ = best_scale(m, row, number)
@@ -258,6 +260,7 @@ def existing_product(m: Memory, number: int, degree: int, coefficient: int) -> t
 
 @compiled
 def extract_pair(m: Memory, entry: int) -> None:
+    """Replace a product of two literals by a new literal."""
     x, y = m[entry_row(m, entry) + A], m[entry_row(m, entry) + B]
     number = gather_terms(m, entry)
     literal, plain = existing_product(m, number, 2, ONE)
@@ -285,6 +288,7 @@ def extract_pair(m: Memory, entry: int) -> None:
 
 @compiled
 def extract_scaled(m: Memory, entry: int) -> None:
+    """Replace a multiple of a literal by a new literal."""
     size, x = m[entry_row(m, entry) + A], m[entry_row(m, entry) + B]
     number = gather_terms(m, entry)
     literal, plain = existing_product(m, number, 1, size)
@@ -312,6 +316,7 @@ def extract_scaled(m: Memory, entry: int) -> None:
 
 @compiled
 def set_heap(m: Memory, i: int, value: int, entry: int, version: int) -> None:
+    """Write one entry of the heap."""
     row = m[HEAP_ROWS] + i * HEAP_WIDTH
     m[row] = value
     m[row + 1] = entry
@@ -320,6 +325,7 @@ def set_heap(m: Memory, i: int, value: int, entry: int, version: int) -> None:
 
 @compiled
 def push(m: Memory, value: int, entry: int) -> None:
+    """Put a candidate into the heap by its saving."""
     i = m[HEAP]
     if i >= m[HEAP_ROOM]:
         m[STATUS] = FULL

@@ -22,6 +22,7 @@ from kinegraph.passes.compiled_search.lookup import (
 
 @compiled
 def term_cost(degree: int, coefficient: int) -> int:
+    """How many products a term takes."""
     if degree == 0:
         return 0
     return degree - 1 if coefficient in (ONE, MINUS_ONE) else degree
@@ -29,6 +30,7 @@ def term_cost(degree: int, coefficient: int) -> int:
 
 @compiled
 def touch(m: Memory, literal: int) -> None:
+    """Note that a literal changed, once."""
     row = literal_row(m, literal)
     if m[row + FLAG] == 0:
         m[row + FLAG] = 1
@@ -38,6 +40,7 @@ def touch(m: Memory, literal: int) -> None:
 
 @compiled
 def mark_changed(m: Memory, entry: int) -> None:
+    """Note that a candidate's saving changed, once."""
     row = entry_row(m, entry)
     m[row + VERSION] += 1
     if m[row + IS_DIRTY] == 0:
@@ -48,6 +51,7 @@ def mark_changed(m: Memory, entry: int) -> None:
 
 @compiled
 def mixed(a: int, b: int, c: int, d: int) -> int:
+    """A hash of four integers."""
     h = a * -7046029254386353131
     h = (h ^ (h >> 29)) + b * -4658895280553007687
     h = (h ^ (h >> 32)) * -7723592293110705685 + c * -2962180450290303597
@@ -89,6 +93,7 @@ def entry_of(m: Memory, key: int, sort: int, a: int, b: int, first: int, second:
 
 @compiled
 def drop_entry(m: Memory, entry: int) -> None:
+    """Take a candidate out of the table."""
     row = entry_row(m, entry)
     bucket = m[BUCKETS] + (m[row + KEY] & m[BUCKET_MASK])
     other = m[bucket]
@@ -147,6 +152,7 @@ def enter(m: Memory, entry: int, left: int, right: int, outer: int) -> None:
 
 @compiled
 def detach(m: Memory, here: int, term: int) -> None:
+    """Take a place out of the list of its candidate."""
     after, before = m[here + HALF_NEXT], m[here + HALF_PREVIOUS]
     if after >= 0:
         m[place_row(m, after // 2) + after % 2 + HALF_PREVIOUS] = before
@@ -304,6 +310,7 @@ def link(m: Memory, expression: int, literals: int, degree: int, coefficient: in
 
 @compiled
 def unlink_uses(m: Memory, row: int) -> None:
+    """Take a term out of the lists of the literals it uses."""
     for i in range(m[row + COUNT]):
         x = m[row + LITERALS_OF + i]
         if i == 0 or m[row + LITERALS_OF + i - 1] != x:

@@ -13,6 +13,7 @@ TOO_MANY = 1 << 20
 
 @compiled
 def copies_of(m: Memory, term: int, literal: int) -> int:
+    """How often a literal stands in a term."""
     row = term_row(m, term)
     n = 0
     for i in range(m[row + COUNT]):
@@ -179,6 +180,7 @@ def tidy(m: Memory) -> None:
 
 @compiled
 def forget_touched(m: Memory) -> None:
+    """Empty the list of literals that changed."""
     for i in range(m[TOUCHED]):
         m[literal_row(m, m[m[TOUCHED_LIST] + i]) + FLAG] = 0
     m[TOUCHED] = 0

@@ -72,14 +72,17 @@ class Room:
 
     @property
     def buckets(self) -> int:
+        """Size of the hash table, a power of two."""
         return 1 << max(10, self.entries.bit_length())
 
     @property
     def journal(self) -> int:
+        """Entries of the record that lets a step be undone."""
         return 3 * self.terms + 1024
 
     @property
     def heap(self) -> int:
+        """Entries of the heap of candidates."""
         return 2 * self.entries + 1024
 
     def sections(self) -> dict[int, int]:

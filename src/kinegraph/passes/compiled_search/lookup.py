@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kinegraph.passes.compiled_search.compiled import Memory, compiled
@@ -18,21 +16,25 @@ ONE, MINUS_ONE = 1, 2
 
 @compiled
 def literal_row(m: Memory, literal: int) -> int:
+    """Where the row of a literal begins."""
     return m[LITERAL] + literal * LITERAL_WIDTH
 
 
 @compiled
 def term_row(m: Memory, term: int) -> int:
+    """Where the row of a term begins."""
     return m[TERM] + term * TERM_WIDTH
 
 
 @compiled
 def place_row(m: Memory, place: int) -> int:
+    """Where the row of a place begins."""
     return m[PLACE] + place * PLACE_WIDTH
 
 
 @compiled
 def entry_row(m: Memory, entry: int) -> int:
+    """Where the row of a candidate begins."""
     return m[ENTRY] + entry * ENTRY_WIDTH
 
 
@@ -43,17 +45,16 @@ def entry_row(m: Memory, entry: int) -> int:
 def memo_row(m: Memory, key: int) -> int:
     """The row of a key, or the empty row where it belongs."""
     mask = m[MEMO_MASK]
-    slot: Any = ((np.int64(key) * np.int64(-7046029254386353131)) >> np.int64(20)) & mask
+    slot = int(((np.int64(key) * np.int64(-7046029254386353131)) >> np.int64(20)) & mask)
     while m[m[MEMO] + slot * MEMO_WIDTH] != key and m[m[MEMO] + slot * MEMO_WIDTH] != 0:
         slot = (slot + 1) & mask
-    row: int = m[MEMO] + slot * MEMO_WIDTH
-    return row
+    return m[MEMO] + slot * MEMO_WIDTH
 
 
 @compiled
 def looked_up(m: Memory, operation: int, left: int, right: int) -> int:
     """The row of the memo with a result, or -1 after noting what is missing."""
-    key: Any = (np.int64(operation) << np.int64(60)) | (np.int64(left) << np.int64(30)) | np.int64(right)
+    key = int((np.int64(operation) << np.int64(60)) | (np.int64(left) << np.int64(30)) | np.int64(right))
     row = memo_row(m, key)
     if m[row] == 0:
         m[STATUS] = MISSING
@@ -66,6 +67,7 @@ def looked_up(m: Memory, operation: int, left: int, right: int) -> int:
 
 @compiled
 def negated(m: Memory, coefficient: int) -> int:
+    """The number of the negative coefficient."""
     if coefficient <= MINUS_ONE:
         return MINUS_ONE + ONE - coefficient if coefficient else 0
     row = looked_up(m, NEGATE, coefficient, coefficient)
@@ -74,6 +76,7 @@ def negated(m: Memory, coefficient: int) -> int:
 
 @compiled
 def times(m: Memory, left: int, right: int) -> int:
+    """The number of the product of two coefficients."""
     if left > right:
         left, right = right, left
     if left == ONE:
@@ -86,6 +89,7 @@ def times(m: Memory, left: int, right: int) -> int:
 
 @compiled
 def plus(m: Memory, left: int, right: int) -> int:
+    """The number of the sum of two coefficients."""
     if left > right:
         left, right = right, left
     if left == 0:

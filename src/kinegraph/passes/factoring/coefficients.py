@@ -52,6 +52,7 @@ class CoefficientTable:
         return value[0][1] if len(value) == 1 and not value[0][0] else None
 
     def negative(self, index: int) -> int:
+        """The number of the negative coefficient."""
         known = self._negatives[index]
         if known < 0:
             known = self.intern(tuple((monomial, -c) for monomial, c in self.values[index]))
@@ -65,6 +66,7 @@ class CoefficientTable:
         return index if index < other else other
 
     def multiply(self, left: int, right: int) -> int:
+        """The number of the product of two coefficients."""
         if left == ONE:
             return right
         if right == ONE:
@@ -99,6 +101,7 @@ class CoefficientTable:
         return result
 
     def add(self, left: int, right: int) -> int:
+        """The number of the sum of two coefficients."""
         if left == ZERO or right == ZERO:
             return left or right
         key = (left, right) if left < right else (right, left)

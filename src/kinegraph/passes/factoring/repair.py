@@ -104,6 +104,7 @@ class Repair:
         self.settle()
 
     def temperature(self) -> float:
+        """How readily a worse system is accepted now; it falls within each cycle."""
         a = self.annealing
         phase = (self.iteration % a.cycle) / a.cycle
         return float(a.start * (a.end / a.start) ** phase)

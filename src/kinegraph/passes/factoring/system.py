@@ -184,6 +184,7 @@ class System:
         self.dependants.setdefault(argument, []).append(leaf)
 
     def used(self, literal: int) -> bool:
+        """Whether any term reads a literal."""
         return bool(self.uses.get(literal))
 
     # cost

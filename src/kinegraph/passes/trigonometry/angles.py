@@ -41,6 +41,7 @@ class Angles:
 
     @property
     def system(self) -> System:
+        """The polynomials the angles belong to."""
         return self.translation.system
 
     def _learn(self, literal: int, name: str, argument: int) -> None:
@@ -79,9 +80,11 @@ class Angles:
         return -1, self.negative(form)
 
     def negative(self, form: Form) -> Form:
+        """Minus a linear form."""
         return tuple((m, self.system.coefficients.negative(c)) for m, c in form)
 
     def plus(self, left: Form, right: Form) -> Form:
+        """The sum of two linear forms."""
         total = dict(left)
         for monomial, coefficient in right:
             total[monomial] = self.system.coefficients.add(total.get(monomial, 0), coefficient)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinegraph.codegen.arrays import Doubles, vector
 from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
@@ -109,12 +110,12 @@ class LoopedRate(Kernel):
         joined: list[float] = np.concatenate([rates, found, further]).tolist()
         return joined
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
         """The rates of one state."""
         given = zip(self.arguments, self.arranged(values, named), strict=True)
         return np.array(self.flat(np.concatenate([np.atleast_1d(vector(one, value)) for one, value in given])))
 
-    def batch(self, *values: Any, out: Any = None, **named: Any) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
         """The rates of many states, one after the other."""
         self.refuse_out(out)
         return np.array([self.flat(row) for row in np.hstack(self.rows(values, named))])

@@ -98,7 +98,7 @@ class CaseProblem:
             loop(*self._arguments(cases, tally), 0, len(states))
         return CaseRows(
             self._endings(cases), cases.finals, cases.steps, cases.rejected, tally.first, tally.last, tally.high,
-            tally.high_at, tally.low, tally.low_at, tally.area, tally.count, tally.first_at, tally.last_at,
+            tally.high_at, tally.low, tally.low_at, tally.area, tally.happened, tally.first_at, tally.last_at,
             tally.at_first, tally.at_last, cases.saved,
         )  # fmt: skip
 
@@ -159,7 +159,7 @@ class CaseProblem:
             low=unknown(rows, outputs),
             low_at=unknown(rows, outputs),
             area=unknown(rows, outputs),
-            count=np.zeros((rows, events), dtype=np.int64),
+            happened=np.zeros((rows, events), dtype=np.int64),
             first_at=unknown(rows, events),
             last_at=unknown(rows, events),
             at_first=unknown(rows, events, outputs),

@@ -248,5 +248,5 @@ def _lanes(problem: CauchyProblem, tableau: Tableau, count: int) -> Lanes:
         dense=zeros(3 + len(tableau.dense), total), zero=zeros(total),
         stage_t=zeros(count), t=zeros(count), h=zeros(count), each_h=zeros(total),
         next_h=zeros(count), last_error=zeros(count),
-        case=integers(-1), count=integers(0), place=integers(0), rejected=integers(0),
+        case=integers(-1), taken=integers(0), place=integers(0), rejected=integers(0),
     )  # fmt: skip

@@ -25,6 +25,7 @@ def modes_of(
     resting: Sequence[int],
     found: Response,
 ) -> Mode:
+    """What every contact does from now on: which are closed, which slip and which stick."""
     acting = [k for k, acts in zip(resting, found.acts, strict=True) if acts]
     acting = without_dependent_normals(contacts, view.compliance, found.forces, acting)
     slips = {k: drag for k, drag in zip(resting, found.drags, strict=True) if k in acting and drag is not None}

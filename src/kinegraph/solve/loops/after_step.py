@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kinegraph.solve.loops.events import Watch, begin_events, react, watch_step
-from kinegraph.solve.loops.marks import part
+from kinegraph.solve.loops.marks import Floats, Integers, part
 from kinegraph.solve.loops.record import (
     BASE,
     BEGUN,
@@ -27,11 +25,9 @@ from kinegraph.solve.loops.record import (
 )
 from kinegraph.solve.loops.step import System, Work, interpolate
 
-Array = Any
-
 
 @part
-def begin_run(system: System, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array) -> int:
+def begin_run(system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers) -> int:
     """The first saved state and the sides of events; what happens at once acts on work.y. Says how the run goes on."""
     t = clock[TIME]
     counters[BEGUN] = 1
@@ -50,7 +46,7 @@ def begin_run(system: System, work: Work, clock: Array, watch: Watch, saving: Sa
 
 
 @part
-def fixed_step(clock: Array, counters: Array) -> float:
+def fixed_step(clock: Floats, counters: Integers) -> float:
     """The next of the steps of one length, counted from BASE so that times do not drift; the last one is cut."""
     t, end = clock[TIME], clock[END]
     following = clock[BASE] + (counters[SINCE_START] + 1) * clock[STEP]
@@ -58,7 +54,7 @@ def fixed_step(clock: Array, counters: Array) -> float:
 
 
 @part
-def room(saving: Saving, watch: Watch, counters: Array) -> bool:
+def room(saving: Saving, watch: Watch, counters: Integers) -> bool:
     """Whether one more step can be saved, with as many events as it can have."""
     free = len(saving.grid) > 0 or counters[SAVED] + 3 < len(saving.times)
     events = (watch.samples + 1) * len(watch.side) + len(watch.recent) + 2
@@ -66,14 +62,14 @@ def room(saving: Saving, watch: Watch, counters: Array) -> bool:
 
 
 @part
-def end_of(clock: Array, h: float) -> float:
+def end_of(clock: Floats, h: float) -> float:
     """The time at the end of a step of length h: exactly the end of the run if it goes there."""
     t, end = clock[TIME], clock[END]
     return float(end if h == end - t else t + h)
 
 
 @part
-def needs_dense(watch: Watch, saving: Saving, counters: Array, t_new: float) -> bool:
+def needs_dense(watch: Watch, saving: Saving, counters: Integers, t_new: float) -> bool:
     """Whether anything inside the step to t_new is asked for."""
     if len(watch.side):
         return True
@@ -82,7 +78,7 @@ def needs_dense(watch: Watch, saving: Saving, counters: Array, t_new: float) -> 
 
 @part
 def finish_step(
-    system: System, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array, h: float
+    system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, h: float
 ) -> int:  # fmt: skip
     """Look for events in a step from work.y to work.end, save it, and move the clock. Dense output is prepared.
 
@@ -105,7 +101,7 @@ def finish_step(
 
 @part
 def cut_step(
-    system: System, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array, u: float, h: float
+    system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, u: float, h: float
 ) -> int:
     """End the step at an event, save what came before it, and stop there (the code says why) or go on: CUT."""
     t = clock[TIME]

@@ -7,9 +7,10 @@ side comes from the slope. So a rebound that is over before the first look at th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from kinegraph.solve.loops.marks import call, part
+from kinegraph.codegen.kernel import Code
+from kinegraph.solve.loops.marks import Floats, Integers, call, part
 from kinegraph.solve.loops.record import (
     ACCUMULATED,
     COMPONENT,
@@ -24,8 +25,6 @@ from kinegraph.solve.loops.record import (
     TOO_MANY_EVENTS,
 )
 from kinegraph.solve.loops.step import System, Work, interpolate, project, set_input_rates, set_inputs
-
-Array = Any
 
 # What an event does.
 RECORD, STOP, RESET = range(3)
@@ -55,30 +54,30 @@ class Watch(NamedTuple):
     span: the largest time of the run, which resolutions refer to.
     """
 
-    code: Any
-    slope: Any
-    reset: Any
-    directions: Array
-    actions: Array
-    boundary: Array
-    side: Array
-    ahead: Array
-    stage: Array
-    on_surface: Array
-    before: Array
-    values: Array
-    rates: Array
-    incoming: Array
-    residual: Array
-    zero: Array
-    since: Array
-    noise: Array
-    argument: Array
-    fresh: Array
-    recent: Array
-    times: Array
-    which: Array
-    states: Array
+    code: Code
+    slope: Code
+    reset: Code
+    directions: Integers
+    actions: Integers
+    boundary: Integers
+    side: Integers
+    ahead: Integers
+    stage: Integers
+    on_surface: Integers
+    before: Floats
+    values: Floats
+    rates: Floats
+    incoming: Floats
+    residual: Floats
+    zero: Floats
+    since: Floats
+    noise: Floats
+    argument: Floats
+    fresh: Floats
+    recent: Floats
+    times: Floats
+    which: Integers
+    states: Floats
     samples: int
     limit: int
     span: float
@@ -100,7 +99,7 @@ def passes(side: int, following: int, direction: int) -> bool:
 
 
 @part
-def event_values(system: System, watch: Watch, x: Array, size: int, t: float, values: Array) -> None:
+def event_values(system: System, watch: Watch, x: Floats, size: int, t: float, values: Floats) -> None:
     """The values of all events for the state in x[:size]."""
     x[size] = t
     set_inputs(system.knots, system.coefficients, t, x, size + 1)
@@ -108,7 +107,7 @@ def event_values(system: System, watch: Watch, x: Array, size: int, t: float, va
 
 
 @part
-def event_rates(system: System, watch: Watch, x: Array, size: int, t: float) -> None:
+def event_rates(system: System, watch: Watch, x: Floats, size: int, t: float) -> None:
     """The slopes of all events along the motion, for the state in x[:size], into watch.rates."""
     count = len(x)
     x[size] = t
@@ -248,7 +247,7 @@ def first_event(
 
 
 @part
-def watch_step(system: System, watch: Watch, counters: Array, work: Work, t: float, h: float) -> tuple[int, float]:
+def watch_step(system: System, watch: Watch, counters: Integers, work: Work, t: float, h: float) -> tuple[int, float]:
     """Look for events in the step, whose dense output is prepared: CUT and where, if one must act there.
 
     RUNNING if none must, those that only record are recorded; NOT_A_NUMBER and TOO_MANY_EVENTS end the run.
@@ -278,7 +277,7 @@ def watch_step(system: System, watch: Watch, counters: Array, work: Work, t: flo
 
 
 @part
-def undefined(watch: Watch, counters: Array) -> bool:
+def undefined(watch: Watch, counters: Integers) -> bool:
     """Whether a value is not a number; says which."""
     for event in range(len(watch.side)):
         if watch.values[event] != watch.values[event]:
@@ -318,7 +317,7 @@ def leave_surface(watch: Watch, event: int) -> None:
 
 
 @part
-def note(watch: Watch, counters: Array, event: int, t: float, y: Array) -> None:
+def note(watch: Watch, counters: Integers, event: int, t: float, y: Floats) -> None:
     """Record one event, with the state before it acts. It is done, or it is due to act."""
     place = counters[EVENTS]
     watch.times[place] = t
@@ -335,7 +334,9 @@ def note(watch: Watch, counters: Array, event: int, t: float, y: Array) -> None:
 
 
 @part
-def happen(system: System, watch: Watch, counters: Array, work: Work, event: int, t: float, h: float, u: float) -> None:
+def happen(
+    system: System, watch: Watch, counters: Integers, work: Work, event: int, t: float, h: float, u: float
+) -> None:
     """Record an event, and all others that happen at the same time."""
     look(system, watch, work, t, h, u)
     event_rates(system, watch, work.x, len(work.y), t + u * h)
@@ -352,7 +353,7 @@ def happen(system: System, watch: Watch, counters: Array, work: Work, event: int
 
 
 @part
-def begin_events(system: System, watch: Watch, counters: Array, work: Work, t: float) -> int:
+def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t: float) -> int:
     """The side each event begins on; what begins at a boundary and goes outwards acts at once, on work.end."""
     size = len(work.y)
     if len(watch.side) == 0:
@@ -396,7 +397,7 @@ def act(system: System, watch: Watch, work: Work, event: int, t: float) -> None:
 
 
 @part
-def react(system: System, watch: Watch, counters: Array, work: Work, t: float) -> int:
+def react(system: System, watch: Watch, counters: Integers, work: Work, t: float) -> int:
     """Let all events that are due act on work.end, one after the other; a stop comes first.
 
     A reset may bring about other events at the same time. A boundary acts on what goes outwards, so one that another
@@ -441,7 +442,7 @@ def next_due(watch: Watch) -> int:
 
 
 @part
-def sort_out(watch: Watch, counters: Array, work: Work, acted: int, t: float) -> int:
+def sort_out(watch: Watch, counters: Integers, work: Work, acted: int, t: float) -> int:
     """The side of every event after one has acted, and what happens by that; returns an event that stops, or -1."""
     stop = -1
     for k in range(len(watch.side)):
@@ -468,14 +469,14 @@ def sort_out(watch: Watch, counters: Array, work: Work, acted: int, t: float) ->
 
 
 @part
-def rests(watch: Watch, counters: Array, event: int, t: float) -> bool:
+def rests(watch: Watch, counters: Integers, event: int, t: float) -> bool:
     """Whether an event is due at the time of the last reset again, without any speed to rebound with."""
     last = watch.recent[(counters[RESETS] - 1) % len(watch.recent)]
     return bool(counters[RESETS] > 0 and last == t and watch.boundary[event] and watch.rates[event] == 0.0)
 
 
 @part
-def accumulated(watch: Watch, counters: Array, t: float) -> bool:
+def accumulated(watch: Watch, counters: Integers, t: float) -> bool:
     """Whether resets follow each other ever faster, so that they will not get beyond a point of time."""
     count = len(watch.recent)
     place = counters[RESETS] % count

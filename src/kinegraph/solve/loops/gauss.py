@@ -7,11 +7,11 @@ carried along (Hairer-Lubich-Wanner, VIII): otherwise errors of the iteration wo
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
 from kinegraph.solve.loops.events import Watch
-from kinegraph.solve.loops.marks import loop, part
+from kinegraph.solve.loops.marks import Floats, Integers, loop, part
 from kinegraph.solve.loops.record import (
     BEGUN,
     COMPONENT,
@@ -28,24 +28,24 @@ from kinegraph.solve.loops.record import (
 )
 from kinegraph.solve.loops.step import System, Work, evaluate
 
-Array = Any
-
 _MOST_ITERATIONS = 60
 
 
 class Gauss(NamedTuple):
     """A Gauss method for compiled code; `ahead` carries the slopes of one step on to the next as a first guess."""
 
-    a: Array
-    b: Array
-    c: Array
-    ahead: Array
-    guess: Array
-    carry: Array
+    a: Floats
+    b: Floats
+    c: Floats
+    ahead: Floats
+    guess: Floats
+    carry: Floats
 
 
 @part
-def begin(system: System, gauss: Gauss, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array) -> int:
+def begin(
+    system: System, gauss: Gauss, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers
+) -> int:
     """The first saved state, what events do at once, and the first slope; says how the run goes on."""
     code = begin_run(system, work, clock, watch, saving, counters)
     first_guess(system, gauss, work, clock[TIME])
@@ -64,7 +64,7 @@ def first_guess(system: System, gauss: Gauss, work: Work, t: float) -> None:
 
 
 @part
-def next_guess(gauss: Gauss, slopes: Array) -> None:
+def next_guess(gauss: Gauss, slopes: Floats) -> None:
     """Slopes of the next step from the polynomial through those of the last."""
     stages = len(gauss.b)
     for d in range(slopes.shape[1]):
@@ -98,7 +98,7 @@ def iterate(system: System, gauss: Gauss, work: Work, t: float, h: float) -> flo
 
 
 @part
-def solve_stages(system: System, gauss: Gauss, work: Work, t: float, h: float, counters: Array) -> bool:
+def solve_stages(system: System, gauss: Gauss, work: Work, t: float, h: float, counters: Integers) -> bool:
     """Iterate until rounding is all that changes; False if that is not reached."""
     last = 1e300
     for _ in range(_MOST_ITERATIONS):
@@ -146,7 +146,7 @@ def prepare_cubic(system: System, work: Work, t: float, h: float) -> None:
 
 
 @part
-def one_step(system: System, gauss: Gauss, work: Work, clock: Array, counters: Array) -> tuple[int, float]:
+def one_step(system: System, gauss: Gauss, work: Work, clock: Floats, counters: Integers) -> tuple[int, float]:
     """Take a step; returns how it went and the length."""
     t, h = clock[TIME], fixed_step(clock, counters)
     converged = solve_stages(system, gauss, work, t, h, counters)
@@ -159,7 +159,7 @@ def one_step(system: System, gauss: Gauss, work: Work, clock: Array, counters: A
 
 @loop
 def advance(
-    system: System, gauss: Gauss, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array,
+    system: System, gauss: Gauss, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers,
     slice_steps: int,
 ) -> int:  # fmt: skip
     """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from kinegraph.ahead.numba_words import NumbaType, Signature, TargetContext, TypingContext, Written, written_by_hand
+from kinegraph.solve.loops import marks, weights
 
 
-def data_of(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def data_of(context: TargetContext, builder: ir.IRBuilder, kind: NumbaType, value: ir.Value) -> ir.Value:
     """The pointer to the first entry of an array."""
     return context.make_array(kind)(context, builder, value).data
 
 
-def _table(builder: Any, values: list[Any]) -> Any:
+def _table(builder: ir.IRBuilder, values: Sequence[ir.Value]) -> ir.Value:
     """An array in the stack frame that holds the values; the pointer to its first entry."""
-    allocate: Any = cgutils.alloca_once
+    allocate: Callable[..., ir.Value] = cgutils.alloca_once
     table = allocate(builder, values[0].type, size=len(values))
     for place, value in enumerate(values):
         builder.store(value, builder.gep(table, [ir.IntType(64)(place)]))
     return table
 
 
-def is_doubles(kind: Any) -> bool:
+def is_doubles(kind: NumbaType) -> bool:
     """Whether this is the type of a contiguous array of doubles."""
     return isinstance(kind, types.Array) and kind.dtype == types.float64 and kind.layout == "C"
 
 
-def _call(typing_context: Any, address: Any, x: Any, y: Any, start: Any) -> Any:
+def _call(typing_context: TypingContext, address: NumbaType, x: NumbaType, y: NumbaType, start: NumbaType) -> Written:
     """Call the kernel at `address`: it reads x and writes to y from its flat index `start` on."""
     if not (is_doubles(x) and is_doubles(y)):
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         address, x, y, start = arguments
         pointer = ir.PointerType(ir.DoubleType())
         kind = ir.FunctionType(ir.VoidType(), [pointer, pointer])
@@ -47,8 +51,9 @@ def _call(typing_context: Any, address: Any, x: Any, y: Any, start: Any) -> Any:
 
 
 def _call_batch(
-    typing_context: Any, address: Any, rows: Any, y: Any, t: Any, p: Any, rates: Any, start: Any
-) -> Any:  # fmt: skip
+    typing_context: TypingContext, address: NumbaType, rows: NumbaType, y: NumbaType, t: NumbaType, p: NumbaType,
+    rates: NumbaType, start: NumbaType,
+) -> Written:  # fmt: skip
     """Call the batch code of a kernel (y, t, p) -> rate for the first `rows` rows of contiguous arrays.
 
     The results go to `rates` from its flat index `start` on, without gaps. A kernel without parameters reads no p.
@@ -56,7 +61,9 @@ def _call_batch(
     if not all(is_doubles(one) for one in (y, t, p, rates)):
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         address, rows, y, t, p, rates, start = arguments
         word, kinds = ir.IntType(64), signature.args
         widths = [context.make_array(kinds[place])(context, builder, value).shape for place, value in ((2, y), (4, p))]
@@ -72,15 +79,18 @@ def _call_batch(
 
 
 def _weighted(
-    typing_context: Any, method: Any, row: Any, h: Any, base: Any, slopes: Any, size: Any, target: Any, start: Any
-) -> Any:
+    typing_context: TypingContext, method: types.NamedTuple, row: NumbaType, h: NumbaType, base: NumbaType,
+    slopes: NumbaType, size: NumbaType, target: NumbaType, start: NumbaType,
+) -> Written:  # fmt: skip
     """Call the weighted sums of a method by their address; h is a number, or an array with one entry for each d."""
     each = is_doubles(h)
     if not (is_doubles(base) and is_doubles(slopes) and is_doubles(target)):
         return None
     place = method.fields.index("each_sums" if each else "sums")
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         method, row, h, base, slopes, size, target, start = arguments
         kinds = signature.args
         pointers = (
@@ -98,6 +108,6 @@ def _weighted(
     return types.void(method, types.int64, step_kind, base, slopes, types.int64, target, types.int64), generate
 
 
-call: Any = intrinsic(_call)
-weighted: Any = intrinsic(_weighted)
-call_batch: Any = intrinsic(_call_batch)
+call = written_by_hand(_call, marks.call)
+weighted = written_by_hand(_weighted, weights.weighted)
+call_batch = written_by_hand(_call_batch, marks.call_batch)

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
-from typing import Any, TypeVar, cast
-
-import numba
+from typing import TypeVar, cast
 
 from kinegraph.ahead.numba_cache import cached_in
+from kinegraph.ahead.numba_words import AddressedCode, Dispatcher, addressed, machine_code
 from kinegraph.solve.loops import intrinsics
 from kinegraph.solve.loops import marks as plain
 from kinegraph.solve.loops import weights as weights_loop
@@ -23,15 +22,15 @@ F = TypeVar("F", bound=Callable[..., object])
 
 # Products and sums may be fused, nothing else is reordered; division by zero gives an infinity, as in C. Loops allocate
 # nothing, so they need not count references either: counting would take more time than the steps.
-_PLAIN: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
-_OPTIONS: dict[str, Any] = {**_PLAIN, "_nrt": False}
-_INSIDE: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # what only loops call
-_BY_KIND: dict[Kind, dict[str, Any]] = {
+_PLAIN: dict[str, object] = {"error_model": "numpy", "fastmath": {"contract"}}
+_OPTIONS: dict[str, object] = {**_PLAIN, "_nrt": False}
+_INSIDE: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # what only loops call
+_BY_KIND: dict[Kind, dict[str, object]] = {
     Kind.PART: _INSIDE,
     Kind.INLINED: {**_INSIDE, "forceinline": True},
     Kind.LOOP: {"nogil": True},
 }
-_INTRINSICS: dict[Any, Any] = {
+_INTRINSICS: dict[Callable[..., object], Callable[..., object]] = {
     plain.call: intrinsics.call,
     plain.call_batch: intrinsics.call_batch,
     weights_loop.weighted: intrinsics.weighted,
@@ -49,20 +48,20 @@ def compiled(function: F) -> F:
     names |= {name: compiled(names[name]) for name in function.__code__.co_names if kind_of(names.get(name))}
     twin = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     twin.__qualname__, twin.__module__ = function.__qualname__, function.__module__
-    return cast(F, cached_in(loops_folder(), lambda: numba.njit(cache=True, **_OPTIONS, **_BY_KIND[kind])(twin)))
+    return cast(F, cached_in(loops_folder(), lambda: machine_code(twin, cache=True, **_OPTIONS, **_BY_KIND[kind])))
 
 
 def compile_for(function: F, *arguments: object) -> None:
     """Compile a loop for arguments of these types, or load it; nothing is run."""
-    code: Any = compiled(function)
+    code = cast(Dispatcher, compiled(function))
     code.compile(tuple(code.typeof_pyval(argument) for argument in arguments))
 
 
-def callback(signature: object) -> Callable[[Callable[..., Any]], Any]:
+def callback(signature: object) -> Callable[[Callable[..., object]], AddressedCode]:
     """A function that C code calls; its `address` is a C function pointer."""
-    return lambda function: cached_in(loops_folder(), lambda: numba.cfunc(signature, cache=True, **_PLAIN)(function))
+    return lambda function: cached_in(loops_folder(), lambda: addressed(function, signature, cache=True, **_PLAIN))
 
 
 def callback_part(function: F) -> F:
     """A function that callbacks call; it may make arrays from addresses, which needs references counted."""
-    return cast(F, cached_in(loops_folder(), lambda: numba.njit(cache=True, **_PLAIN)(function)))
+    return cached_in(loops_folder(), lambda: machine_code(function, cache=True, **_PLAIN))

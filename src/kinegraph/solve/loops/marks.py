@@ -12,9 +12,18 @@ from collections.abc import Callable
 from enum import Enum, auto
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.codegen.kernel import Code
 
 F = TypeVar("F", bound=Callable[..., object])
+
+#: Arrays inside loops.
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 _MARK = "__kinegraph_loop__"
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
@@ -31,18 +40,22 @@ class Kind(Enum):
 
 
 def part(function: F) -> F:
+    """Mark a function that loops call."""
     return _marked(function, Kind.PART)
 
 
 def inlined(function: F) -> F:
+    """Mark a part that is too small for a call of its own."""
     return _marked(function, Kind.INLINED)
 
 
 def loop(function: F) -> F:
+    """Mark a function that Python calls, without Python's lock."""
     return _marked(function, Kind.LOOP)
 
 
 def intrinsic(function: F) -> F:
+    """Mark a function that compiled code replaces by code written by hand."""
     return _marked(function, Kind.INTRINSIC)
 
 
@@ -57,7 +70,7 @@ def kind_of(value: object) -> Kind | None:
 
 
 @intrinsic
-def call(code: Any, x: Any, y: Any, start: int) -> None:
+def call(code: Code, x: Floats, y: Floats, start: int) -> None:
     """Call a kernel, by its address or as a Python function: it reads x and writes to y from the flat index `start`."""
     if isinstance(code, int):
         _function(code)(_address(x), _address(y) + _DOUBLE * start)
@@ -67,17 +80,17 @@ def call(code: Any, x: Any, y: Any, start: int) -> None:
 
 
 @intrinsic
-def call_batch(address: int, rows: int, y: Any, t: Any, p: Any, rates: Any, start: int) -> None:
+def call_batch(address: int, rows: int, y: Floats, t: Floats, p: Floats, rates: Floats, start: int) -> None:
     """Only compiled loops call batch code."""
     raise NotImplementedError
 
 
 @cache
-def _function(address: int) -> Any:
+def _function(address: int) -> Callable[[int, int], None]:
     return _KERNEL(address)
 
 
-def _address(array: Any) -> int:
+def _address(array: Floats) -> int:
     return int(array.__array_interface__["data"][0])
 
 

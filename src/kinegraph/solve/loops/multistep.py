@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kinegraph.solve.loops.after_step import begin_run, finish_step
 from kinegraph.solve.loops.events import Watch
-from kinegraph.solve.loops.marks import loop
+from kinegraph.solve.loops.marks import Floats, Integers, loop
 from kinegraph.solve.loops.record import BEGUN, Saving
 from kinegraph.solve.loops.step import System, Work
 
-Array = Any
-
 
 @loop
-def follow(system: System, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array, h: float) -> int:
+def follow(
+    system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, h: float
+) -> int:
     """Begin a run, or follow a step of length h from work.y to work.end (see `finish_step`)."""
     if not counters[BEGUN]:
         return int(begin_run(system, work, clock, watch, saving, counters))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from kinegraph.solve.loops.marks import part
+from kinegraph.solve.loops.marks import Floats, Integers, part
 from kinegraph.solve.loops.step import Work, interpolate
-
-Array = Any
 
 # How a slice ended; CUT says that a step ended at an event and the run goes on from another state.
 RUNNING, DONE, NO_ROOM, NOT_A_NUMBER, TOO_SMALL, TOO_MANY_STEPS, STOPPED, TOO_MANY_EVENTS, NO_CONVERGENCE = range(9)
@@ -27,14 +25,14 @@ COUNTERS = 12
 class Saving(NamedTuple):
     """Where states are saved: at the times of `grid`, or (if it is empty) after every so many steps."""
 
-    grid: Array
+    grid: Floats
     every: int
-    times: Array
-    states: Array
+    times: Floats
+    states: Floats
 
 
 @part
-def save(saving: Saving, counters: Array, t: float, y: Array) -> None:
+def save(saving: Saving, counters: Integers, t: float, y: Floats) -> None:
     """Append one state."""
     place = counters[SAVED]
     saving.times[place] = t
@@ -44,14 +42,14 @@ def save(saving: Saving, counters: Array, t: float, y: Array) -> None:
 
 
 @part
-def has_grid_until(saving: Saving, counters: Array, t: float) -> bool:
+def has_grid_until(saving: Saving, counters: Integers, t: float) -> bool:
     """Whether a grid time lies at or before t that is not saved yet."""
     following = counters[NEXT_GRID]
     return bool(following < len(saving.grid) and saving.grid[following] <= t)
 
 
 @part
-def save_step(saving: Saving, counters: Array, work: Work, t: float, h: float, t_new: float) -> None:
+def save_step(saving: Saving, counters: Integers, work: Work, t: float, h: float, t_new: float) -> None:
     """Save what the step from t to t_new reaches; `h` is the length dense output was prepared for."""
     if len(saving.grid) == 0:
         if counters[STEPS] % saving.every == 0:

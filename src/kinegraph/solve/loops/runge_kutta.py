@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
 from kinegraph.solve.loops.events import Watch
-from kinegraph.solve.loops.marks import inlined, loop, part
+from kinegraph.solve.loops.marks import Floats, Integers, inlined, loop, part
 from kinegraph.solve.loops.record import (
     BEGUN,
     COMPONENT,
@@ -44,8 +44,6 @@ from kinegraph.solve.loops.step import (
 )
 from kinegraph.solve.loops.weights import Method
 
-Array = Any
-
 # Positions with a pivot below this part of the usual one are singular to rounding errors: steps go over them, of
 # lengths that let no stage fall on that position. After so many tries the least error stands, if rounding explains it.
 SINGULAR, AVOIDING, MOST_TRIES, ROUNDING = 1e-4, 0.93, 12, 1e-8
@@ -61,7 +59,7 @@ class Control(NamedTuple):
 
     fixed: bool
     rtol: float
-    atol: Array
+    atol: Floats
     max_step: float
     max_steps: int
     safety: float
@@ -74,8 +72,8 @@ class Control(NamedTuple):
 
 @part
 def begin(
-    system: System, method: Method, control: Control, work: Work, clock: Array, watch: Watch, saving: Saving,
-    counters: Array,
+    system: System, method: Method, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
+    counters: Integers,
 ) -> int:  # fmt: skip
     """The first saved state, what events do at once, the first slope and the first step; says how the run goes on."""
     code = begin_run(system, work, clock, watch, saving, counters)
@@ -87,7 +85,7 @@ def begin(
 
 
 @part
-def start_steps(system: System, method: Method, control: Control, work: Work, clock: Array) -> None:
+def start_steps(system: System, method: Method, control: Control, work: Work, clock: Floats) -> None:
     """The slope at work.y and, if the controller chooses it, the first step from there."""
     size, t = len(work.y), clock[TIME]
     for d in range(size):
@@ -99,7 +97,7 @@ def start_steps(system: System, method: Method, control: Control, work: Work, cl
 
 
 @inlined
-def step_length(control: Control, clock: Array, counters: Array) -> float:
+def step_length(control: Control, clock: Floats, counters: Integers) -> float:
     """The step to try: as the controller chose, or to the end exactly."""
     if control.fixed:
         return fixed_step(clock, counters)
@@ -109,7 +107,7 @@ def step_length(control: Control, clock: Array, counters: Array) -> float:
 
 
 @inlined
-def accepted(control: Control, clock: Array, h: float, error: float, after_rejection: bool) -> None:
+def accepted(control: Control, clock: Floats, h: float, error: float, after_rejection: bool) -> None:
     """Choose the next step after a good one (PI controller of Gustafsson and Hairer)."""
     if error == 0.0:
         factor = control.grow
@@ -123,7 +121,7 @@ def accepted(control: Control, clock: Array, h: float, error: float, after_rejec
 
 
 @part
-def rejected(control: Control, clock: Array, h: float, error: float) -> None:
+def rejected(control: Control, clock: Floats, h: float, error: float) -> None:
     """Choose a shorter step after a bad one."""
     factor = 0.1
     if isfinite(error):
@@ -148,7 +146,7 @@ def finite(work: Work, row: int) -> bool:
 
 @part
 def one_step(
-    system: System, method: Method, control: Control, work: Work, clock: Array, counters: Array
+    system: System, method: Method, control: Control, work: Work, clock: Floats, counters: Integers
 ) -> tuple[int, float]:
     """Take a step that the controller accepts; returns how it went and the length."""
     after_rejection = False
@@ -184,7 +182,7 @@ def one_step(
 
 
 @part
-def fixed_ending(method: Method, control: Control, work: Work, counters: Array, constrained: bool) -> int:
+def fixed_ending(method: Method, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
     """How a step of fixed length went: its slopes mean something, or a stage fell on a singular position."""
     if constrained and work.projected[LOWEST] < MEANINGLESS:
         counters[COMPONENT] = int(work.projected[ROW])
@@ -193,14 +191,14 @@ def fixed_ending(method: Method, control: Control, work: Work, counters: Array, 
 
 
 @part
-def failed(method: Method, control: Control, work: Work, counters: Array, code: int) -> int:
+def failed(method: Method, control: Control, work: Work, counters: Integers, code: int) -> int:
     """Note where a step failed; says NOT_A_NUMBER where that is why, else the code."""
     counters[COMPONENT] = worst_component(method, work, control.rtol, control.atol)
     return code if finite(work, method.stages) else NOT_A_NUMBER
 
 
 @part
-def too_small(method: Method, control: Control, work: Work, counters: Array, constrained: bool) -> int:
+def too_small(method: Method, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
     """Why no step is short enough: a singular position is near, or something else."""
     if constrained and near_singular(work, LOWEST):
         counters[COMPONENT] = int(work.projected[ROW])
@@ -218,8 +216,8 @@ def move_on(work: Work, row: int) -> None:
 
 @loop
 def advance(
-    system: System, method: Method, control: Control, work: Work, clock: Array, watch: Watch, saving: Saving,
-    counters: Array, slice_steps: int,
+    system: System, method: Method, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
+    counters: Integers, slice_steps: int,
 ) -> int:  # fmt: skip
     """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""
     if not counters[BEGUN]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from math import isfinite, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from kinegraph.solve.loops.marks import call, inlined, part
+from kinegraph.codegen.kernel import Code
+from kinegraph.solve.loops.marks import Floats, Integers, call, inlined, part
 from kinegraph.solve.loops.weights import Method, weighted
-
-Array = Any  # an array inside compiled code
 
 # Dense output: y + u (F0 + (1-u) (F1 + u (F2 + ...))), or F0 + F1 (u-1) + F2 (u-1)^2 + ...
 NESTED, TAYLOR = range(2)
@@ -24,11 +23,11 @@ LATEST, LOWEST, HIGHEST, ROW, NOTES = -4, -3, -2, -1, 4
 class System(NamedTuple):
     """A right-hand side for compiled code; `projection` is code, or 0 where there is nothing to project onto."""
 
-    code: Any
-    knots: Array
-    coefficients: Array
-    quaternions: Array
-    projection: Any
+    code: Code
+    knots: Floats
+    coefficients: Floats
+    quaternions: Integers
+    projection: Code
 
 
 class Work(NamedTuple):
@@ -38,19 +37,19 @@ class Work(NamedTuple):
     `basis` says what the terms of dense output are factors of, NESTED or TAYLOR.
     """
 
-    x: Array
-    y: Array
-    end: Array
-    slopes: Array
-    errors: Array
-    dense: Array
-    zero: Array
-    projected: Array
+    x: Floats
+    y: Floats
+    end: Floats
+    slopes: Floats
+    errors: Floats
+    dense: Floats
+    zero: Floats
+    projected: Floats
     basis: int
 
 
 @part
-def piece_of(knots: Array, t: float) -> int:
+def piece_of(knots: Floats, t: float) -> int:
     """The piece of a signal that t lies in."""
     low, high = 0, len(knots) - 1
     while high - low > 1:
@@ -63,7 +62,7 @@ def piece_of(knots: Array, t: float) -> int:
 
 
 @part
-def set_inputs(knots: Array, coefficients: Array, t: float, x: Array, first: int) -> None:
+def set_inputs(knots: Floats, coefficients: Floats, t: float, x: Floats, first: int) -> None:
     """Write the values of the signals at t to x[first:]."""
     count = coefficients.shape[1]
     if count == 0:
@@ -76,7 +75,7 @@ def set_inputs(knots: Array, coefficients: Array, t: float, x: Array, first: int
 
 
 @part
-def set_input_rates(knots: Array, coefficients: Array, t: float, x: Array, first: int) -> None:
+def set_input_rates(knots: Floats, coefficients: Floats, t: float, x: Floats, first: int) -> None:
     """Write the slopes of the signals at t to x[first:]."""
     count = coefficients.shape[1]
     if count == 0:
@@ -90,7 +89,7 @@ def set_input_rates(knots: Array, coefficients: Array, t: float, x: Array, first
 
 
 @part
-def onto_constraints(projection: Any, x: Array, size: int, projected: Array) -> None:
+def onto_constraints(projection: Code, x: Floats, size: int, projected: Floats) -> None:
     """Newton steps that take x[:size] onto the constraints; x[size] is the time. Notes the lowest pivot.
 
     Near a singular position a rate makes sense only on the constraints: what is missing by 1e-8 counts there as much
@@ -109,7 +108,7 @@ def onto_constraints(projection: Any, x: Array, size: int, projected: Array) -> 
 
 
 @part
-def note_pivots(size: int, projected: Array) -> None:
+def note_pivots(size: int, projected: Floats) -> None:
     """The lowest pivot of the latest state and of all states since it was last set to one, and the usual one."""
     lowest, row = 1.0, 0
     for place in range(size, len(projected) - NOTES):
@@ -123,7 +122,7 @@ def note_pivots(size: int, projected: Array) -> None:
 
 
 @inlined
-def evaluate(system: System, work: Work, t: float, slopes: Array, row: int) -> None:
+def evaluate(system: System, work: Work, t: float, slopes: Floats, row: int) -> None:
     """Write f(x[:n], t) to a row of slopes; with constraints x[:n] is taken onto them first."""
     size = len(work.y)
     work.x[size] = t
@@ -134,7 +133,7 @@ def evaluate(system: System, work: Work, t: float, slopes: Array, row: int) -> N
 
 
 @inlined
-def normalise(quaternions: Array, y: Array) -> None:
+def normalise(quaternions: Integers, y: Floats) -> None:
     """Bring quaternions back to unit length, which rounding and truncation leave."""
     for start in quaternions:
         length = sqrt(y[start] ** 2 + y[start + 1] ** 2 + y[start + 2] ** 2 + y[start + 3] ** 2)
@@ -181,7 +180,7 @@ def estimate_errors(method: Method, work: Work) -> None:
 
 
 @part
-def error_norm(method: Method, work: Work, h: float, rtol: float, atol: Array) -> float:
+def error_norm(method: Method, work: Work, h: float, rtol: float, atol: Floats) -> float:
     """The error of the step in units of the tolerance; with two estimates as in Hairer's DOP853."""
     size = len(work.y)
     estimate_errors(method, work)
@@ -196,7 +195,7 @@ def error_norm(method: Method, work: Work, h: float, rtol: float, atol: Array) -
 
 
 @part
-def worst_component(method: Method, work: Work, rtol: float, atol: Array) -> int:
+def worst_component(method: Method, work: Work, rtol: float, atol: Floats) -> int:
     """Which component's slope is the first that is not finite; else which has the largest error."""
     for stage in range(method.stages + 1):
         for d in range(len(work.y)):
@@ -224,7 +223,7 @@ def prepare_dense(system: System, method: Method, work: Work, t: float, h: float
 
 
 @part
-def interpolate(work: Work, u: float, target: Array) -> None:
+def interpolate(work: Work, u: float, target: Floats) -> None:
     """The state at t + u h into target[:n]."""
     rows = len(work.dense)
     for d in range(len(work.y)):
@@ -242,7 +241,7 @@ def interpolate(work: Work, u: float, target: Array) -> None:
 
 
 @part
-def initial_step(system: System, method: Method, work: Work, t: float, rtol: float, atol: Array, order: int) -> float:
+def initial_step(system: System, method: Method, work: Work, t: float, rtol: float, atol: Floats, order: int) -> float:
     """A first step by the size of the slope and its change (Hairer-Norsett-Wanner, II.4). Needs slope row 0."""
     size = len(work.y)
     level = slope = 0.0

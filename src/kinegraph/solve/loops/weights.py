@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Method(NamedTuple):
     """
 
     tableau: int
-    nodes: Any
+    nodes: Floats
     stages: int
     errors: int
     terms: int
@@ -42,7 +42,9 @@ def rows_of(tableau: Tableau) -> Floats:
 
 
 @intrinsic
-def weighted(method: Method, row: int, h: Any, base: Any, slopes: Any, size: int, target: Any, start: int) -> None:
+def weighted(
+    method: Method, row: int, h: float | Floats, base: Floats, slopes: Floats, size: int, target: Floats, start: int
+) -> None:
     """target[start + d] = base[d] + h sum_j weights[row, j] slopes[j, d] for d < size.
 
     h is a number, or an array with one entry for each d.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -59,12 +58,14 @@ def _function(module: ir.Module, name: str, step: ir.Type, weights: Floats) -> N
 class _Sums:
     """Writes the code of all rows: a switch, and in each case a loop over vectors and one over what is left."""
 
-    def __init__(self, builder: Any, h: Any, size: Any, base: Any, slopes: Any, target: Any) -> None:
+    def __init__(
+        self, builder: ir.IRBuilder, h: ir.Value, size: ir.Value, base: ir.Value, slopes: ir.Value, target: ir.Value
+    ) -> None:
         self.builder = builder
         self.h, self.size = h, size
         self.base, self.slopes, self.target = base, slopes, target
 
-    def choose(self, row: Any, weights: Floats) -> None:
+    def choose(self, row: ir.Value, weights: Floats) -> None:
         """The code of the row that `row` says when it runs."""
         builder = self.builder
         blocks = [builder.append_basic_block(f"row{index}") for index in range(len(weights))]
@@ -84,7 +85,7 @@ class _Sums:
         self._loop(_WORD(0), whole, _LANES, starts)
         self._loop(whole, self.size, 1, starts)
 
-    def _loop(self, first: Any, last: Any, lanes: int, starts: list[tuple[Any, float]]) -> None:
+    def _loop(self, first: ir.Value, last: ir.Value, lanes: int, starts: list[tuple[ir.Value, float]]) -> None:
         builder = self.builder
         before = builder.block
         head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
@@ -99,7 +100,7 @@ class _Sums:
         builder.branch(head)
         builder.position_at_end(done)
 
-    def _sum(self, place: Any, lanes: int, starts: list[tuple[Any, float]]) -> None:
+    def _sum(self, place: ir.Value, lanes: int, starts: list[tuple[ir.Value, float]]) -> None:
         builder = self.builder
         kind = _VECTOR if lanes > 1 else _DOUBLE
         total = None
@@ -113,7 +114,7 @@ class _Sums:
             result = builder.fadd(result, builder.fmul(step, total, flags=("contract",)), flags=("contract",))
         builder.store(result, self._pointer(self.target, place, kind), align=8)
 
-    def _step(self, place: Any, lanes: int, kind: Any) -> Any:
+    def _step(self, place: ir.Value, lanes: int, kind: ir.Type) -> ir.Value:
         """h of the entries at hand: loaded where each has its own, else the one number in all lanes."""
         if self.h.type != _DOUBLE:
             return self._load(self.h, place, kind)
@@ -124,8 +125,8 @@ class _Sums:
             vector = self.builder.insert_element(vector, self.h, ir.IntType(32)(lane))
         return vector
 
-    def _load(self, start: Any, place: Any, kind: Any) -> Any:
+    def _load(self, start: ir.Value, place: ir.Value, kind: ir.Type) -> ir.Value:
         return self.builder.load(self._pointer(start, place, kind), align=8)
 
-    def _pointer(self, start: Any, place: Any, kind: Any) -> Any:
+    def _pointer(self, start: ir.Value, place: ir.Value, kind: ir.Type) -> ir.Value:
         return self.builder.bitcast(self.builder.gep(start, [place]), kind.as_pointer())

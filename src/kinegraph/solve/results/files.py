@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kinegraph.errors import SolveError
 from kinegraph.extras import extra
 
-Columns: TypeAlias = Mapping[str, NDArray[Any]]
+Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 Facts: TypeAlias = Mapping[str, Any]
 
 #: What the facts are called in the metadata of a table, and in an archive, where no column has this name.
@@ -48,7 +48,7 @@ def save_columns(path: str | Path, columns: Columns, facts: Facts | None = None)
     return path
 
 
-def load_columns(path: str | Path) -> tuple[dict[str, NDArray[Any]], Facts]:
+def load_columns(path: str | Path) -> tuple[dict[str, NDArray[np.generic]], Facts]:
     """The columns and facts of a .parquet or .npz file; SolveError if it has no facts."""
     path = Path(path)
     columns, facts = _read_npz(path) if path.suffix.lower() == ".npz" else _read_parquet(path)
@@ -63,7 +63,7 @@ def arrow_table(columns: Columns, facts: Facts | None = None) -> Any:
     return table if facts is None else table.replace_schema_metadata({_FACTS: json.dumps(facts)})
 
 
-def _read_parquet(path: Path) -> tuple[dict[str, NDArray[Any]], Facts | None]:
+def _read_parquet(path: Path) -> tuple[dict[str, NDArray[np.generic]], Facts | None]:
     table = extra("pyarrow.parquet", "a Parquet file").read_table(path)
     written = (table.schema.metadata or {}).get(_FACTS.encode())
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
@@ -90,7 +90,7 @@ def _entry(name: str) -> str:
     return f"{name}_" if name in ("file", "allow_pickle") else name
 
 
-def _read_npz(path: Path) -> tuple[dict[str, NDArray[Any]], Facts | None]:
+def _read_npz(path: Path) -> tuple[dict[str, NDArray[np.generic]], Facts | None]:
     with np.load(path, allow_pickle=False) as archive:
         columns = {name: archive[name] for name in archive.files if name != _ENTRY}
         facts = json.loads(str(archive[_ENTRY])) if _ENTRY in archive.files else None

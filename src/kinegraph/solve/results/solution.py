@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -111,6 +111,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
 
     @property
     def status(self) -> Status:
+        """How the run ended."""
         return self.ending.status
 
     @property
@@ -141,7 +142,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
         return cls(
             model=facts["model"],
             method=facts["method"],
-            columns=columns,
+            columns=cast(dict[str, Floats], columns),
             positions=tuple(facts["positions"]),
             velocities=tuple(facts["velocities"]),
             ending=Ending(Status[ending["status"]], ending["time"], ending["component"], ending["detail"]),

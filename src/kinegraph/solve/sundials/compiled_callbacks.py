@@ -5,17 +5,19 @@ CVODE hands on the address of an array of integers (`data`), which says where ev
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import cast
 
-import numba
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from kinegraph.ahead.numba_words import NumbaType, Signature, TargetContext, TypingContext, Written, carray, pointer_to
 from kinegraph.solve.loops import step as step_loop
 from kinegraph.solve.loops.intrinsics import call
 from kinegraph.solve.loops.machine_code import callback, callback_part, compiled
+from kinegraph.solve.loops.marks import Floats, Integers
 
 # Places in `data`: kernels, functions of SUNDIALS, sizes, arrays, and (written here) a component that is not finite
 # and counters.
@@ -24,32 +26,36 @@ X, BUFFER, KNOTS, COEFFICIENTS, BAD, RATE_CALLS, JACOBIAN_CALLS, PROJECTED_SIZE 
 DATA = 17
 
 _integer, _double = types.int64, types.float64
-_pointer_to: Any = types.CPointer
-carray: Any = numba.carray  # type: ignore[attr-defined]
 
 
-def _doubles_at(typing_context: Any, address: Any) -> Any:
+def _doubles_at(typing_context: TypingContext, address: NumbaType) -> Written:
     """An address as a pointer to doubles."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         return builder.inttoptr(arguments[0], ir.PointerType(ir.DoubleType()))
 
-    return _pointer_to(_double)(_integer), generate
+    return pointer_to(_double)(_integer), generate
 
 
-def _integers_at(typing_context: Any, address: Any) -> Any:
+def _integers_at(typing_context: TypingContext, address: NumbaType) -> Written:
     """An address as a pointer to integers."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         return builder.inttoptr(arguments[0], ir.PointerType(ir.IntType(64)))
 
-    return _pointer_to(_integer)(_integer), generate
+    return pointer_to(_integer)(_integer), generate
 
 
-def _call_pointer(typing_context: Any, address: Any, argument: Any) -> Any:
+def _call_pointer(typing_context: TypingContext, address: NumbaType, argument: NumbaType) -> Written:
     """Call a C function that takes a pointer and returns a pointer, both as integers."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
+    ) -> ir.Value:
         word = ir.IntType(64)
         kind = ir.FunctionType(word, [word]).as_pointer()
         return builder.call(builder.inttoptr(arguments[0], kind), [arguments[1]])
@@ -57,15 +63,15 @@ def _call_pointer(typing_context: Any, address: Any, argument: Any) -> Any:
     return _integer(_integer, _integer), generate
 
 
-doubles_at: Any = intrinsic(_doubles_at)
-integers_at: Any = intrinsic(_integers_at)
-call_pointer: Any = intrinsic(_call_pointer)
+doubles_at = cast(Callable[[int], Floats], intrinsic(_doubles_at))
+integers_at = cast(Callable[[int], Integers], intrinsic(_integers_at))
+call_pointer = cast(Callable[[int, int], int], intrinsic(_call_pointer))
 set_inputs = compiled(step_loop.set_inputs)
 onto_constraints = compiled(step_loop.onto_constraints)
 
 
 @callback_part
-def fill_argument(data: Any, t: float, y: Any) -> Any:
+def fill_argument(data: Integers, t: float, y: Floats) -> Floats:
     """x of the kernels, with the state and the inputs at t."""
     size = data[SIZE]
     x = carray(doubles_at(data[X]), (data[X_SIZE],))

@@ -32,10 +32,12 @@ class RunStates:
 
     @property
     def first(self) -> OperatingPoint:
+        """The first instant as an operating point."""
         return OperatingPoint(self.q[0], self.v[0], self.tau[0], self.u[0], float(self.times[0]))
 
     @property
     def arguments(self) -> dict[str, Floats | float]:
+        """What kernels take, by name."""
         return {"q": self.q, "v": self.v, "tau": self.tau, "u": self.u, "t": self.times}
 
 

@@ -40,6 +40,7 @@ class ClosedForm:
 
     @property
     def branches(self) -> int:
+        """How many solutions there are at most."""
         return self.graph.output(SOLUTIONS).shape[0]
 
 

@@ -35,10 +35,12 @@ class Turn:
 
     @property
     def amount(self) -> Scalar:
+        """The angle."""
         return self.sine.apply("atan2", self.cosine)
 
     @property
     def inverse(self) -> Turn:
+        """The turn back."""
         return Turn(self.joint, self.cosine, -self.sine)
 
     def vector(self, a: Vector) -> Vector:
@@ -62,6 +64,7 @@ class Slide:
 
     @property
     def inverse(self) -> Slide:
+        """The shift back."""
         return Slide(self.joint, -self.amount)
 
     def vector(self, a: Vector) -> Vector:

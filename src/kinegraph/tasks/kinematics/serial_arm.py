@@ -34,6 +34,7 @@ class ArmJoint:
 
     @property
     def turns(self) -> bool:
+        """Whether the joint is revolute."""
         return self.kind is JointKind.REVOLUTE
 
     def displacement(self, amount: float) -> Floats:

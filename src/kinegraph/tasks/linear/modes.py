@@ -40,14 +40,17 @@ class Mode:
 
     @property
     def frequency(self) -> float:
+        """Undamped frequency in radians per second."""
         return abs(self.eigenvalue)
 
     @property
     def damping(self) -> float:
+        """Damping ratio: 1 is critical, negative grows."""
         return -self.eigenvalue.real / self.frequency + 0.0 if self.frequency else 0.0
 
     @property
     def oscillates(self) -> bool:
+        """Whether the eigenvalue has an imaginary part."""
         return self.eigenvalue.imag != 0.0
 
 
@@ -66,6 +69,7 @@ class Modes(RichDisplay):
 
     @property
     def stable(self) -> bool:
+        """Whether no mode grows."""
         return self.linearisation.stable
 
 

@@ -28,6 +28,7 @@ class Response(RichDisplay):
 
     @property
     def amplitude(self) -> Floats:
+        """How much each output swings for a unit input."""
         return np.asarray(np.abs(self.transfer))
 
     @property

@@ -55,6 +55,7 @@ class Written:
 
     @property
     def total(self) -> int:
+        """Products and sums together."""
         return self.mul + self.add
 
 
@@ -112,6 +113,7 @@ class CasadiC(Peer):
         return Written(path, mul, add, other)
 
     def function(self, quantity: str) -> Function:
+        """The generated code of a quantity, compiled by gcc at the first call."""
         if quantity not in self._functions:
             start = perf_counter()
             library = shared_library(self.written(quantity).path, "gcc", _OPTIONS)
@@ -121,6 +123,7 @@ class CasadiC(Peer):
         return self._functions[quantity]
 
     def rows(self, quantity: str, states: Sequence[State]) -> Array:
+        """The arguments of a quantity, a row for each state."""
         return np.array([np.concatenate([one.q, one.v, third_argument(quantity, one)]) for one in states])
 
     def value(self, quantity: str, state: State) -> Array:

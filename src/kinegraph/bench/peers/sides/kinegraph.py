@@ -57,6 +57,7 @@ class Kinegraph(Peer):
             self.position_order = np.concatenate([np.arange(7), self.order[6:] + 1])
 
     def kernel(self, quantity: str) -> Any:
+        """The kernel of a quantity, compiled at the first call, with the time that took."""
         if quantity not in self._kernels:
             compiler = import_module("kinegraph.compiler.compile")
             effort = compiler.Effort(self.effort)
@@ -79,9 +80,11 @@ class Kinegraph(Peer):
         return [vectors[argument.name] for argument in self.kernel(quantity).arguments]
 
     def rows(self, quantity: str, states: Sequence[State]) -> Array:
+        """The arguments of a quantity, a row for each state."""
         return np.array([np.concatenate(self.arguments(quantity, one)) for one in states])
 
     def function(self, quantity: str) -> Function:
+        """The scalar code of a quantity."""
         kernel = self.kernel(quantity)
         return Function(kernel.address, kernel.output_size)
 
@@ -136,11 +139,13 @@ class Kinegraph(Peer):
     # conversion to Pinocchio's order and conventions
 
     def vector(self, flat: Array) -> Array:
+        """A vector in the order of velocities that all sides share."""
         result = np.zeros(len(self.order))
         result[self.order] = flat
         return result
 
     def matrix(self, flat: Array) -> Array:
+        """A matrix in the order of velocities that all sides share."""
         n = len(self.order)
         result = np.zeros((n, n))
         result[np.ix_(self.order, self.order)] = flat.reshape(n, n)

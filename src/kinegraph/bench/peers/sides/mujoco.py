@@ -42,6 +42,7 @@ class Mujoco(Peer):
         return quantity in _FUNCTIONS
 
     def rows(self, quantity: str, states: Sequence[State]) -> Array:
+        """The arguments of a quantity in MuJoCo's order, a row for each state."""
         rows = []
         for state in states:
             q = state.fixed_q.copy()

@@ -120,11 +120,13 @@ def in_threads(tasks: Sequence[Callable[[int], object]]) -> Sweep:
 
 
 def require_power_of_two(number: int) -> None:
+    """Refuse a number of states that no mask of bits can pick from."""
     if number & (number - 1):
         raise ValueError(f"{number} states: random rows are picked by a mask, give a power of two")
 
 
 def driver() -> ctypes.CDLL:
+    """The C program that calls code again and again and takes the time."""
     library = shared_library("driver.c", compiler="gcc", options=("-O2",))
     pointer, long = ctypes.c_void_p, ctypes.c_long
     library.drive.argtypes = [pointer, pointer, pointer, long, long, long, ctypes.c_ulong]

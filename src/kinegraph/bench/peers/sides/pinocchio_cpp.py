@@ -101,6 +101,7 @@ class PinocchioCpp(Peer):
         return True
 
     def rows(self, quantity: str, states: Sequence[State]) -> Array:
+        """The arguments of a quantity, a row for each state."""
         return np.array([np.concatenate([one.q, one.v, third_argument(quantity, one)]) for one in states])
 
     def value(self, quantity: str, state: State) -> Array:

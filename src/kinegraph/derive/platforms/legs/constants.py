@@ -32,6 +32,7 @@ class Part:
 
     @property
     def numbers(self) -> tuple[Scalar, ...]:
+        """All ten parameters, mass first."""
         return (self.mass, *self.first, *self.inertia)
 
     @property

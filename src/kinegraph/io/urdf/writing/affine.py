@@ -21,6 +21,7 @@ class Affine(NamedTuple):
     offset: Value
 
     def reversed(self) -> Affine:
+        """The same displacement in the opposite direction."""
         return Affine(self.coordinate, -self.factor, -self.offset)
 
 

@@ -5,12 +5,12 @@ What a case gives depends on nothing but its own numbers: not on the cases befor
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kinegraph.solve.loops.after_step import cut_step, end_of, needs_dense
 from kinegraph.solve.loops.events import Watch, watch_step
 from kinegraph.solve.loops.many.tally import Tally, begin_tally, end_tally, look_along, take_events
-from kinegraph.solve.loops.marks import loop, part
+from kinegraph.solve.loops.marks import Floats, Integers, loop, part
 from kinegraph.solve.loops.record import (
     BASE,
     COMPONENT,
@@ -35,8 +35,6 @@ from kinegraph.solve.loops.runge_kutta import Control, begin, move_on, one_step,
 from kinegraph.solve.loops.step import System, Work, prepare_dense
 from kinegraph.solve.loops.weights import Method
 
-Array = Any
-
 
 class Cases(NamedTuple):
     """Initial states and parameters by row, and how each case ended.
@@ -45,26 +43,26 @@ class Cases(NamedTuple):
     stop: its entry is set to one by whoever wants the loop to end before the next step.
     """
 
-    states: Array
-    parameters: Array
+    states: Floats
+    parameters: Floats
     start: float
     end: float
     step: float
-    grid: Array
-    times: Array
-    saved: Array
-    codes: Array
-    ends: Array
-    finals: Array
-    steps: Array
-    rejected: Array
-    component: Array
-    event: Array
-    stop: Array
+    grid: Floats
+    times: Floats
+    saved: Floats
+    codes: Integers
+    ends: Floats
+    finals: Floats
+    steps: Integers
+    rejected: Integers
+    component: Integers
+    event: Integers
+    stop: Integers
 
 
 @part
-def prepare_case(cases: Cases, work: Work, clock: Array, watch: Watch, counters: Array, row: int) -> None:
+def prepare_case(cases: Cases, work: Work, clock: Floats, watch: Watch, counters: Integers, row: int) -> None:
     """All memory as a new run finds it."""
     size = len(work.y)
     for d in range(size):
@@ -84,7 +82,7 @@ def prepare_case(cases: Cases, work: Work, clock: Array, watch: Watch, counters:
 
 @part
 def finish_looked_at(
-    system: System, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array, tally: Tally, row: int,
+    system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, tally: Tally, row: int,
     h: float,
 ) -> int:  # fmt: skip
     """As `finish_step`, with a look at the outputs along the part of the step that stands."""
@@ -107,8 +105,8 @@ def finish_looked_at(
 
 @part
 def run_case(
-    system: System, method: Method, control: Control, work: Work, clock: Array, watch: Watch, saving: Saving,
-    counters: Array, tally: Tally, row: int, stop: Array,
+    system: System, method: Method, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
+    counters: Integers, tally: Tally, row: int, stop: Integers,
 ) -> int:  # fmt: skip
     """One case from its start to its end; says how it ended."""
     begin_tally(system, tally, work, row, clock[TIME])
@@ -139,7 +137,7 @@ def run_case(
 
 @loop
 def run_cases(
-    system: System, method: Method, control: Control, work: Work, clock: Array, watch: Watch, counters: Array,
+    system: System, method: Method, control: Control, work: Work, clock: Floats, watch: Watch, counters: Integers,
     cases: Cases, tally: Tally, first: int, last: int,
 ) -> None:  # fmt: skip
     """Run the cases first <= row < last; those that `stop` keeps from being run stay INTERRUPTED."""

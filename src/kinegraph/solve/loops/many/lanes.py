@@ -7,15 +7,13 @@ run over long vectors, and the batch code of the kernel computes several lanes w
 from __future__ import annotations
 
 from math import isfinite, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from kinegraph.solve.loops.marks import call_batch, inlined, loop, part
+from kinegraph.solve.loops.marks import Floats, Integers, call_batch, inlined, loop, part
 from kinegraph.solve.loops.record import DONE, NOT_A_NUMBER, RUNNING, TOO_MANY_STEPS, TOO_SMALL
 from kinegraph.solve.loops.runge_kutta import Control
 from kinegraph.solve.loops.step import System, Work, evaluate, initial_step, project
 from kinegraph.solve.loops.weights import Method, weighted
-
-Array = Any
 
 
 class Cases(NamedTuple):
@@ -24,44 +22,44 @@ class Cases(NamedTuple):
     `saved[i, k]` is trajectory i at grid[k]; with an empty grid saved[i, 0] is its end.
     """
 
-    states: Array
-    parameters: Array
-    grid: Array
+    states: Floats
+    parameters: Floats
+    grid: Floats
     start: float
     end: float
     step: float
-    saved: Array
-    codes: Array
-    steps: Array
-    times: Array
+    saved: Floats
+    codes: Integers
+    steps: Integers
+    times: Floats
 
 
 class Lanes(NamedTuple):
     """Memory of the lanes, by row; `slopes` are vectors over all lanes. `each_h` repeats h for every component."""
 
     batch: int
-    x: Array
-    y: Array
-    end: Array
-    p: Array
-    slopes: Array
-    errors: Array
-    dense: Array
-    zero: Array
-    stage_t: Array
-    t: Array
-    h: Array
-    each_h: Array
-    next_h: Array
-    last_error: Array
-    case: Array
-    count: Array
-    place: Array
-    rejected: Array
+    x: Floats
+    y: Floats
+    end: Floats
+    p: Floats
+    slopes: Floats
+    errors: Floats
+    dense: Floats
+    zero: Floats
+    stage_t: Floats
+    t: Floats
+    h: Floats
+    each_h: Floats
+    next_h: Floats
+    last_error: Floats
+    case: Integers
+    taken: Integers
+    place: Floats
+    rejected: Integers
 
 
 @part
-def evaluate_lanes(system: System, lanes: Lanes, work: Work, states: Array, row: int) -> None:
+def evaluate_lanes(system: System, lanes: Lanes, work: Work, states: Floats, row: int) -> None:
     """Slopes of all lanes for these states at the times of the stage."""
     count, size = lanes.y.shape
     if lanes.batch:
@@ -76,7 +74,7 @@ def evaluate_lanes(system: System, lanes: Lanes, work: Work, states: Array, row:
 
 
 @part
-def combine_lanes(method: Method, lanes: Lanes, row: int, target: Array) -> None:
+def combine_lanes(method: Method, lanes: Lanes, row: int, target: Floats) -> None:
     """target = y + h sum_j a_row,j K_j and the time of this stage, for all lanes."""
     weighted(method, row, lanes.each_h, lanes.y, lanes.slopes, len(lanes.zero), target, 0)
     node = method.nodes[row]
@@ -153,7 +151,7 @@ def start_lane(
     if not control.fixed and step <= 0.0:
         step = initial_step(system, method, work, cases.start, control.rtol, control.atol, control.error_order)
     lanes.t[lane], lanes.next_h[lane] = cases.start, step
-    lanes.last_error[lane], lanes.count[lane], lanes.place[lane] = 1e-4, 0, 0
+    lanes.last_error[lane], lanes.taken[lane], lanes.place[lane] = 1e-4, 0, 0
     lanes.case[lane], lanes.rejected[lane] = case, 0
     if len(cases.grid) and cases.grid[0] <= cases.start:
         lanes.place[lane] = 1
@@ -169,7 +167,7 @@ def choose_step(control: Control, cases: Cases, lanes: Lanes, lane: int) -> None
         return
     t = lanes.t[lane]
     if control.fixed:
-        following = cases.start + (lanes.count[lane] + 1) * cases.step
+        following = cases.start + (lanes.taken[lane] + 1) * cases.step
         lanes.h[lane] = cases.end - t if following > cases.end - 1e-9 * cases.step else following - t
         return
     h = min(lanes.next_h[lane], control.max_step)
@@ -213,14 +211,14 @@ def accept(method: Method, cases: Cases, lanes: Lanes, lane: int) -> None:
         lanes.y[lane, d] = lanes.end[lane, d]
         lanes.slopes[0, start + d] = lanes.slopes[row, start + d]
     lanes.t[lane] = cases.end if lanes.h[lane] == cases.end - lanes.t[lane] else lanes.t[lane] + lanes.h[lane]
-    lanes.count[lane] += 1
+    lanes.taken[lane] += 1
 
 
 @inlined
 def finish_lane(cases: Cases, lanes: Lanes, lane: int, code: int) -> None:
     """A trajectory is done: keep its end and free the lane."""
     case = lanes.case[lane]
-    cases.codes[case], cases.steps[case], cases.times[case] = code, lanes.count[lane], lanes.t[lane]
+    cases.codes[case], cases.steps[case], cases.times[case] = code, lanes.taken[lane], lanes.t[lane]
     if len(cases.grid) == 0:
         for d in range(lanes.y.shape[1]):
             cases.saved[case, 0, d] = lanes.y[lane, d]
@@ -272,7 +270,7 @@ def settle(method: Method, control: Control, cases: Cases, lanes: Lanes, lane: i
         accept(method, cases, lanes, lane)
         if lanes.t[lane] >= cases.end:
             finish_lane(cases, lanes, lane, DONE)
-        elif lanes.count[lane] >= control.max_steps:
+        elif lanes.taken[lane] >= control.max_steps:
             finish_lane(cases, lanes, lane, TOO_MANY_STEPS)
     elif verdict != RUNNING:
         finish_lane(cases, lanes, lane, verdict)
@@ -280,7 +278,7 @@ def settle(method: Method, control: Control, cases: Cases, lanes: Lanes, lane: i
 
 @loop
 def run_block(
-    system: System, method: Method, control: Control, cases: Cases, lanes: Lanes, work: Work, verdicts: Array,
+    system: System, method: Method, control: Control, cases: Cases, lanes: Lanes, work: Work, verdicts: Integers,
     first: int, last: int,
 ) -> None:  # fmt: skip
     """Run the trajectories first <= i < last."""

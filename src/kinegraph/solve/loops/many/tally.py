@@ -6,14 +6,13 @@ that the peak of a short contact is found however few steps there are.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from kinegraph.codegen.kernel import Code
 from kinegraph.solve.loops.events import Watch
-from kinegraph.solve.loops.marks import call, part
+from kinegraph.solve.loops.marks import Floats, Integers, call, part
 from kinegraph.solve.loops.record import EVENTS
 from kinegraph.solve.loops.step import System, Work, interpolate, set_inputs
-
-Array = Any
 
 _SAMPLES = 4  # intervals a step is looked at in; the weights of Boole's rule belong to them
 _HALVINGS = 24  # of the golden section: an extreme is found to 1e-5 of a step, its value to the square of that
@@ -27,26 +26,26 @@ class Tally(NamedTuple):
     count, first_at, last_at: of each event. at_first, at_last: all outputs there, just before the event acted.
     """
 
-    code: Any
+    code: Code
     along: bool
-    samples: Array
-    probe: Array
-    first: Array
-    last: Array
-    high: Array
-    high_at: Array
-    low: Array
-    low_at: Array
-    area: Array
-    count: Array
-    first_at: Array
-    last_at: Array
-    at_first: Array
-    at_last: Array
+    samples: Floats
+    probe: Floats
+    first: Floats
+    last: Floats
+    high: Floats
+    high_at: Floats
+    low: Floats
+    low_at: Floats
+    area: Floats
+    happened: Integers
+    first_at: Floats
+    last_at: Floats
+    at_first: Floats
+    at_last: Floats
 
 
 @part
-def outputs_of(system: System, tally: Tally, work: Work, t: float, values: Array, start: int) -> None:
+def outputs_of(system: System, tally: Tally, work: Work, t: float, values: Floats, start: int) -> None:
     """The outputs for the state in work.x, to values[start:]."""
     size = len(work.y)
     work.x[size] = t
@@ -155,7 +154,7 @@ def look_along(system: System, tally: Tally, work: Work, row: int, t: float, h: 
 
 
 @part
-def take_events(system: System, tally: Tally, watch: Watch, counters: Array, work: Work, row: int) -> None:
+def take_events(system: System, tally: Tally, watch: Watch, counters: Integers, work: Work, row: int) -> None:
     """Count the events that were recorded since the last call, and note the outputs at each one's first and last."""
     outputs, kinds = tally.first.shape[1], len(watch.side)
     for place in range(counters[EVENTS]):
@@ -165,10 +164,10 @@ def take_events(system: System, tally: Tally, watch: Watch, counters: Array, wor
                 work.x[d] = watch.states[place, d]
             start = (row * kinds + event) * outputs
             outputs_of(system, tally, work, t, tally.at_last, start)
-            if tally.count[row, event] == 0:
+            if tally.happened[row, event] == 0:
                 outputs_of(system, tally, work, t, tally.at_first, start)
-        if tally.count[row, event] == 0:
+        if tally.happened[row, event] == 0:
             tally.first_at[row, event] = t
         tally.last_at[row, event] = t
-        tally.count[row, event] += 1
+        tally.happened[row, event] += 1
     counters[EVENTS] = 0

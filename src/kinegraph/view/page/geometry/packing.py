@@ -16,7 +16,7 @@ from kinegraph.errors import ModelError
 Part: TypeAlias = dict[str, Any]
 
 
-def packed(array: NDArray[Any]) -> str:
+def packed(array: NDArray[np.generic]) -> str:
     """An array's bytes as text."""
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
 
