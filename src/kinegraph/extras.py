@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from kinegraph.errors import MissingPackageError
+
+#: An object of a package that may not be installed: nothing is known of its type where it is not.
+Foreign: TypeAlias = Any
 
 #: The extra of Kinegraph that brings a package; packages without an extra are installed by their own name.
 EXTRAS = {
@@ -25,7 +28,7 @@ EXTRAS = {
 }
 
 
-def extra(module: str, purpose: str) -> Any:
+def extra(module: str, purpose: str) -> Foreign:
     """The module of this name; MissingPackageError says what it is needed for and how to get it.
 
     purpose: what cannot be done without, as the subject of a sentence: "a Parquet file".

@@ -14,16 +14,22 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+
+#: An object of one of the peers; this file runs where Kinegraph may not be.
+Foreign: TypeAlias = Any
+
+#: Name, setting, seconds, end state.
+Entry: TypeAlias = list[object]
 
 LINKS, DURATION, REPEATS = 6, 10.0, 5
 CHUNK = 500  # rollout keeps every step: all runs of a sweep at once would not fit into memory
 SWEEP_DURATION = 5.0
 
 
-def best(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+def best(work: Callable[[], Foreign], repeats: int = REPEATS) -> tuple[float, Foreign]:
     """The shortest of several runs, and the result."""
     shortest, result = float("inf"), None
     for _ in range(repeats):
@@ -33,7 +39,7 @@ def best(work: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
     return shortest, result
 
 
-def pinocchio_chain() -> list[list[Any]]:
+def pinocchio_chain() -> list[Entry]:
     """The six-link chain by SciPy's integrators around Pinocchio."""
     import pinocchio as pin
     from scipy.integrate import solve_ivp
@@ -48,7 +54,7 @@ def pinocchio_chain() -> list[list[Any]]:
         model.appendBodyToJoint(parent, rod, pin.SE3.Identity())
     data, tau = model.createData(), np.zeros(LINKS)
 
-    def f(t: float, y: Any) -> Any:
+    def f(t: float, y: Foreign) -> Foreign:
         # A new array each time: SciPy keeps the last one, and a shared buffer would spoil steps that are tried again.
         return np.concatenate([y[LINKS:], pin.aba(model, data, y[:LINKS], y[LINKS:], tau)])
 
@@ -62,12 +68,12 @@ def pinocchio_chain() -> list[list[Any]]:
     return found
 
 
-def exudyn_chain() -> list[list[Any]]:
+def exudyn_chain() -> list[Entry]:
     """The six-link chain by Exudyn."""
     import exudyn as exu
     import exudyn.itemInterface as items
 
-    def run(rtol: float) -> Any:
+    def run(rtol: float) -> Foreign:
         container = exu.SystemContainer()
         system = container.AddSystem()
         node = system.AddNode(items.NodeGenericODE2(
@@ -104,7 +110,7 @@ def exudyn_chain() -> list[list[Any]]:
     return found
 
 
-def mujoco_model(bodies: list[tuple[str, str]], step: float) -> Any:
+def mujoco_model(bodies: list[tuple[str, str]], step: float) -> Foreign:
     """A chain of hinges about y in a row: (inertial element, where the next body hangs)."""
     import mujoco
 
@@ -118,7 +124,7 @@ def mujoco_model(bodies: list[tuple[str, str]], step: float) -> Any:
     return mujoco.MjModel.from_xml_string(f"<mujoco>{options}<worldbody>{inside}</worldbody></mujoco>")
 
 
-def mujoco_chain() -> list[list[Any]]:
+def mujoco_chain() -> list[Entry]:
     """The six-link chain by MuJoCo's Runge-Kutta method, at three steps."""
     import mujoco
 
@@ -128,7 +134,7 @@ def mujoco_chain() -> list[list[Any]]:
         model = mujoco_model([rod] * LINKS, step)
         data = mujoco.MjData(model)
 
-        def run(model: Any = model, data: Any = data, step: float = step) -> Any:
+        def run(model: Foreign = model, data: Foreign = data, step: float = step) -> Foreign:
             mujoco.mj_resetData(model, data)
             data.qpos[0] = 1
             mujoco.mj_step(model, data, nstep=round(DURATION / step))
@@ -139,7 +145,7 @@ def mujoco_chain() -> list[list[Any]]:
     return found
 
 
-def mujoco_sweep(cases: str) -> list[list[Any]]:
+def mujoco_sweep(cases: str) -> list[Entry]:
     """Many runs of the double pendulum by MuJoCo's threads."""
     import os
 
@@ -159,8 +165,8 @@ def mujoco_sweep(cases: str) -> list[list[Any]]:
         with rollout.Rollout(nthread=threads) as pool:
             data = [mujoco.MjData(model) for _ in range(threads)]
 
-            def run(model: Any = model, path: Any = path, pool: Any = pool, data: Any = data, steps: int = steps,
-                    states: Any = states) -> Any:  # fmt: skip
+            def run(model: Foreign = model, path: Foreign = path, pool: Foreign = pool, data: Foreign = data,
+                    steps: int = steps, states: Foreign = states) -> Foreign:  # fmt: skip
                 ends = np.zeros_like(starts)
                 for first in range(0, len(starts), CHUNK):
                     part = slice(first, first + CHUNK)
@@ -175,7 +181,7 @@ def mujoco_sweep(cases: str) -> list[list[Any]]:
     return found
 
 
-def attempt(work: Callable[[], list[list[Any]]]) -> list[list[Any]]:
+def attempt(work: Callable[[], list[Entry]]) -> list[Entry]:
     """What a peer gives; a peer that is not installed or fails is named and left out."""
     try:
         return work()

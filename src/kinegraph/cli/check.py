@@ -46,7 +46,7 @@ def run(source: ModelSource, json: JsonOption = False) -> None:
         out.print(line, markup=False)
 
 
-def summary(mechanism: Mechanism) -> dict[str, Any]:
+def summary(mechanism: Mechanism) -> dict[str, object]:
     """The facts as plain data."""
     values = known_parameter_values(mechanism)
     report = full_report(mechanism)
@@ -81,7 +81,7 @@ def summary(mechanism: Mechanism) -> dict[str, Any]:
     }
 
 
-def _loops(mechanism: Mechanism) -> list[dict[str, Any]]:
+def _loops(mechanism: Mechanism) -> list[dict[str, object]]:
     """Every loop with its joint, its rows, the bodies around it and the joint at which it is cut; a gear has no cut."""
     tree = tree_of_records(mechanism)
     around = {chains.joint: chains.bodies for chains in tree.loops}
@@ -121,7 +121,7 @@ def _mobility_line(mechanism: Mechanism) -> str:
     return f"{text}; nothing new say {', '.join(found.redundant)}"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, object]:
     return {
         "kind": finding.kind.name.lower(),
         "topic": finding.topic,

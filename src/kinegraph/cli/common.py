@@ -8,7 +8,7 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -61,12 +61,12 @@ def show_error(message: str) -> None:
     console(stderr=True).print(Text(f"error: {message}", style="red"), soft_wrap=True)
 
 
-def print_json(data: Mapping[str, Any]) -> None:
+def print_json(data: Mapping[str, object]) -> None:
     """One JSON object. What is not a number (NaN, infinity) is null, for JSON has no word for it."""
     typer.echo(json.dumps(_finite(data), ensure_ascii=False))
 
 
-def _finite(data: Any) -> Any:
+def _finite(data: object) -> object:
     if isinstance(data, Mapping):
         return {key: _finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from kinegraph.compiler.sympy_reader import SympyReader, listed, sympy_module
+from kinegraph.extras import Foreign
 from kinegraph.graph.angle import PI
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Function, Graph, Polynomial, Symbol
@@ -19,7 +19,7 @@ _BACK = {"abs": "Abs"}
 class Minimised:
     """Expressions after reduction; `expressions` has the shape of `sympy.cse`'s result, None if a graph was given."""
 
-    expressions: tuple[list[tuple[Any, Any]], list[Any]] | None
+    expressions: tuple[list[tuple[Foreign, Foreign]], list[Foreign]] | None
     before: Operations
     after: Operations
     graph: Graph
@@ -32,8 +32,8 @@ class Minimised:
 
 
 def minimise(
-    expressions: Graph | Any,
-    parameters: Iterable[Any] = (),
+    expressions: Graph | Foreign,
+    parameters: Iterable[Foreign] = (),
     effort: Effort = Effort.NORMAL,
     seconds: float | None = None,
     seed: int = 0,
@@ -57,16 +57,16 @@ def minimise(
 class _Writer:
     """A graph as a list of assignments and the outputs, like `sympy.cse`."""
 
-    def __init__(self, graph: Graph, symbols: dict[str, Any]) -> None:
+    def __init__(self, graph: Graph, symbols: dict[str, Foreign]) -> None:
         self.sympy, self.graph, self.symbols = sympy_module(), graph, symbols
         self._fresh = self._new_symbols({str(symbol) for symbol in symbols.values()})
-        self.replacements: list[tuple[Any, Any]] = []
+        self.replacements: list[tuple[Foreign, Foreign]] = []
 
-    def _new_symbols(self, taken: set[str]) -> Iterator[Any]:
+    def _new_symbols(self, taken: set[str]) -> Iterator[Foreign]:
         return (symbol for symbol in self.sympy.numbered_symbols("x") if symbol.name not in taken)
 
-    def written(self) -> tuple[list[tuple[Any, Any]], list[Any]]:
-        values: list[Any] = []
+    def written(self) -> tuple[list[tuple[Foreign, Foreign]], list[Foreign]]:
+        values: list[Foreign] = []
         for index, node in enumerate(self.graph.nodes):
             value = self._value(node, values)
             if isinstance(node, Polynomial) and self.graph.use_counts[index] > self._shown(index):
@@ -80,7 +80,7 @@ class _Writer:
     def _shown(self, index: int) -> int:
         return sum(output.nodes.count(index) for output in self.graph.outputs)
 
-    def _value(self, node: Symbol | Polynomial | Function, values: list[Any]) -> Any:
+    def _value(self, node: Symbol | Polynomial | Function, values: list[Foreign]) -> Foreign:
         if isinstance(node, Symbol):
             return self.sympy.pi if node == PI else self.symbols[node.name]
         if isinstance(node, Function):

@@ -8,9 +8,9 @@ from importlib import import_module
 from itertools import count
 from numbers import Rational, Real
 from types import ModuleType
-from typing import Any
 
 from kinegraph.errors import GraphError
+from kinegraph.extras import Foreign
 from kinegraph.graph.build import Builder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.node import Graph, Kind, Output
@@ -32,19 +32,19 @@ def sympy_module() -> ModuleType:
 class SympyReader:
     """SymPy expressions into a builder, children first; `symbols` says what each name of the graph stands for."""
 
-    def __init__(self, parameters: Iterable[Any] = ()) -> None:
+    def __init__(self, parameters: Iterable[Foreign] = ()) -> None:
         self.sympy = sympy_module()
         self.builder = Builder()
-        self.symbols: dict[str, Any] = {}
+        self.symbols: dict[str, Foreign] = {}
         self._parameters = set(parameters)
-        self._known: dict[Any, int] = {}
+        self._known: dict[Foreign, int] = {}
 
-    def graph(self, expressions: Iterable[Any]) -> Graph:
+    def graph(self, expressions: Iterable[Foreign]) -> Graph:
         """All expressions as one output."""
         nodes = tuple(self.node(expression) for expression in expressions)
         return self.builder.graph([Output("expressions", (len(nodes),), nodes)])
 
-    def node(self, expression: Any) -> int:
+    def node(self, expression: Foreign) -> int:
         """The node of one expression: SymPy's, or a number."""
         if not isinstance(expression, self.sympy.Expr):
             return self._plain_number(expression)
@@ -53,14 +53,14 @@ class SympyReader:
                 self._known[part] = self._converted(part)
         return self._known[expression]
 
-    def _plain_number(self, value: Any) -> int:
+    def _plain_number(self, value: Foreign) -> int:
         if isinstance(value, Rational) and not isinstance(value, bool):
             return self.builder.number(Fraction(int(value.numerator), int(value.denominator)))
         if isinstance(value, Real) and not isinstance(value, bool):
             return self._float(self.sympy.Float(float(value)))
         raise _not_an_expression(value)
 
-    def _parts(self, expression: Any) -> Iterator[Any]:
+    def _parts(self, expression: Foreign) -> Iterator[Foreign]:
         """Every part of an expression, children first; without recursion, for expressions may be deep."""
         stack = [(expression, False)]
         while stack:
@@ -71,12 +71,12 @@ class SympyReader:
                 stack.append((part, True))
                 stack.extend((argument, False) for argument in reversed(part.args))
 
-    def _is_leaf(self, part: Any) -> bool:
+    def _is_leaf(self, part: Foreign) -> bool:
         """Symbols, and what stands for one: q(t) and its derivatives."""
         functions = self.sympy.core.function
         return not part.args or isinstance(part, functions.AppliedUndef | functions.Derivative)
 
-    def _converted(self, part: Any) -> int:
+    def _converted(self, part: Foreign) -> int:
         builder, sympy = self.builder, self.sympy
         if part.is_Rational:
             return builder.number(Fraction(int(part.p), int(part.q)))
@@ -95,7 +95,7 @@ class SympyReader:
             return builder.multiply(*arguments)
         return self._power(part, arguments) if part.is_Pow else self._function(part, arguments)
 
-    def _symbol(self, part: Any) -> int:
+    def _symbol(self, part: Foreign) -> int:
         """A symbol of the graph for one of SymPy's: different ones may have the same name, and get another here."""
         if part.is_commutative is False:
             raise GraphError(f"the symbol {part} does not commute: only numbers can be computed with")
@@ -105,7 +105,7 @@ class SympyReader:
         static = part in self._parameters or text in self._parameters
         return self.builder.symbol(Kind.PARAMETER if static else Kind.INPUT, name)
 
-    def _float(self, part: Any) -> int:
+    def _float(self, part: Foreign) -> int:
         """The shortest decimal that is this very number in the precision it has."""
         if not part.is_finite or abs(part._mpf_[2]) > _LARGEST_EXPONENT:
             raise GraphError(f"cannot read the number {_short(part)}: it is not finite or far too large or small")
@@ -117,7 +117,7 @@ class SympyReader:
                 return self.builder.number(Fraction(text))
         raise AssertionError(f"no decimal of {least + 4} digits is {part!r}")
 
-    def _power(self, part: Any, arguments: list[int]) -> int:
+    def _power(self, part: Foreign, arguments: list[int]) -> int:
         exponent = self.builder.value_of(arguments[1])
         if exponent is not None and exponent.denominator == 1:
             return self.builder.power(arguments[0], int(exponent))
@@ -127,7 +127,7 @@ class SympyReader:
             return self.builder.apply("exp", arguments[1])
         raise GraphError(f"cannot read the power {_short(part)}: whole exponents, halves and exp(x) are known")
 
-    def _function(self, part: Any, arguments: list[int]) -> int:
+    def _function(self, part: Foreign, arguments: list[int]) -> int:
         name = _NAMES.get(part.func.__name__, part.func.__name__)
         if name == "tan":
             sine, cosine = (self.builder.apply(f, arguments[0]) for f in ("sin", "cos"))
@@ -140,7 +140,7 @@ class SympyReader:
 _WANTED = "give expressions of SymPy, as in minimise([x*y + x, sympy.sin(x)*y]); strings are not evaluated"
 
 
-def listed(expressions: Any) -> list[Any]:
+def listed(expressions: Foreign) -> list[Foreign]:
     """One expression or several (a list, a matrix) in the order given; an error for what has no order."""
     if isinstance(expressions, sympy_module().Expr | Real):
         return [expressions]
@@ -152,7 +152,7 @@ def listed(expressions: Any) -> list[Any]:
         raise _not_an_expression(expressions) from None
 
 
-def _not_an_expression(value: Any) -> GraphError:
+def _not_an_expression(value: Foreign) -> GraphError:
     return GraphError(f"cannot read {_short(value)} ({type(value).__name__}): {_WANTED}")
 
 
@@ -162,6 +162,6 @@ def _alternatives(text: str) -> Iterator[str]:
     yield from (f"{text}_{number}" for number in count(1))
 
 
-def _short(value: Any) -> str:
+def _short(value: Foreign) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

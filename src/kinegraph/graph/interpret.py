@@ -12,10 +12,11 @@ from fractions import Fraction
 from math import inf, isfinite
 from numbers import Rational
 from threading import RLock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import flint
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.errors import GraphError
 from kinegraph.graph.angle import PI, linear_form
@@ -101,13 +102,18 @@ class Evaluation(Generic[T]):
         return [(c, self._polynomial(Polynomial(((1, monomial),)))) for monomial, c in sorted(form.items())]
 
 
+#: What may be given for a symbol, and what comes out: doubles, or arrays of them.
+Value: TypeAlias = ArrayLike | Fraction
+Floating: TypeAlias = np.float64 | NDArray[np.float64]
+
+
 class FloatArithmetic:
     """Doubles, or NumPy arrays of doubles broadcast against each other."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, Value]) -> None:
         self.values = values
 
-    def symbol(self, symbol: Symbol) -> Any:
+    def symbol(self, symbol: Symbol) -> Floating:
         """The value of a symbol."""
         if symbol == PI:
             return np.float64(np.pi)
@@ -116,33 +122,33 @@ class FloatArithmetic:
         value = self.values[symbol.name]
         return np.asarray(nearest_double(value) if isinstance(value, int | Fraction) else value, dtype=np.float64)
 
-    def number(self, value: Coefficient) -> Any:
+    def number(self, value: Coefficient) -> Floating:
         """A rational number in this arithmetic."""
         return np.float64(nearest_double(value))
 
-    def add(self, left: Any, right: Any) -> Any:
+    def add(self, left: Floating, right: Floating) -> Floating:
         """The sum of two values."""
         return left + right
 
-    def multiply(self, left: Any, right: Any) -> Any:
+    def multiply(self, left: Floating, right: Floating) -> Floating:
         """The product of two values."""
         return left * right
 
-    def power(self, base: Any, exponent: int) -> Any:
+    def power(self, base: Floating, exponent: int) -> Floating:
         """A value to a whole power."""
         return base**exponent
 
-    def function(self, name: str, arguments: Sequence[Any], angle: Callable[[], Any]) -> Any:
+    def function(self, name: str, arguments: Sequence[Floating], angle: Callable[[], object]) -> Floating:
         """A function of values."""
         return _FLOAT_FUNCTIONS[name](*arguments)
 
 
-def _select(condition: Any, chosen: Any, other: Any) -> Any:
+def _select(condition: Floating, chosen: Floating, other: Floating) -> Floating:
     # A condition that is not a number selects nothing: the answer is not a number either.
     return np.where(condition >= 0, chosen, np.where(condition < 0, other, np.nan))
 
 
-_FLOAT_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_FLOAT_FUNCTIONS: dict[str, Callable[..., Floating]] = {
     "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "exp": np.exp, "log": np.log,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "abs": np.abs, "sign": np.sign,
@@ -182,7 +188,7 @@ class BallArithmetic:
         """A value to a whole power."""
         return base**exponent
 
-    def function(self, name: str, arguments: Sequence[flint.arb], angle: Callable[[], Any]) -> flint.arb:
+    def function(self, name: str, arguments: Sequence[flint.arb], angle: Callable[[], object]) -> flint.arb:
         """A function of values."""
         first = arguments[0]
         if name == "reciprocal":
@@ -232,14 +238,14 @@ def extended_precision() -> Iterator[None]:
         yield
 
 
-def interpret(graph: Graph, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def interpret(graph: Graph, values: Mapping[str, Value]) -> dict[str, np.ndarray]:
     """All outputs for the given values of the symbols, by name.
 
     Values may be arrays of one common shape; it then leads the shape of every output.
     """
     with np.errstate(all="ignore"):
         evaluation = Evaluation(graph, FloatArithmetic(values))
-    batch = np.broadcast_shapes(*(np.shape(v) for v in values.values())) if values else ()
+    batch = np.broadcast_shapes(*(np.asarray(v).shape for v in values.values())) if values else ()
     results: dict[str, np.ndarray] = {}
     for output in graph.outputs:
         entries = [np.broadcast_to(evaluation[index], batch) for index in output.nodes]

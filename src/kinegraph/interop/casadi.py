@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from kinegraph.compiler.request import Quantities
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Bound, prepare_graphs
-from kinegraph.extras import extra
+from kinegraph.extras import Foreign, extra
 from kinegraph.graph.angle import PI
 from kinegraph.graph.interpret import Evaluation
 from kinegraph.graph.node import Coefficient, Graph, Symbol
@@ -18,7 +17,7 @@ from kinegraph.model.mechanism import Mechanism
 
 def to_casadi(
     source: Mechanism | Graph, quantities: Quantities, options: ExportOptions | None = None
-) -> dict[str, Any]:
+) -> dict[str, Foreign]:
     """A `casadi.Function` for every quantity (one for all with Layout.COMBINED), by its name in code.
 
     Arguments are columns q, v, a, ...; CasADi knows matrices only, so of a result with three indices the last two are
@@ -31,7 +30,7 @@ def to_casadi(
     return {bound.name: _function(casadi, bound) for bound in prepare_graphs(source, quantities, options)}
 
 
-def _function(casadi: Any, bound: Bound) -> Any:
+def _function(casadi: Foreign, bound: Bound) -> Foreign:
     binding = bound.binding
     inputs = [casadi.SX.sym(field.name, field.size) for field in bound.inputs]
     entries = [vector[position] for vector in inputs for position in range(vector.numel())]
@@ -49,16 +48,16 @@ def _function(casadi: Any, bound: Bound) -> Any:
 class _Doubles(Expressions):
     """The arithmetic of CasADi's scalar expressions."""
 
-    def __init__(self, casadi: Any, by_symbol: dict[Symbol, Any], parameters: dict[str, Any]) -> None:
+    def __init__(self, casadi: Foreign, by_symbol: dict[Symbol, Foreign], parameters: dict[str, Foreign]) -> None:
         special = {"abs": casadi.fabs, "select": lambda c, a, b: casadi.if_else(c >= 0, a, b)}
         super().__init__(casadi, special)
         self.by_symbol = by_symbol
         self.parameters = parameters
 
-    def symbol(self, symbol: Symbol) -> Any:
+    def symbol(self, symbol: Symbol) -> Foreign:
         if symbol == PI:
             return self.library.SX(self.library.pi)
         return self.by_symbol[symbol] if symbol in self.by_symbol else self.number(self.parameters[symbol.name])
 
-    def number(self, value: Coefficient) -> Any:
+    def number(self, value: Coefficient) -> Foreign:
         return self.library.SX(float(value))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from kinegraph.extras import extra
+from kinegraph.extras import Foreign, extra
 from kinegraph.tasks.linear.linearise import Linearisation
 
 
-def to_control(linear: Linearisation) -> Any:
+def to_control(linear: Linearisation) -> Foreign:
     """The `control.StateSpace` of a linearisation: for Bode plots, regulators, observers and the rest of that package.
 
     States, inputs and outputs are deviations from the point of the linearisation and bear their names.

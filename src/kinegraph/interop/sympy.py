@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from kinegraph.compiler.request import Quantities
 from kinegraph.export.options import ExportOptions, Layout
 from kinegraph.export.prepare import prepare_graphs
-from kinegraph.extras import extra
+from kinegraph.extras import Foreign, extra
 from kinegraph.graph.angle import PI
 from kinegraph.graph.interpret import Evaluation
 from kinegraph.graph.node import Coefficient, Graph, Symbol
@@ -23,8 +22,8 @@ class SympyEquations:
     A quantity with one index is a column Matrix, with two a Matrix, with more an ImmutableDenseNDimArray.
     """
 
-    symbols: dict[str, Any] = field(default_factory=dict)
-    results: dict[str, Any] = field(default_factory=dict)
+    symbols: dict[str, Foreign] = field(default_factory=dict)
+    results: dict[str, Foreign] = field(default_factory=dict)
 
 
 def to_sympy(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions | None = None) -> SympyEquations:
@@ -44,7 +43,7 @@ def to_sympy(source: Mechanism | Graph, quantities: Quantities, options: ExportO
     return SympyEquations(arithmetic.symbols, results)
 
 
-def _shaped(sympy: Any, entries: list[Any], shape: tuple[int, ...]) -> Any:
+def _shaped(sympy: Foreign, entries: list[Foreign], shape: tuple[int, ...]) -> Foreign:
     if not shape:
         return entries[0]
     if len(shape) <= 2:
@@ -55,15 +54,15 @@ def _shaped(sympy: Any, entries: list[Any], shape: tuple[int, ...]) -> Any:
 class _Exact(Expressions):
     """The arithmetic of SymPy: exact rationals, functions left as they are."""
 
-    def __init__(self, sympy: Any) -> None:
+    def __init__(self, sympy: Foreign) -> None:
         special = {"abs": sympy.Abs, "select": lambda c, a, b: sympy.Piecewise((a, c >= 0), (b, True))}
         super().__init__(sympy, special)
-        self.symbols: dict[str, Any] = {}
+        self.symbols: dict[str, Foreign] = {}
 
-    def symbol(self, symbol: Symbol) -> Any:
+    def symbol(self, symbol: Symbol) -> Foreign:
         if symbol == PI:
             return self.library.pi
         return self.symbols.setdefault(symbol.name, self.library.Symbol(symbol.name, real=True))
 
-    def number(self, value: Coefficient) -> Any:
+    def number(self, value: Coefficient) -> Foreign:
         return self.library.Rational(value.numerator, value.denominator)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -203,7 +203,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         q, v = fitting if equations.keeps_closed else (q, v)
     balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))
     rows = Rows(run.times, q, v, balances, nothing, fitting)
-    own: dict[str, Any] = {TIME: run.times}
+    own: dict[str, Floats] = {TIME: run.times}
     own |= zip(mechanism.layout.positions, q.T, strict=True)
     own |= zip(mechanism.layout.velocities, v.T, strict=True)
     own |= zip(mechanism.layout.integrals, run.states.T[mechanism.layout.integral_part.slice], strict=True)
@@ -229,7 +229,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     )
 
 
-def _told_apart(columns: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def _told_apart(columns: dict[str, Floats], own: dict[str, Floats]) -> dict[str, Floats]:
     """A name of the model means what the model says; a total of the same name, as the momentum pz, gets a prefix."""
     hidden = {f"total.{name}": columns[name] for name in own if columns[name] is not own[name]}
     return columns | own | hidden

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from kinegraph.errors import TaskError
 from kinegraph.view.plot import styled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from kinegraph.tasks.branches.branches import Branch, Branches
@@ -45,7 +46,7 @@ def diagram(branches: Branches) -> Figure:
     return page
 
 
-def _draw(panel: Any, branch: Branch, index: int) -> None:
+def _draw(panel: Axes, branch: Branch, index: int) -> None:
     """One branch: stable parts drawn through, unstable ones dashed."""
     heights = branch.q[:, index]
     for wanted, style in ((True, "-"), (False, "--")):
@@ -56,7 +57,7 @@ def _draw(panel: Any, branch: Branch, index: int) -> None:
         panel.plot(one.value, one.q[index], _MARKERS[one.kind], color="#D55E00", markersize=5)
 
 
-def _legend(panel: Any, branches: Branches) -> None:
+def _legend(panel: Axes, branches: Branches) -> None:
     panel.plot([], [], "-", color="#0072B2", label="stable")
     panel.plot([], [], "--", color="#0072B2", label="unstable")
     for kind in dict.fromkeys(str(one.kind) for one in branches.special):

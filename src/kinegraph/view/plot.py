@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from kinegraph.view.page.frames import Frames
 from kinegraph.view.page.units import joined, units
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart by everyone, also in print.
@@ -70,7 +71,7 @@ def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
         return page
 
 
-def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str, known: Mapping[str, str]) -> None:
+def _curves(panel: Axes, solution: Solution, names: Sequence[str], title: str, known: Mapping[str, str]) -> None:
     for name in names[:_MOST_CURVES]:
         panel.plot(solution.t, solution[name], label=written(name))
     panel.set_title(_titled(title, _MOST_CURVES, len(names)))
@@ -82,7 +83,7 @@ def _curves(panel: Any, solution: Solution, names: Sequence[str], title: str, kn
     _legend(panel)
 
 
-def _energies(panel: Any, solution: Solution) -> None:
+def _energies(panel: Axes, solution: Solution) -> None:
     """Energies; from the start of the potential where its level would make all curves flat."""
     found = energies(solution)
     panel.set_title("Energies")
@@ -94,7 +95,7 @@ def _energies(panel: Any, solution: Solution) -> None:
     _legend(panel)
 
 
-def _legend(panel: Any) -> None:
+def _legend(panel: Axes) -> None:
     """Names of the curves beside the title, where they hide nothing; on the right where there is no room for them."""
     names = panel.get_legend_handles_labels()[1]
     if not names:
@@ -120,7 +121,7 @@ def _units(solution: Solution) -> dict[str, str]:
     return units(mechanism, Frames(mechanism, solution.simulated.parameters))
 
 
-def _phase_plane(panel: Any, solution: Solution, known: Mapping[str, str]) -> None:
+def _phase_plane(panel: Axes, solution: Solution, known: Mapping[str, str]) -> None:
     """Velocity over position of the coordinates that have both; for a single body its angular velocity."""
     pairs = [(name, f"{name}'") for name in solution.positions if f"{name}'" in solution.velocities]
     if not pairs and len(solution.velocities) >= 2:
@@ -130,19 +131,20 @@ def _phase_plane(panel: Any, solution: Solution, known: Mapping[str, str]) -> No
         panel.plot(solution[position], solution[velocity], linewidth=0.9, label=written(position))
     drawn = pairs[:_MOST_PLANES]
     words = [written(name) for name in pairs[0]] if len(pairs) == 1 else ["position", "velocity"]
-    for place, write in enumerate((panel.set_xlabel, panel.set_ylabel)):
+    writers: tuple[Callable[[str], object], ...] = panel.set_xlabel, panel.set_ylabel
+    for place, write in enumerate(writers):
         unit = joined([pair[place] for pair in drawn], known)
         write(f"{words[place]} / {unit}" if unit and "," not in unit else words[place] + f" ({unit})" * bool(unit))
     if len(drawn) > 1:
         _legend(panel)
 
 
-def _mark_events(panel: Any, solution: Solution) -> None:
+def _mark_events(panel: Axes, solution: Solution) -> None:
     for time in np.unique([happening.time for happening in solution.events])[:200]:
         panel.axvline(time, color="#BBBBBB", linewidth=0.7, linestyle=":", zorder=0.5)
 
 
-def _shade_contacts(panel: Any, solution: Solution) -> None:
+def _shade_contacts(panel: Axes, solution: Solution) -> None:
     """A grey ground where any contact is closed."""
     modes = [column for name, column in solution.items() if name.endswith(".mode")]
     if modes:

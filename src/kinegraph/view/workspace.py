@@ -11,6 +11,7 @@ from kinegraph.errors import TaskError
 from kinegraph.view.plot import styled
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from kinegraph.tasks.platforms.workspace import Workspace
@@ -56,6 +57,6 @@ def figure_of(workspace: Workspace) -> Figure:
     return page
 
 
-def _map(panel: Any, values: list[Any], shown: Any, top: float) -> Any:
+def _map(panel: Axes, values: list[Any], shown: Any, top: float) -> Any:
     panel.set_facecolor("#dddddd")
     return panel.pcolormesh(values[0], values[1], shown.T, vmin=0.0, vmax=top, cmap="viridis", shading="nearest")

@@ -15,12 +15,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import cos, sin
-from typing import Any
 
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.load import mechanism_of
+from kinegraph.extras import Foreign
 from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.simulate.run import simulate
 
@@ -122,7 +122,7 @@ def exudyn_run(linkage: Linkage, steps: int) -> tuple[float, list[float]]:
     """Seconds and angles at the end, by generalized-alpha in absolute coordinates."""
     import exudyn as exu
 
-    system: Any = exu.SystemContainer().AddSystem()
+    system: Foreign = exu.SystemContainer().AddSystem()
     nodes = _build(system, linkage)
     system.Assemble()
     settings = exu.SimulationSettings()
@@ -138,7 +138,7 @@ def exudyn_run(linkage: Linkage, steps: int) -> tuple[float, list[float]]:
     return seconds, [bar.angle + turn for bar, turn in zip(linkage.bars, turned, strict=True)]
 
 
-def _build(system: Any, linkage: Linkage) -> list[int]:
+def _build(system: Foreign, linkage: Linkage) -> list[int]:
     """The linkage in Exudyn's system; returns the nodes of its bars."""
     from exudyn import itemInterface as items
 
@@ -158,7 +158,7 @@ def _build(system: Any, linkage: Linkage) -> list[int]:
     return nodes
 
 
-def _hold(system: Any, items: Any, node: int) -> None:
+def _hold(system: Foreign, items: Foreign, node: int) -> None:
     """Height and turn of a body stay as they are."""
     ground = system.AddNode(items.NodePointGround())
     still = system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=ground, coordinate=0))
@@ -189,7 +189,7 @@ def rows_of(linkage: Linkage) -> list[Row]:
 
 
 def _best(
-    run: Callable[[], tuple[float, list[float]]], exact: np.ndarray[Any, Any], repeats: int
+    run: Callable[[], tuple[float, list[float]]], exact: np.ndarray[Foreign, Foreign], repeats: int
 ) -> tuple[float, float]:
     """The least time, and the error."""
     found = [run() for _ in range(repeats)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +13,9 @@ from rich.table import Table
 from kinegraph.bench.peers.measure import BUSY
 from kinegraph.bench.peers.results import QuantityResult, Results, RobotResult, ratio
 from kinegraph.bench.peers.sides.peer import TITLES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PEERS = ("CasADi C", "CasADi world", "Pinocchio", "MuJoCo")
 BATCHED_PEERS = PEERS[:3]
@@ -241,7 +244,7 @@ def draw(results: Results, path: Path) -> None:
     pyplot.close(figure)
 
 
-def _draw_quantity(axis: Any, results: Results, quantity: str) -> None:
+def _draw_quantity(axis: Axes, results: Results, quantity: str) -> None:
     width = 0.8 / len(PEERS)
     for number, peer in enumerate(PEERS):
         places, heights = [], []

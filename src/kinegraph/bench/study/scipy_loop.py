@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from kinegraph.errors import StudyError
+from kinegraph.extras import Foreign
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem.problem import Floats, code_of
 from kinegraph.studies.plan import Plan
@@ -32,7 +32,7 @@ class SciPyLoop:
         self._x, self._y = np.zeros(self.rhs.input_size), np.zeros(self.rhs.size)
         self._places = self._x.ctypes.data, self._y.ctypes.data
 
-    def run(self, first: int, last: int) -> list[Any]:
+    def run(self, first: int, last: int) -> list[Foreign]:
         """The solutions of cases first <= index < last."""
         names = self.plan.samples.names
         begun = starts(
@@ -40,7 +40,7 @@ class SciPyLoop:
         )  # fmt: skip
         return [self._one(state, values) for state, values in zip(begun.states, begun.parameters, strict=True)]
 
-    def _one(self, state: Floats, parameters: Floats) -> Any:
+    def _one(self, state: Floats, parameters: Floats) -> Foreign:
         control, size = self.plan.control, self.rhs.size
         assert isinstance(control, Adaptive)
         x, y, call, places = self._x, self._y, self._call, self._places

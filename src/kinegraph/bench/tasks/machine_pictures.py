@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from kinegraph.bench.tasks.machines import CRANE_LAW, DRAWINGS, crane, load_path
 from kinegraph.compiler.compile import compile
 from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
 from kinegraph.tasks.operating_point import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: The bars of the crane between its named points.
 _BARS = ("Boom", "Trunk", "Stay", "Rocker", "Link")
@@ -53,7 +56,7 @@ def _crane(path: Path) -> None:
     page.savefig(path)
 
 
-def _bars(axis: Any, s: float, colour: str) -> None:
+def _bars(axis: Axes, s: float, colour: str) -> None:
     """The crane at one length of its rack, bar by bar."""
     poses = compile("crane", [f"pose:{name}" for name in (*_BARS, "Load", "Weight")])(np.array([s]))
     ends: dict[str, list[tuple[float, float]]] = {

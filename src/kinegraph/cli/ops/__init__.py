@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -60,7 +60,7 @@ class Account:
     #: The highest power of any quantity in the result.
     largest_exponent: int
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, object]:
         """The JSON of the command."""
         passes = [stage.as_data() for stage in self.stages]
         kernel = {
@@ -142,7 +142,7 @@ def run(
         console().print(str(formulas), markup=False, soft_wrap=True)
 
 
-def _formulas_data(found: BaseParameters) -> dict[str, Any]:
+def _formulas_data(found: BaseParameters) -> dict[str, object]:
     formulas = {parameter.name: parameter.formula for parameter in found.parameters}
     return {"base_parameters": formulas, "no_effect": list(found.idle), "minimal": found.minimal}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -44,11 +44,11 @@ def finish(found: Study, output: Path | None, page: Path | None, as_json: bool) 
         raise typer.Exit(INTERRUPTED)
 
 
-def _estimate(one: Estimate) -> dict[str, Any]:
+def _estimate(one: Estimate) -> dict[str, object]:
     return {"value": one.value, "low": one.low, "high": one.high, "confidence": one.confidence, "cases": one.count}
 
 
-def _facts(found: Study) -> dict[str, Any]:
+def _facts(found: Study) -> dict[str, object]:
     summaries = {name: found.summary(name) for name in found.numbers}
     return {
         "model": found.plan.mechanism.name, "cases": len(found), "asked": found.plan.samples.total,

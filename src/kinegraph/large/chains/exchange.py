@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from kinegraph.extras import Foreign
 from kinegraph.large.records import Floats
 
 
@@ -86,7 +87,7 @@ class Traffic:
 class Ranks:
     """One worker on every rank of a communicator of mpi4py."""
 
-    communicator: Any
+    communicator: Foreign
     traffic: Traffic = field(default_factory=Traffic)
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+
+from flint import fmpq, fmpq_mpoly
 
 from kinegraph.graph.build import exact
 from kinegraph.graph.count import count
@@ -26,7 +27,7 @@ REWRITINGS = 1500
 class Root:
     """An expression to be computed and the ways found to write it."""
 
-    polynomial: Any
+    polynomial: fmpq_mpoly
     ways: list[Way] = field(default_factory=list)
 
 
@@ -37,8 +38,8 @@ class Assembly:
         self.graph = graph
         self.expansion = Expansion(graph, limits, own_angles=most_ways == 0)
         self.roots: list[Root] = []
-        self.place: dict[int, tuple[int, Any]] = {}
-        self._known: dict[Any, list[int]] = {}
+        self.place: dict[int, tuple[int, fmpq]] = {}
+        self._known: dict[str, list[int]] = {}
         for index in self._root_nodes():
             self._add(index)
         if sum(len(root.polynomial) for root in self.roots) > limits.total:
@@ -68,7 +69,7 @@ class Assembly:
         """Multiples of one polynomial are one root."""
         polynomial = self.expansion.values[index]
         if not polynomial:
-            self.place[index] = (-1, 0)
+            self.place[index] = (-1, fmpq(0))
             return
         leading = polynomial.leading_coefficient()
         key = str(polynomial / leading)
@@ -77,7 +78,7 @@ class Assembly:
             self.place[index] = (position, leading / other.leading_coefficient())
             return
         self._known.setdefault(key, []).append(len(self.roots))
-        self.place[index] = (len(self.roots), 1)
+        self.place[index] = (len(self.roots), fmpq(1))
         self.roots.append(Root(polynomial))
 
     def build(self, choice: list[int]) -> Installation:
@@ -270,7 +271,7 @@ class Installation:
             self.system.arguments.pop(leaf, None)
         return literal
 
-    def _multiple(self, position: int, ratio: Any) -> int:
+    def _multiple(self, position: int, ratio: fmpq) -> int:
         system = self.system
         literal = system.create()
         if position >= 0:

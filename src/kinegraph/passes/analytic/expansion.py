@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import Ordering, fmpq, fmpq_mpoly_ctx
+from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
 from kinegraph.graph.build import exact
 from kinegraph.graph.node import Coefficient, Function, Graph, Polynomial, Symbol, children
@@ -68,11 +68,11 @@ class Expansion:
         self._work = 0
         self.values = self._evaluate()
 
-    def sine(self, form: Form) -> Any:
+    def sine(self, form: Form) -> fmpq_mpoly:
         """The generator that stands for the sine of an angle."""
         return self.gens[self.position[("sin", form)]]
 
-    def cosine(self, form: Form) -> Any:
+    def cosine(self, form: Form) -> fmpq_mpoly:
         """The generator that stands for the cosine of an angle."""
         return self.gens[self.position[("cos", form)]]
 
@@ -114,8 +114,8 @@ class Expansion:
                     named[child] = not graph.static[child]
         return valued, named
 
-    def _evaluate(self) -> dict[int, Any]:
-        values: dict[int, Any] = {}
+    def _evaluate(self) -> dict[int, fmpq_mpoly]:
+        values: dict[int, fmpq_mpoly] = {}
         for index, node in enumerate(self.graph.nodes):
             if not self.valued[index]:
                 continue
@@ -129,7 +129,7 @@ class Expansion:
                 values[index] = self.gens[self.position[("static" if self.graph.static[index] else "leaf", index)]]
         return values
 
-    def _polynomial(self, index: int, node: Polynomial, values: dict[int, Any]) -> Any:
+    def _polynomial(self, index: int, node: Polynomial, values: dict[int, fmpq_mpoly]) -> fmpq_mpoly:
         total = self.context.constant(0)
         for coefficient, factors in node.terms:
             term = self.context.constant(fmpq(coefficient.numerator, coefficient.denominator))
@@ -153,7 +153,7 @@ class Expansion:
             raise TooLargeError(f"{len(total)} terms in one expression")
         return total
 
-    def reduced(self, polynomial: Any, forms: list[Form]) -> Any:
+    def reduced(self, polynomial: fmpq_mpoly, forms: list[Form]) -> fmpq_mpoly:
         """Without squares of sines of the given angles."""
         degrees = polynomial.degrees()
         for form in forms:
@@ -161,7 +161,7 @@ class Expansion:
                 polynomial = divmod(polynomial, self._circles[form])[1]
         return polynomial
 
-    def point(self, form: Form, basis: list[Form]) -> tuple[Any, Any]:
+    def point(self, form: Form, basis: list[Form]) -> tuple[fmpq_mpoly, fmpq_mpoly]:
         """Cosine and sine of an angle, written in those of a basis."""
         sign, normal = positive(form)
         if normal in basis:
@@ -180,6 +180,6 @@ class Expansion:
         return self.reduced(cosine, basis), self.reduced(sine, basis)
 
 
-def number(value: Any) -> Coefficient:
+def number(value: fmpq) -> Coefficient:
     """A flint rational as ours."""
     return exact(Fraction(int(value.p), int(value.q)))

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, product
 from math import comb
-from typing import Any
+
+from flint import fmpq, fmpq_mpoly
 
 from kinegraph.passes.analytic.angles import Form, minus, positive, trees
 from kinegraph.passes.analytic.expansion import Expansion, TooLargeError
 
 #: Exponents by generator position, and coefficient: a polynomial outside flint.
-Terms = dict[tuple[tuple[int, int], ...], Any]
+Terms = dict[tuple[tuple[int, int], ...], fmpq]
 
 #: Longer polynomials stay in the basis they come in.
 REWRITTEN = 150
@@ -27,7 +28,7 @@ class Way:
     angles: tuple[Form, ...]
 
 
-def sparse(polynomial: Any) -> Terms:
+def sparse(polynomial: fmpq_mpoly) -> Terms:
     """Terms with the generators that occur only."""
     return {
         tuple((i, int(e)) for i, e in enumerate(exponents) if e): c for exponents, c in polynomial.to_dict().items()
@@ -46,10 +47,10 @@ def naive_cost(terms: Terms, static: frozenset[int]) -> int:
     return max(total, 0)
 
 
-def ways(expansion: Expansion, polynomial: Any, most: int, bases: int) -> list[Way]:
+def ways(expansion: Expansion, polynomial: fmpq_mpoly, most: int, bases: int) -> list[Way]:
     """The cheapest ways to write a polynomial, cheapest first, by the naive count; at most so many bases are tried."""
     static = frozenset(i for i, (kind, _) in enumerate(expansion.generators) if kind == "static")
-    found: dict[frozenset[Any], Way] = {}
+    found: dict[frozenset[object], Way] = {}
     for basis, rewritten in islice(_in_bases(expansion, polynomial), bases):
         angles = tuple(f for f in basis if _has(expansion, rewritten, f))
         for terms in _eliminations(expansion, sparse(rewritten), angles):
@@ -59,12 +60,12 @@ def ways(expansion: Expansion, polynomial: Any, most: int, bases: int) -> list[W
     return sorted(found.values(), key=lambda way: (way.cost, len(way.angles)))[:most]
 
 
-def _has(expansion: Expansion, polynomial: Any, form: Form) -> bool:
+def _has(expansion: Expansion, polynomial: fmpq_mpoly, form: Form) -> bool:
     degrees = polynomial.degrees()
     return bool(degrees[expansion.position[("sin", form)]] or degrees[expansion.position[("cos", form)]])
 
 
-def _in_bases(expansion: Expansion, polynomial: Any) -> Iterator[tuple[list[Form], Any]]:
+def _in_bases(expansion: Expansion, polynomial: fmpq_mpoly) -> Iterator[tuple[list[Form], fmpq_mpoly]]:
     """The polynomial itself, then in bases made of differences of its angles."""
     own = [f for f in expansion.basis if _has(expansion, polynomial, f)]
     yield own, polynomial
@@ -87,7 +88,7 @@ def _in_bases(expansion: Expansion, polynomial: Any) -> Iterator[tuple[list[Form
         yield basis, rewritten
 
 
-def _substituted(expansion: Expansion, polynomial: Any, own: list[Form], basis: list[Form]) -> Any:
+def _substituted(expansion: Expansion, polynomial: fmpq_mpoly, own: list[Form], basis: list[Form]) -> fmpq_mpoly:
     arguments = list(expansion.gens)
     for form in own:
         cosine, sine = expansion.point(form, basis)

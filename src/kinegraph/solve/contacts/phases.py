@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from time import perf_counter
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Protocol
 
 import numpy as np
 
@@ -121,7 +122,9 @@ class _Within:
     def __enter__(self) -> _Within:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         pass
 
     def reached(self, amount: float) -> None:

@@ -53,7 +53,7 @@ class Decision:
         costs = ", ".join(f"{names[one]} {seconds:.2g} s" for one, seconds in self.estimates.items())
         return f"native: {self.execution.value}, estimated: {costs}"
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """As plain data."""
         estimates = {one.name: seconds for one, seconds in self.estimates.items()}
         return {"execution": self.execution.name, "forced": self.forced, "estimates": estimates}

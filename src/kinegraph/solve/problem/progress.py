@@ -14,7 +14,9 @@ class Progress(Protocol):
     """What a solver tells how far it is."""
 
     def __enter__(self) -> Progress: ...
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
     def reached(self, amount: float) -> None:
         """So much of the total is done."""
         ...
@@ -26,7 +28,9 @@ class Silent:
     def __enter__(self) -> Silent:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         pass
 
     def reached(self, amount: float) -> None:

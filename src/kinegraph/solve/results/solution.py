@@ -153,7 +153,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             drift=facts.get("drift", {}),
         )
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, object]:
         ending = self.ending
         return {
             "model": self.model,

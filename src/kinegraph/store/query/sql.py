@@ -22,16 +22,16 @@ class Answer:
     """A table; `more` says that rows beyond the limit were left out."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
     more: bool = False
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Every row as a dict."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
 def query(
-    store: Store, sql: str, values: Mapping[str, Any] | None = None, limit: int = 1000, seconds: float = 60.0
+    store: Store, sql: str, values: Mapping[str, object] | None = None, limit: int = 1000, seconds: float = 60.0
 ) -> Answer:
     """The answer to one SQL statement; `:name` in it is bound to `values`. StoreError if it would change anything."""
     with reported(store.where):
@@ -64,7 +64,7 @@ def _authorize(action: int, *_: object) -> int:
     return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
-def _query_sqlite(path: Path, sql: str, values: Mapping[str, Any], limit: int, seconds: float) -> Answer:
+def _query_sqlite(path: Path, sql: str, values: Mapping[str, object], limit: int, seconds: float) -> Answer:
     connection = sqlite3.connect(file_uri(path, "ro"), uri=True, timeout=PATIENCE)
     try:
         connection.execute("PRAGMA query_only = ON")
@@ -79,9 +79,9 @@ def _query_sqlite(path: Path, sql: str, values: Mapping[str, Any], limit: int, s
         connection.close()
 
 
-def _rows(cursor: sqlite3.Cursor, limit: int) -> list[tuple[Any, ...]]:
+def _rows(cursor: sqlite3.Cursor, limit: int) -> list[tuple[object, ...]]:
     """Up to limit + 1 rows; StoreError if together they are larger than an answer may be."""
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[object, ...]] = []
     size = 0
     for row in cursor:
         size += sum(len(entry) for entry in row if isinstance(entry, str | bytes))
@@ -99,7 +99,7 @@ def _rows(cursor: sqlite3.Cursor, limit: int) -> list[tuple[Any, ...]]:
 _CURSOR = re.compile(r"\s*\(*\s*(SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE)
 
 
-def _query_postgres(store: Store, sql: str, values: Mapping[str, Any], limit: int, seconds: float) -> Answer:
+def _query_postgres(store: Store, sql: str, values: Mapping[str, object], limit: int, seconds: float) -> Answer:
     if not _CURSOR.match(sql):
         raise StoreError("only statements that read are allowed here: SELECT, WITH, VALUES or TABLE")
     with store.engine.connect() as connection:
@@ -117,7 +117,7 @@ def _query_postgres(store: Store, sql: str, values: Mapping[str, Any], limit: in
             return _answer([column.name for column in cursor.description or ()], rows, limit)
 
 
-def _answer(columns: list[str], rows: list[tuple[Any, ...]], limit: int) -> Answer:
+def _answer(columns: list[str], rows: list[tuple[object, ...]], limit: int) -> Answer:
     if not columns:
         raise StoreError("the statement returns no rows; only statements that read are allowed here")
     return Answer(tuple(columns), tuple(tuple(row) for row in rows[:limit]), len(rows) > limit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import flint
 
@@ -45,7 +45,7 @@ def expand(graph: Graph, numbers: Mapping[int, Coefficient], sums: bool = False)
     angles = {} if sums else _angles(graph)
     ring = _Ring(_basics(graph, numbers, angles), _pairs(graph, angles))
     wanted = {index for output in graph.outputs for index in output.nodes}
-    polynomials: dict[int, Any] = {}
+    polynomials: dict[int, flint.fmpq_mpoly] = {}
     last_use = _last_uses(graph)
     for index, node in enumerate(graph.nodes):
         polynomials[index] = _expanded(index, node, ring, polynomials, numbers, angles)
@@ -119,10 +119,10 @@ def _expanded(
     index: int,
     node: Node,
     ring: _Ring,
-    polynomials: Mapping[int, Any],
+    polynomials: Mapping[int, flint.fmpq_mpoly],
     numbers: Mapping[int, Coefficient],
     angles: Mapping[int, Angle],
-) -> Any:
+) -> flint.fmpq_mpoly:
     if index in numbers:
         return ring.number(numbers[index])
     if index in angles:
@@ -153,18 +153,18 @@ class _Ring:
         self.pairs = [(self.place[sine], self.place[cosine]) for sine, cosine in pairs]
         self.circles = [self.generators[s] ** 2 + self.generators[c] ** 2 - 1 for s, c in self.pairs]
 
-    def number(self, value: Coefficient) -> Any:
+    def number(self, value: Coefficient) -> flint.fmpq_mpoly:
         return self.context.constant(flint.fmpq(value.numerator, value.denominator))
 
-    def basic(self, basic: Basic) -> Any:
+    def basic(self, basic: Basic) -> flint.fmpq_mpoly:
         return self.generators[self.place[basic]]
 
-    def multiply(self, left: Any, right: Any) -> Any:
+    def multiply(self, left: flint.fmpq_mpoly, right: flint.fmpq_mpoly) -> flint.fmpq_mpoly:
         if len(left) * len(right) > 40 * MAX_TERMS:
             raise _too_long()
         return self.reduced(left * right)
 
-    def reduced(self, polynomial: Any) -> Any:
+    def reduced(self, polynomial: flint.fmpq_mpoly) -> flint.fmpq_mpoly:
         degrees = polynomial.degrees()
         for (sine, _), circle in zip(self.pairs, self.circles, strict=True):
             if degrees[sine] > 1:
@@ -173,7 +173,7 @@ class _Ring:
             raise _too_long()
         return polynomial
 
-    def turned(self, angle: Angle) -> tuple[Any, Any]:
+    def turned(self, angle: Angle) -> tuple[flint.fmpq_mpoly, flint.fmpq_mpoly]:
         """Cosine and sine of a sum of multiples, by the addition formulas."""
         cosine, sine = self.number(1), self.number(0)
         for node, times in angle:
@@ -183,7 +183,7 @@ class _Ring:
                 cosine, sine = self.reduced(cosine * c - sine * s), self.reduced(sine * c + cosine * s)
         return cosine, sine
 
-    def shortest(self, polynomial: Any) -> Expansion:
+    def shortest(self, polynomial: flint.fmpq_mpoly) -> Expansion:
         """For every angle, squares of sines or squares of cosines: whichever leaves fewer terms."""
         terms: Terms = {
             tuple(map(int, exponents)): exact(Fraction(int(value.p), int(value.q)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import func, select
 
@@ -21,10 +20,10 @@ class Description:
     graph: StoredGraph
     text: str
     outputs: tuple[tuple[str, tuple[int, ...]], ...]
-    passes: tuple[dict[str, Any], ...]
+    passes: tuple[dict[str, object], ...]
     expressions: tuple[tuple[str, str, int], ...]
-    sources: tuple[dict[str, Any], ...]
-    runs: tuple[dict[str, Any], ...]
+    sources: tuple[dict[str, object], ...]
+    runs: tuple[dict[str, object], ...]
 
 
 def describe(store: Store, reference: str | int) -> Description:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Table
 
 
-def insert_rows(connection: Connection, table: Table, rows: Iterable[Sequence[Any]]) -> None:
+def insert_rows(connection: Connection, table: Table, rows: Iterable[Sequence[object]]) -> None:
     """Insert rows given as tuples in the order of the table's columns."""
     if connection.dialect.name == "sqlite":
         places = ", ".join("?" for _ in table.columns)

@@ -9,7 +9,6 @@ from dataclasses import astuple
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Table, insert, select
 
@@ -66,7 +65,7 @@ def save_source(store: Store, graph: int, language: str, quantities: tuple[str, 
 def save_run(
     store: Store,
     mechanism: int,
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     result: Path | str | None = None,
     graph: int | None = None,
 ) -> int:
@@ -98,7 +97,7 @@ def _exactly(name: str, value: Coefficient | float) -> Coefficient:
     return value.numerator if value.denominator == 1 else value
 
 
-def _insert(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
+def _insert(connection: Connection, table: Table, row: Mapping[str, object]) -> int:
     key = connection.execute(insert(table).values(row)).inserted_primary_key
     assert key is not None
     return int(key[0])
@@ -150,7 +149,7 @@ def write_parts(connection: Connection, key: int, graph: Graph, values: Mapping[
     insert_rows(connection, schema.entry, entries)
 
 
-Row = tuple[Any, ...]
+Row = tuple[object, ...]
 
 
 def _variables(key: int, graph: Graph, values: Mapping[str, Coefficient]) -> Iterator[Row]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -78,7 +77,7 @@ def _within(value: float, limits: tuple[float, float] | None) -> float:
     return value if limits is None else min(max(value, limits[0]), limits[1])
 
 
-def _chain(frames: Frames, columns: Mapping[str, Floats]) -> list[dict[str, Any]]:
+def _chain(frames: Frames, columns: Mapping[str, Floats]) -> list[dict[str, object]]:
     """Every link: where its joint sits on which link, and how the coordinates move it."""
     displacements = frames.displacements(columns)
     found = []
@@ -86,7 +85,7 @@ def _chain(frames: Frames, columns: Mapping[str, Floats]) -> list[dict[str, Any]
         if link.joint is None:
             continue
         place, amounts = frames.joint_place(index), displacements[str(index)][0]
-        entry: dict[str, Any] = {"parent": place.link, "place": place.numbers, "axis": link.joint.axis}
+        entry: dict[str, object] = {"parent": place.link, "place": place.numbers, "axis": link.joint.axis}
         if link.joint.kind is JointKind.SPHERICAL:
             entry |= {"kind": "fixed", "turn": [float(amounts[k]) for k in (1, 2, 3, 0)]}
         else:
@@ -99,7 +98,7 @@ def _chain(frames: Frames, columns: Mapping[str, Floats]) -> list[dict[str, Any]
 
 def _sliders(
     scene: Scene, stated: Mapping[str, float], start: Mapping[str, float], limits: Limits
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Every coordinate: where it is, its unit, and how far it goes; half a turn, or the size of it all, if not said.
 
     `stated` is where the model starts it if that is outside its limits.
@@ -111,7 +110,7 @@ def _sliders(
             name, value = coordinate.name, start[coordinate.name]
             reach = size if scene.units[name] == LENGTH else math.pi
             lower, upper = limits.get(name, (value - reach, value + reach))
-            slider: dict[str, Any] = {"name": name, "value": value, "lower": lower, "upper": upper}
+            slider: dict[str, object] = {"name": name, "value": value, "lower": lower, "upper": upper}
             slider |= {"unit": scene.units[name], "limited": name in limits}
             found.append(slider | ({"stated": stated[name]} if stated[name] != value else {}))
     return found

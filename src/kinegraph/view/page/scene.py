@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expression import Expression
@@ -36,7 +35,7 @@ class Scene:
         """The unit of every coordinate and velocity, as far as it is known."""
         return units(self.mechanism, self.frames)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> dict[str, object]:
         """What the page's script reads."""
         return {
             "model": self.mechanism.name,
@@ -53,7 +52,7 @@ class Scene:
             ],
         }
 
-    def _body(self, body: Body) -> dict[str, Any]:
+    def _body(self, body: Body) -> dict[str, object]:
         place, centre = self.frames.body(body.name), self.frames.centre(body)
         found = ellipsoid(body, self.values)
         if found is not None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from kinegraph.errors import SolveError
 from kinegraph.io.records.write import write
@@ -31,7 +30,9 @@ def page_path(path: str | Path) -> Path:
     return path
 
 
-def page_of(scene: Scene, data: Mapping[str, Any], headline: str, source: str | None = None, report: str = "") -> str:
+def page_of(
+    scene: Scene, data: Mapping[str, object], headline: str, source: str | None = None, report: str = ""
+) -> str:
     """The text of a page: what is said of every mechanism, and a report of the run if there was one."""
     mechanism = scene.mechanism
     records = write(mechanism)

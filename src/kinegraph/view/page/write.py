@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def drawn_rows(solution: Solution, bodies: int) -> Rows:
     return rows[:: -(-len(rows) // most)]
 
 
-def _curves(solution: Solution, scene: Scene, rows: Rows) -> dict[str, Any]:
+def _curves(solution: Solution, scene: Scene, rows: Rows) -> dict[str, object]:
     """What the plots draw."""
 
     def columns(names: tuple[str, ...]) -> list[dict[str, str]]:
@@ -75,7 +75,7 @@ def _curves(solution: Solution, scene: Scene, rows: Rows) -> dict[str, Any]:
     }
 
 
-def _energies(found: Energies, rows: Rows) -> dict[str, Any]:
+def _energies(found: Energies, rows: Rows) -> dict[str, object]:
     curves = [
         {"name": name, "unit": "J", "values": packed(column[rows].astype("<f4"))}
         for name, column in found.curves.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from kinegraph.studies.statistics.summaries import rank_correlations
 from kinegraph.view.plot import COLOURS, styled, written
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MOST_PANELS, _MOST_CORNER, _MOST_POINTS = 12, 6, 5000
@@ -51,7 +52,7 @@ def _page(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _grid(count: int, columns: int = 3, height: float = 2.3) -> tuple[Figure, list[Any]]:
+def _grid(count: int, columns: int = 3, height: float = 2.3) -> tuple[Figure, list[Axes]]:
     """A figure with so many panels."""
     columns = min(columns, max(count, 1))
     rows = -(-count // columns)
@@ -128,7 +129,7 @@ def _ranks(study: Study, outcome: str) -> NDArray[np.float64]:
     return rank_correlations(inputs[good], values[good])
 
 
-def _meanings(page: Any, known: dict[str, str]) -> None:
+def _meanings(page: Figure, known: dict[str, str]) -> None:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], marker="o", ls="", ms=4, color=colour, label=label) for label, colour in known.items()]

@@ -6,7 +6,6 @@ import ctypes
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from kinegraph.bench.peers.robots import RobotCase
 from kinegraph.bench.peers.sides.build import Unavailable, shared_library
 from kinegraph.bench.peers.sides.peer import Loop, Peer, require_power_of_two
 from kinegraph.bench.peers.states import Array, State
+from kinegraph.extras import Foreign
 
 _FUNCTIONS = {"tau": "mujoco_inverse", "qdd": "mujoco_forward"}
 
@@ -77,7 +77,7 @@ class Mujoco(Peer):
         return lambda calls, seed: float(function(model, data, rows.ctypes.data, len(rows) - 1, calls, seed))
 
 
-def _model(mujoco: Any, case: RobotCase, path: Path) -> Any:
+def _model(mujoco: Foreign, case: RobotCase, path: Path) -> Foreign:
     root = ElementTree.parse(path).getroot()
     extension = ElementTree.SubElement(root, "mujoco")
     # MuJoCo refuses links without mass and inertias no real body has; those robots it does not take part in.
@@ -102,7 +102,7 @@ def _float_base(root: ElementTree.Element) -> None:
     ElementTree.SubElement(joint, "child", link=str(base))
 
 
-def _library(mujoco: Any) -> ctypes.CDLL:
+def _library(mujoco: Foreign) -> ctypes.CDLL:
     folder = Path(mujoco.__file__).parent
     shared = next(folder.glob("libmujoco.so.*"), None)
     if shared is None:

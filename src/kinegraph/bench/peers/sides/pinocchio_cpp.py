@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from kinegraph.bench.peers.sides.peer import (
     third_argument,
 )
 from kinegraph.bench.peers.states import Array, State
+from kinegraph.extras import Foreign
 
 #: Some algorithms come in two variants, and wide registers do not always help: the faster of all is reported.
 _VARIANTS = {"H": ("H", "H local"), "qdd": ("qdd", "qdd local")}
@@ -33,7 +33,7 @@ _BUILDS = {"native": ("-O3", "-march=native"), "plain": ("-O3",)}
 class PinocchioModel:
     """A robot as Pinocchio reads it, and the archive the compiled code loads."""
 
-    model: Any
+    model: Foreign
     archive: Path
     archive_as_read: Path
     floating: bool

@@ -6,11 +6,11 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from kinegraph.bench.peers.sides.build import Unavailable, cpp_compiler, pinocchio_options, shared_library
+from kinegraph.extras import Foreign
 from kinegraph.solve.problem.problem import Floats
 
 #: Proximal terms: `constraintDynamics` needs none here, `lcaba` cannot do without.
@@ -157,7 +157,7 @@ def mujoco_side(hexapod: Hexapod, states: list[RingState]) -> Side:
     return Side(nanoseconds, lambda index: _mujoco_ring(mujoco, model, data, rows[index]))
 
 
-def _mujoco_ring(mujoco: Any, model: Any, data: Any, row: Floats) -> Floats:
+def _mujoco_ring(mujoco: Foreign, model: Foreign, data: Foreign, row: Floats) -> Floats:
     q, v, tau = np.split(row, [model.nq, model.nq + model.nv])
     data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
     mujoco.mj_forward(model, data)

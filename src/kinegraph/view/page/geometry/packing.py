@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kinegraph.errors import ModelError
 
 #: Something to be drawn, as the page's script reads it: its kind, where it is, and what else that kind needs.
-Part: TypeAlias = dict[str, Any]
+Part: TypeAlias = dict[str, object]
 
 
 def packed(array: NDArray[np.generic]) -> str:
@@ -21,7 +21,7 @@ def packed(array: NDArray[np.generic]) -> str:
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
 
 
-def json_for_html(data: Mapping[str, Any]) -> str:
+def json_for_html(data: Mapping[str, object]) -> str:
     """JSON that can stand in a <script> element whatever strings it holds."""
     try:
         text = json.dumps(data, allow_nan=False)
