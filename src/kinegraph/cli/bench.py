@@ -37,6 +37,8 @@ _MODULES = {
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
+    "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
+    "first-result": "From a file to a first result in a new process, with an empty cache and a full one.",
     "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
 }
 #: Where benches are that have a room of their own.
@@ -52,6 +54,8 @@ _ROOMS = {
     "long-runs": "linkages.long_runs",
     "linkages": "linkages.beside_exudyn",
     "gradients": "tasks.gradients",
+    "sizes": "house.sizes",
+    "first-result": "house.first_result",
 }
 #: The programs of others that benches compare with; they come with the extra `bench`.
 _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmeel", "eaik")

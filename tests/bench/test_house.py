@@ -1,0 +1,52 @@
+"""Sizes of the source are measured rightly on a small one, and first results by processes that really run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kinegraph.bench.house import first_result, sizes
+
+SOURCE = '''"""A module."""
+
+
+def long_one(a: int) -> int:
+    """Documented."""
+    b = a + 1
+    return b
+
+
+class Thing:
+    def bare(self) -> Any:
+        return 1
+
+    def _hidden(self) -> None: ...
+'''
+
+
+def test_sizes_of_a_small_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "one.py").write_text(SOURCE)
+    (tmp_path / "two.py").write_text("x = 1\n")
+    found = sizes.measured(tmp_path)
+    assert (found.modules, found.lines, found.functions) == (2, 15, 3)
+    assert (found.function_lines.largest, found.function_lines.where) == (4, "inner/one.py:long_one")
+    assert (found.any_words, found.undocumented, found.folder_modules.largest) == (1, 1, 1)
+    sizes.main(["--source", str(tmp_path), "--json"])
+    assert json.loads(capsys.readouterr().out)[str(tmp_path)]["modules"] == 2
+
+
+def test_first_results_are_measured_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def evaluated(source: Path, cache: Path, model: str, quantities: str) -> float:
+        asked.append((source.name, cache.name))
+        return float(len(asked))
+
+    monkeypatch.setattr(first_result, "evaluated", evaluated)
+    found = first_result.measured([Path("new"), Path("old")], "puma560", "tau", repeats=2)
+    assert [source for source, _ in asked] == ["new", "new", "old", "old"] * 2
+    assert len({cache for _, cache in asked}) == 4  # every cold one has a cache of its own, every cached one its
+    assert [(one.cold, one.cached) for one in found] == [(1.0, 2.0), (3.0, 4.0)]
