@@ -81,6 +81,7 @@ class Comparison:
 
     @cached_property
     def ours(self) -> Graph:
+        """H, C and gravity as we derive them, in closed form."""
         return in_closed_form(load("rackovic-6r"), "H,C,gravity", {})
 
     def entries(self) -> Iterator[Entry]:
@@ -103,6 +104,7 @@ class Comparison:
                      "; ".join(reasons))  # fmt: skip
 
     def equal(self, program: Program, name: str, node: int) -> bool:
+        """Whether a printed element is proved equal to a node of ours; not if it needs lines that are not printed."""
         if not program.needs(name) <= set(program.lines):
             return False
         theirs = program.builder.graph([Output("x", (), (program.scalar(name).index,))])
