@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.request import arguments_of
+from kinegraph.compiler.request import arguments_of, bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import parse_list
 from kinegraph.graph.node import Graph
@@ -19,7 +19,7 @@ AS_LOOPS = Plan(closed_legs=False)
 
 def derived(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> Graph:
     """The graph of quantities, nothing reduced."""
-    derivation = Derivation(mechanism, {}, plan or Plan())
+    derivation = Derivation(mechanism, bound_parameters(mechanism, True, {}), plan or Plan())
     return derivation.builder.graph([derivation.output(quantity) for quantity in parse_list(quantities)])
 
 

@@ -69,6 +69,8 @@ def test_coordinates_of_drives_come_first() -> None:
         "limit(2), stroke(0.1, 0.62), stop(1000)",
         "screw(0.01, 1e-4, 0.8, 0.6), damping(3)",
         "screw(0.01), limit(0.01)",
+        "effort(3*(0.6 - l) - 2*l'), screw(0.01, 0, 0.9, 0.8), limit(0.01)",
+        "powered, effort(x*l')",
     ],
 )
 def test_drives_act_as_elements_of_loops(text: str) -> None:

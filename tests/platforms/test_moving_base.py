@@ -38,20 +38,21 @@ def craft(kind: str = "UPS", parts: str = CROOKED, drive: str = "", rows: str = 
     return kg.parse(f"model craft; {BODIES} platform {kind} | Ring | {parts} | {drive} | {rows}; {more}")
 
 
-def state(mechanism: Mechanism, t: float | None = None) -> list[np.ndarray]:
+def state(mechanism: Mechanism, t: float | None = None, size: float = 1.0) -> list[np.ndarray]:
     """A state with legs that fit, and forces."""
     random = np.random.default_rng(3)
     at = {"x": 0.02, "y": -0.03, "e1": 0.1, "e2": -0.05, "cx": 0.02, "c1": 0.1, "c3": -0.1}
-    free = [name for name in mechanism.layout.velocities if name[:2] not in ("A_", "B_")]
+    at = {name: size * value for name, value in at.items()}
+    free = [name for name in mechanism.layout.velocities if name[1] != "_"]
     at |= dict(zip(free, random.normal(size=len(free)), strict=True))
     fitting = Assembler(mechanism).assemble(at, t or 0.0)
     inputs = [random.normal(size=len(mechanism.layout.inputs))] if mechanism.layout.inputs else []
     return [fitting.q, fitting.v, random.normal(scale=5, size=len(fitting.v)), *inputs, *([] if t is None else [t])]
 
 
-def assert_as_loops(mechanism: Mechanism, t: float | None = None) -> None:
+def assert_as_loops(mechanism: Mechanism, t: float | None = None, size: float = 1.0) -> None:
     assert platform_of(mechanism) is not None
-    arguments = state(mechanism, t)
+    arguments = state(mechanism, t, size)
     (closed,), (loops,) = (evaluated(mechanism, "qdd", plan)(*arguments) for plan in (None, AS_LOOPS))
     np.testing.assert_allclose(closed, loops, rtol=0, atol=1e-10 * np.max(np.abs(loops)))
 
@@ -167,3 +168,9 @@ def test_momentum_and_energy_are_kept() -> None:
         assert np.ptp(run[name]) < 1e-8, name
     assert all(check.passed for check in run.checks) and np.ptp(run["energy"]) < 1e-7
     assert np.ptp(run["cx"]) > 1e-3
+
+
+@pytest.mark.parametrize(("model", "t"), [("stewart-docking", None), ("hunt-docking", 1.3)])
+def test_docking_rings_of_the_library(model: str, t: float | None) -> None:
+    """Screws with their losses, stops and formulas; drives that are drawn in."""
+    assert_as_loops(kg.load(model), t, 0.2)

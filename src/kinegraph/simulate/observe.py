@@ -141,8 +141,8 @@ def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
 
 
 def _vanishes(rate: Floats, levels: Floats) -> bool:
-    """Whether a rate is zero at most states: at one of them a mechanism may be singular."""
-    return bool(np.median(np.abs(rate)) <= 1e-9 * (1 + np.abs(levels).max()))
+    """Whether a rate is zero at all states but one: there a mechanism may be singular."""
+    return bool(np.sort(np.abs(rate), axis=None)[-2:][0] <= 1e-9 * (1 + np.abs(levels).max()))
 
 
 def checks(

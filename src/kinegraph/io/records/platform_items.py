@@ -19,7 +19,7 @@ from kinegraph.model.platforms.records import Drive, LegKind, LegRow, Screw, leg
 #: The words of a drive: how many expressions each takes.
 _DRIVE_WORDS = {
     "damping": (1, 1), "stiffness": (1, 1), "rest": (1, 1), "coulomb": (1, 1), "width": (1, 1), "limit": (1, 1),
-    "screw": (1, 4), "stroke": (2, 2), "stop": (1, 1),
+    "screw": (1, 4), "stroke": (2, 2), "stop": (1, 1), "effort": (1, 1),
 }  # fmt: skip
 _EXAMPLE = "`platform UPS | Ring | Sz(0.2), m(4) | Sz(-0.2), m(2) | damping(300) | A: Sx(0.6) > Sx(0.4) | ...;`"
 
@@ -64,7 +64,7 @@ class PlatformReader(ExpressionReader):
 
 
 def read_drive(clauses: Sequence[Clause]) -> Drive:
-    """The drive of a table; `powered` alone gives every leg an input."""
+    """The drive of a table; `powered`, or a limit or screw without a formula, gives every leg an input."""
     found: dict[str, tuple[Expression, ...]] = {}
     powered = False
     for clause in clauses:
@@ -87,7 +87,8 @@ def _drive(found: Mapping[str, tuple[Expression, ...]], powered: bool) -> Drive:
         rest=found.get("rest", (usual.rest,))[0],
         coulomb=found.get("coulomb", (usual.coulomb,))[0],
         width=found.get("width", (usual.width,))[0],
-        powered=powered or "limit" in found or "screw" in found,
+        powered=powered or ("effort" not in found and ("limit" in found or "screw" in found)),
+        effort=found.get("effort", (usual.effort,))[0],
         limit=found["limit"][0] if "limit" in found else None,
         screw=Screw(*found["screw"]) if "screw" in found else None,
         shortest=ends[0],

@@ -41,6 +41,7 @@ def drive(
     screw: Screw | None = None,
     stroke: tuple[Scalar, Scalar] | None = None,
     stop: Scalar = 0,
+    effort: Scalar = 0,
 ) -> Drive:
     """What acts in the driven joint of every leg of a table; see `Drive`."""
     ends = (None, None) if stroke is None else (expression(stroke[0]), expression(stroke[1]))
@@ -50,6 +51,7 @@ def drive(
         rest=expression(rest),
         coulomb=expression(coulomb),
         powered=powered,
+        effort=expression(effort),
         limit=None if limit is None else expression(limit),
         screw=screw,
         shortest=ends[0],

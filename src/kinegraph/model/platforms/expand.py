@@ -8,7 +8,7 @@ from kinegraph.errors import ModelError
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Frame, Joint, Loop
 from kinegraph.model.elements import Damper, Element, Force, Friction, Input, Limit, Linear, Spring
-from kinegraph.model.expression import PI, Call, Expression, Name, expression
+from kinegraph.model.expression import PI, Call, Defined, Expression, Name, expression, renamed
 from kinegraph.model.mechanism import ONE, ZERO, Axis, Body, Coordinate, Mechanism, Rotation, Shift, Transform
 from kinegraph.model.platforms.records import Drive, LegKind, LegRow, LegType
 
@@ -35,7 +35,7 @@ def written_out(kind: LegKind, row: LegRow) -> Leg:
     driven = Coordinate(_name(row, kind.type.drive), ZERO if kind.type.has_crank else ONE, armature=armature)
     passive = tuple(Coordinate(_name(row, word)) for word in kind.type.passive)
     bodies = _crank_and_rod(kind, row) if kind.type.has_crank else _sliding_parts(kind, row)
-    elements, inputs = _acting(drive, row.name, Name(driven.name))
+    elements, inputs = _acting(kind, row.name, Name(driven.name))
     return Leg(driven, passive, bodies, _loop(kind, row, bodies[1]), elements, inputs)
 
 
@@ -110,21 +110,33 @@ def _turns(drive: Drive) -> Expression:
     return 2 * Name(PI) / drive.screw.lead
 
 
-def _acting(drive: Drive, leg: str, on: Name) -> tuple[tuple[Element, ...], tuple[Input, ...]]:
+def _acting(kind: LegKind, leg: str, on: Name) -> tuple[tuple[Element, ...], tuple[Input, ...]]:
+    drive = kind.drive
     found: list[Element] = []
-    inputs: tuple[Input, ...] = ()
     if drive.damping != ZERO:
         found.append(Damper(f"{leg}_damper", on, Linear(drive.damping)))
     if drive.stiffness != ZERO:
         found.append(Spring(f"{leg}_spring", on, Linear(drive.stiffness), drive.rest))
     if drive.coulomb != ZERO:
         found.append(Friction(f"{leg}_friction", on, drive.coulomb, ZERO, drive.width))
-    if drive.powered:
-        inputs = (Input(f"{leg}_u"),)
-        found.append(Force(f"{leg}_drive", _effort(drive, Name(f"{leg}_u"), Name(on.text + "'")), on))
+    inputs = (Input(f"{leg}_u"),) if drive.powered else ()
+    given = [Name(one.name) for one in inputs] + ([] if drive.effort == ZERO else [_law(kind, on)])
+    if given:
+        effort = given[0] if len(given) == 1 else given[0] + given[1]
+        found.append(Force(f"{leg}_drive", _effort(drive, effort, Name(on.text + "'")), on))
     if drive.stop != ZERO:
         found.append(Limit(f"{leg}_stop", on, drive.stop, drive.shortest, drive.longest))
     return tuple(found), inputs
+
+
+def _law(kind: LegKind, on: Name) -> Expression:
+    """The effort as a formula of this leg's own driven coordinate and its rate."""
+    meanings = {kind.type.drive: on.text, kind.type.drive + "'": on.text + "'"}
+
+    def change(name: Name | Defined) -> Expression:
+        return Name(meanings[name.text]) if isinstance(name, Name) and name.text in meanings else name
+
+    return renamed(kind.drive.effort, change)
 
 
 def _effort(drive: Drive, given: Expression, rate: Expression) -> Expression:

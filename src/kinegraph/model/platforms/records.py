@@ -81,7 +81,9 @@ class Drive:
 
     `damping` and `stiffness` (about `rest`) act on the joint; `coulomb` is dry friction, smoothed over rates of the
     size of `width`. `powered`: there is an input of the leg's own, a force or torque, or with a screw the torque of its
-    motor; it is cut off at `limit`. `stop` is the stiffness of the ends of the stroke from `shortest` to `longest`.
+    motor. `effort` is the same by a formula, in which `l` (of a crank `theta`) is the leg's own coordinate and `l'` its
+    rate. Both together are cut off at `limit`. `stop` is the stiffness of the ends of the stroke, from `shortest` to
+    `longest`.
     """
 
     damping: Expression = ZERO
@@ -90,6 +92,7 @@ class Drive:
     coulomb: Expression = ZERO
     width: Expression = DEFAULT_WIDTH
     powered: bool = False
+    effort: Expression = ZERO
     limit: Expression | None = None
     screw: Screw | None = None
     shortest: Expression | None = None
