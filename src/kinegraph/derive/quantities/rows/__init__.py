@@ -1,0 +1,1 @@
+"""The rows of the one table of quantities, by subject; `table.py` puts them together."""

@@ -1,0 +1,88 @@
+"""Poses, velocities and joint axes."""
+
+from __future__ import annotations
+
+from kinegraph.derive.quantities.definitions import joints, poses
+from kinegraph.derive.quantities.record import Frame, Letter, QuantityRecord, Subject
+from kinegraph.derive.quantities.rows.shared import QV, QVA, N, Q
+
+ROWS: tuple[QuantityRecord, ...] = (
+    QuantityRecord(
+        "pose",
+        "homogeneous matrix: rotation, and position in the last column",
+        derive=poses.pose,
+        arguments=Q,
+        shape=(4, 4),
+        frame=Frame.FIXED,
+        unit="1, m",
+        letter=Letter("T"),
+        subject=Subject.BODY,
+        any_frame=True,
+        synonyms=("position", "placement", "transform", "fk", "forward_kinematics"),
+    ),
+    QuantityRecord(
+        "jacobian",
+        "Jacobian: rows of the velocity, then of the angular velocity, by v",
+        derive=poses.jacobian,
+        arguments=Q,
+        shape=(6, N),
+        frame=Frame.FIXED,
+        unit="m, 1",
+        letter=Letter("J"),
+        subject=Subject.BODY,
+        any_frame=True,
+        synonyms=("J", "Jacobian"),
+    ),
+    QuantityRecord(
+        "velocity",
+        "velocity of a point, then angular velocity of its body",
+        derive=poses.velocity,
+        arguments=QV,
+        shape=(6,),
+        frame=Frame.FIXED,
+        unit="m/s, rad/s",
+        letter=Letter("V"),
+        subject=Subject.BODY,
+        any_frame=True,
+        synonyms=("twist", "speed", "angular_velocity"),
+    ),
+    QuantityRecord(
+        "acceleration",
+        "acceleration of a point, then angular acceleration of its body",
+        derive=poses.acceleration,
+        arguments=QVA,
+        shape=(6,),
+        frame=Frame.FIXED,
+        unit="m/s^2, rad/s^2",
+        letter=Letter("A"),
+        subject=Subject.BODY,
+        any_frame=True,
+        synonyms=("point_acceleration", "angular_acceleration"),
+    ),
+    QuantityRecord(
+        "axis",
+        "direction of a joint's axis, a unit vector",
+        derive=joints.axis,
+        arguments=Q,
+        shape=(3,),
+        frame=Frame.FIXED,
+        unit="1",
+        letter=Letter("e"),
+        subject=Subject.JOINT,
+        any_frame=True,
+        synonyms=("joint_axis", "e"),
+    ),
+    QuantityRecord(
+        "arm",
+        "vector from a joint to a body's centre of mass",
+        derive=joints.arm,
+        arguments=Q,
+        shape=(3,),
+        frame=Frame.FIXED,
+        unit="m",
+        letter=Letter("r"),
+        subject=Subject.JOINT_AND_BODY,
+        any_frame=True,
+        synonyms=("lever", "r"),
+    ),
+)

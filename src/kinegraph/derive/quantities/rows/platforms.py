@@ -1,0 +1,93 @@
+"""Platforms on legs."""
+
+from __future__ import annotations
+
+from kinegraph.derive.quantities.definitions import platforms
+from kinegraph.derive.quantities.record import Extent, Frame, QuantityRecord
+from kinegraph.derive.quantities.rows.shared import FORCE, QV, Q
+from kinegraph.derive.quantities.variables import Variables
+
+ROWS: tuple[QuantityRecord, ...] = (
+    QuantityRecord(
+        "ring_acceleration",
+        "accelerations of a platform's ring alone: of its position, then of its rotation",
+        derive=platforms.ring_acceleration,
+        arguments=(*QV, Variables.FORCES),
+        shape=(6,),
+        frame=Frame.COORDINATES,
+        unit="m/s^2, rad/s^2",
+        driven=True,
+        of_links=True,
+        closed_legs=True,
+        of_platforms=True,
+        synonyms=("platform_acceleration",),
+    ),
+    QuantityRecord(
+        "leg_positions",
+        "coordinates of a platform's legs from the poses of ring and base alone, in the order of q",
+        derive=platforms.leg_positions,
+        arguments=Q,
+        shape=(Extent.LEG_COORDINATES,),
+        frame=Frame.COORDINATES,
+        unit="m, rad",
+        of_links=True,
+        closed_legs=True,
+        of_platforms=True,
+        synonyms=("leg_lengths", "legs"),
+    ),
+    QuantityRecord(
+        "leg_velocities",
+        "rates of the coordinates of a platform's legs from the motion of ring and base alone, in the order of v",
+        derive=platforms.leg_velocities,
+        arguments=QV,
+        shape=(Extent.LEG_COORDINATES,),
+        frame=Frame.COORDINATES,
+        unit="m/s, rad/s",
+        of_links=True,
+        closed_legs=True,
+        of_platforms=True,
+        synonyms=("leg_rates",),
+    ),
+    QuantityRecord(
+        "ring_forces",
+        "force and moment that each leg of a platform exerts on the ring at its joint there",
+        derive=platforms.ring_forces,
+        arguments=(*QV, Variables.FORCES),
+        shape=(Extent.LEGS, 6),
+        frame=Frame.FIXED,
+        unit=FORCE,
+        driven=True,
+        of_links=True,
+        closed_legs=True,
+        of_platforms=True,
+        synonyms=("leg_forces", "ring_joint_forces"),
+    ),
+    QuantityRecord(
+        "leg_reactions",
+        "force and moment, about the base's origin, that each leg of a platform exerts on the base",
+        derive=platforms.leg_reactions,
+        arguments=(*QV, Variables.FORCES),
+        shape=(Extent.LEGS, 6),
+        frame=Frame.FIXED,
+        unit=FORCE,
+        driven=True,
+        of_links=True,
+        closed_legs=True,
+        of_platforms=True,
+        synonyms=("legs_on_base",),
+    ),
+    QuantityRecord(
+        "base_reaction",
+        "force and moment, about the base's origin, that all legs of a platform together exert on the base",
+        derive=platforms.base_reaction,
+        arguments=(*QV, Variables.FORCES),
+        shape=(6,),
+        frame=Frame.FIXED,
+        unit=FORCE,
+        driven=True,
+        of_links=True,
+        closed_legs=True,
+        of_platforms=True,
+        synonyms=("platform_reaction",),
+    ),
+)
