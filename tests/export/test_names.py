@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import kinegraph as kg
 from kinegraph.export import ExportOptions, Language, Layout, Sines, export
 from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, comment, identifier, is_plain, prefix
+from kinegraph.export.languages.temporaries import temporaries
 from kinegraph.export.prepare import prepare
 from kinegraph.export.write import render
 from kinegraph.graph.build import Builder
@@ -166,3 +167,19 @@ def test_comments_hold_what_they_are_given(text: str) -> None:
 def test_comments_can_be_read() -> None:
     assert comment("d(tau)/d(q)") == "d(tau)/d(q)"
     assert comment("*/") == "<U+002A>/"
+
+
+def test_functions_are_named_after_their_arguments() -> None:
+    """KiDyM hoists cos(q2) as a variable of that name; two names that differ in case alone stay two."""
+    bodies = "A | Rz(q1) | Sx(1), m(1); B~A | Sx(1), Rz(q2) | Sx(1), m(1); C~B | Sx(1), Rz(Q2) | Sx(1), m(1);"
+    routine = prepare(kg.parse(f"coordinates q1, q2, Q2; {bodies}"), "H", ExportOptions()).routines[0]
+    names = {name.casefold() for name in temporaries(routine).values()}
+    assert {"cos_q2", "cos_q2_2"} <= names
+    assert len(set(temporaries(routine).values())) == len(routine.program.instructions)
+
+
+def test_names_of_functions_keep_clear_of_arguments_and_stay_short() -> None:
+    long = "q" + "x" * 60
+    text = f"coordinates {long}, s; A | Rz({long}) | Sx(1), m(1); B~A | Sx(1), Rz(s) | Sx(1), m(1);"
+    names = temporaries(prepare(kg.parse(text), "H", ExportOptions()).routines[0]).values()
+    assert "cos_s" in names and all(len(name) <= LONGEST for name in names)

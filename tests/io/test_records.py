@@ -200,3 +200,17 @@ def test_a_mechanism_read_in_another_process_is_equal():
     environment = {**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": path}
     sent = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True).stdout
     assert pickle.loads(sent) == library.mechanism("kidym-biped-old")
+
+
+def test_forces_in_the_words_of_kidym():
+    """`P.xC = ...` is the force that `force P_xC | value(...), on(xC)` is."""
+    head = "inputs S; coordinates q = 0.3; define xC = sin(q); A | Rz(q) | Sx(1), m(1), Jz(1); output C = A (1, 0, 0);"
+    short = parse(head + "P.xC = -S*cos(q); P.C.y = S;")
+    long = parse(head + "force P_xC | value(-S*cos(q)), on(xC); force P_C_y | value(S), on(C.y);")
+    assert short == long
+
+
+@pytest.mark.parametrize(("line", "said"), [("Q.x = 1;", "is no statement"), ("P.nowhere = 1;", "nowhere")])
+def test_other_letters_are_no_forces(line, said):
+    with pytest.raises(ModelError, match=said):
+        parse(f"coordinates x; A | Sx(x) | m(1); {line}")

@@ -70,25 +70,44 @@ def kidym(json: JsonOption = False) -> None:
     if json:
         print_json({"examples": [
             {"model": row.example.model, "duration": row.example.duration, "without": row.without,
-             "source_kb": row.source, "compile": row.compiling, "with": row.native, "ratio": row.ratio,
+             "source_kb": row.source, "object_kb": row.sizes.object if row.sizes else None,
+             "library_kb": row.sizes.library if row.sizes else None, "compile": row.compiling, "with": row.native,
+             "ratio": row.ratio,
              "published": vars(row.example.published) | {"ratio": row.example.published.ratio}}
             for row in rows
         ]})  # fmt: skip
         return
-    columns = "example", "by", "without", "source", "compiling", "with", "ratio", "ratio with compiling"
+    columns = (
+        "example",
+        "by",
+        "without",
+        "source",
+        "object",
+        "library",
+        "compiling",
+        "with",
+        "ratio",
+        "ratio with compiling",
+    )
     table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         old = row.example.published
         table.add_row(
             f"{row.example.title}, {row.example.duration:g} s", "Kinegraph", f"{row.without:.2f} s",
-            f"{row.source:.1f} KB", f"{row.compiling:.2f} s", f"{row.native:.4f} s", f"{row.ratio:.0f}",
-            f"{row.ratio_with_compiling:.1f}",
+            f"{row.source:.1f} KB", _size(row.sizes.object if row.sizes else None),
+            _size(row.sizes.library if row.sizes else None), f"{row.compiling:.2f} s", f"{row.native:.4f} s",
+            f"{row.ratio:.0f}", f"{row.ratio_with_compiling:.1f}",
         )  # fmt: skip
         table.add_row(
-            "", "KiDyM, published", f"{old.without:g} s", f"{old.source:g} KB", f"{old.compiling:g} s",
+            "", "KiDyM, published", f"{old.without:g} s", f"{old.source:g} KB", _size(old.object),
+            _size(old.library), f"{old.compiling:g} s",
             f"{old.native:g} s", f"{old.ratio:.2f}", f"{old.without / (old.native + old.compiling):.2f}",
         )  # fmt: skip
     console().print(table)
+
+
+def _size(kilobytes: float | None) -> str:
+    return "no gcc" if kilobytes is None else f"{kilobytes:.1f} KB"
 
 
 @bench_app.command()

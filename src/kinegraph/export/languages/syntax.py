@@ -9,6 +9,7 @@ from math import copysign, isinf, isnan
 import numpy as np
 
 from kinegraph.codegen.program.program import FORMS, LEAVES, Instruction, Op
+from kinegraph.export.languages.temporaries import temporaries
 from kinegraph.export.options import Precision
 from kinegraph.export.unit import Field, Routine
 
@@ -107,6 +108,7 @@ class _Emitter:
         self.slots = routine.chunks.slots
         self.within = routine.chunks.ranges[number]
         self.syntax = syntax
+        self.names = temporaries(routine)
         self.inputs = _places(routine.inputs)
         self.outputs = _places(routine.outputs)
 
@@ -133,15 +135,16 @@ class _Emitter:
         if one.op is Op.SINCOS:
             if syntax.pair is None:
                 return ""
-            return syntax.pair.define.format(name=f"x{index}", value=self._operand(one.operands[0]))
-        if one.op in (Op.SIN, Op.COS) and syntax.pair:
-            return ""
-        return syntax.define.format(name=f"x{index}", value=self._expression(one))
+            return syntax.pair.define.format(name=self.names[index], value=self._operand(one.operands[0]))
+        return syntax.define.format(name=self.names[index], value=self._expression(one))
 
     def _expression(self, one: Instruction) -> str:
         if one.op in FORMS:
             return FORMS[one.op].format(*map(self._operand, one.operands))
         if one.op in (Op.SIN, Op.COS):
+            if self.syntax.pair:
+                part = self.syntax.pair.sine if one.op is Op.SIN else self.syntax.pair.cosine
+                return part.format(name=self.names[one.operands[0]])
             angle = self.instructions[one.operands[0]].operands[int(one.detail)]
             return self.syntax.functions[one.op.name.lower()].format(self._operand(angle))
         return self.syntax.functions[str(one.detail)].format(*map(self._operand, one.operands))
@@ -157,11 +160,7 @@ class _Emitter:
 
     def _here(self, index: int) -> str:
         """The name of a value computed in this chunk."""
-        one = self.instructions[index]
-        if one.op in (Op.SIN, Op.COS) and self.syntax.pair:
-            part = self.syntax.pair.sine if one.op is Op.SIN else self.syntax.pair.cosine
-            return part.format(name=f"x{one.operands[0]}")
-        return f"x{index}"
+        return self.names[index]
 
 
 def _places(fields: Sequence[Field]) -> list[tuple[Field, tuple[int, ...]]]:

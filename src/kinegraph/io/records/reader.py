@@ -18,7 +18,7 @@ from kinegraph.io.records.shape_items import read_shape
 from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.elements import Element, Input, Potential
-from kinegraph.model.expression import Expression
+from kinegraph.model.expression import Expression, Name
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.places import Places
@@ -214,6 +214,17 @@ class Reader(ConstraintReader, PlatformReader):
         """A spring, damper, drive or another element."""
         keyword, name, clauses = children
         self._elements.append(read_element(str(keyword), str(name), clauses, self.place(name), self.places))
+
+    def working_force(self, children: Children) -> None:
+        """`P.xC = -S*cos(theta)`, KiDyM's way to write a force that works on xC; `P.C.x` on a coordinate of a point."""
+        letter, target, coordinate, value = children
+        if letter != "P":
+            remedy = "write P.x = value for a force on x; springs and dampers have statements of their own"
+            raise ModelError(f"{letter}.{target} = ... is no statement", self.place(letter), remedy)
+        on = Name(str(target) if coordinate is None else f"{target}.{coordinate}")
+        place, name = self.place(target), f"P_{on.text.replace('.', '_')}"
+        clauses = [Clause("value", (plain(value),), place), Clause("on", (on,), place)]
+        self._elements.append(read_element("force", name, clauses, place, self.places))
 
     def potential(self, children: Children) -> None:
         """An element that is a potential energy."""
