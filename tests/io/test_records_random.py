@@ -1,6 +1,7 @@
 """Round trip of random mechanisms, and random text that must never do worse than a ModelError."""
 
 from fractions import Fraction
+from functools import cache
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,8 +32,12 @@ NUMBERS = st.one_of(
 ).map(expression)
 
 
-def expressions(names: list[str]) -> st.SearchStrategy[Expression]:
-    """Trees of every operator and function over these names; a literal zero is never a divisor."""
+PARAMETERS = ("a", "l1", "θ", "к$2", "model", "velocity")
+
+
+@cache  # made once: Hypothesis examines every new strategy, which takes longer than drawing from it
+def expressions(*names: str) -> st.SearchStrategy[Expression]:
+    """Trees of every operator and function over parameters and these names; a literal zero is never a divisor."""
 
     def grow(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
         binary = st.builds(lambda o, a, b: Operation(o, (a, b)), st.sampled_from("+-*^"), inner, inner)
@@ -42,18 +47,17 @@ def expressions(names: list[str]) -> st.SearchStrategy[Expression]:
         )
         return st.one_of(binary, divide, inner.map(lambda e: -e), call)
 
-    leaves = st.one_of(NUMBERS, st.sampled_from([*names, "pi"]).map(Name))
+    leaves = st.one_of(NUMBERS, st.sampled_from([*PARAMETERS, *names, "pi"]).map(Name))
     return st.recursive(leaves, grow, max_leaves=12)
 
 
 @st.composite
 def mechanisms(draw: st.DrawFn) -> Mechanism:
     builder = Builder(draw(st.sampled_from(["m", "two-words", "Модель.1"])))
-    parameters = draw(st.lists(st.sampled_from(["a", "l1", "θ", "к$2", "model", "velocity"]), unique=True, min_size=1))
-    for name in parameters:  # without values, so that no random expression is evaluated
+    for name in draw(st.permutations(PARAMETERS)):  # without values, so that no random expression is evaluated
         builder.parameter(name)
     builder.parameter("a0")
-    fixed, moving = expressions(parameters), expressions([*parameters, "q1", "t"])
+    fixed, moving = expressions(), expressions("q1", "t")
     unvalued = fixed.map(lambda e: Name("a0") * e)  # has no value, so that nothing judges it
     builder.coordinate("q1", draw(fixed), draw(fixed))
     turn = builder.quaternion(["e0", "e1", "e2", "e3"], ["wx", "wy", "wz"], position=[draw(unvalued), "a0", 0, 0])
@@ -66,20 +70,20 @@ def mechanisms(draw: st.DrawFn) -> Mechanism:
     moments = [draw(unvalued) for _ in range(7)]
     builder.body("C", body, [], inertia(*moments, at=at, accepted=draw(st.booleans())))
     builder.point("P", draw(st.sampled_from(["B", None])), [draw(fixed) for _ in range(3)])
-    add_elements(draw, builder, parameters)
+    add_elements(draw, builder)
     return builder.build()
 
 
-def add_elements(draw: st.DrawFn, builder: Builder, parameters: list[str]) -> None:
+def add_elements(draw: st.DrawFn, builder: Builder) -> None:
     """Any number of elements of every kind, with random expressions wherever one may stand."""
     builder.input("u")
-    builder.input("w", draw(expressions([*parameters, "t"])))
+    builder.input("w", draw(expressions("t")))
     given, position = (
-        expressions([*parameters, "t", "w"]),
-        expressions([*parameters, "t", "w", "q1", "e0", "P.x", "B.z"]),
+        expressions("t", "w"),
+        expressions("t", "w", "q1", "e0", "P.x", "B.z"),
     )
-    anything = expressions([*parameters, "u", "w", "t", "q1", "q1'", "e0", "wx", "P.x", "C.y'"])
-    unvalued = expressions(parameters).map(lambda e: Name("a0") * e)
+    anything = expressions("u", "w", "t", "q1", "q1'", "e0", "wx", "P.x", "C.y'")
+    unvalued = expressions().map(lambda e: Name("a0") * e)
     point = st.one_of(
         st.sampled_from(["P", "B"]).map(Anchor), st.builds(lambda *p: Anchor("B", p), given, given, given)
     )
@@ -88,11 +92,9 @@ def add_elements(draw: st.DrawFn, builder: Builder, parameters: list[str]) -> No
     still = st.one_of(position.map(lambda e: {"on": Name("q1") + e}), span.map(lambda s: {"between": s}))
     target = st.one_of(still, given.map(lambda e: {"on": e * Name("q1'") - Name("wx")}))
     vector = st.lists(anything, min_size=3, max_size=3)
-    local = {word: expressions([*parameters, "t", "w", word]) for word in ("stretch", "rate")}
+    local = {word: expressions("t", "w", word) for word in ("stretch", "rate")}
     makers = (
-        lambda n: builder.spring(
-            n, **draw(still), stiffness=draw(expressions([*parameters, "u", "t"])), rest=draw(given)
-        ),
+        lambda n: builder.spring(n, **draw(still), stiffness=draw(expressions("u", "t")), rest=draw(given)),
         lambda n: builder.spring(n, **draw(still), force=draw(local["stretch"])),
         lambda n: builder.spring(n, **draw(still), energy=draw(local["stretch"]), rest=draw(given)),
         lambda n: builder.damper(n, **draw(target), damping=draw(anything)),
