@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinegraph as kg
-from kinegraph.export import ExportOptions, Language, Layout, Sines, export
+from kinegraph.export import ExportOptions, FunctionLayout, Language, Sines, export
 from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, comment, identifier, is_plain, prefix
 from kinegraph.export.languages.temporaries import temporaries
 from kinegraph.export.prepare import prepare
@@ -45,10 +45,15 @@ def hostile_graph() -> Graph:
 
 
 @pytest.mark.parametrize(
-    ("name", "layout"), [("int", Layout.SEPARATE), ('*/ system("")', Layout.COMBINED), ("x" * 300, Layout.COMBINED)]
+    ("name", "layout"),
+    [
+        ("int", FunctionLayout.SEPARATE),
+        ('*/ system("")', FunctionLayout.COMBINED),
+        ("x" * 300, FunctionLayout.COMBINED),
+    ],
 )
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda one: one.value)
-def test_hostile_names_compile(language: Language, name: str, layout: Layout, tmp_path: Path) -> None:
+def test_hostile_names_compile(language: Language, name: str, layout: FunctionLayout, tmp_path: Path) -> None:
     unit = prepare(hostile_graph(), "", ExportOptions(name=name, layout=layout, chunk=20))
     code = build(unit, language, tmp_path)
     assert code.selftest() == 0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.export import ExportOptions, Language, Layout, Precision, Sines
+from kinegraph.export import ExportOptions, FunctionLayout, Language, Precision, Sines
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Routine, Unit
 from tests.export.languages import build, shell
@@ -77,7 +77,7 @@ def test_long_code_is_split_and_gives_the_same(language: Language, tmp_path: Pat
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda one: one.value)
 def test_one_function_for_all_quantities(language: Language, tmp_path: Path) -> None:
-    unit = unit_of("puma560", "tau,qdd,H", ExportOptions(layout=Layout.COMBINED))
+    unit = unit_of("puma560", "tau,qdd,H", ExportOptions(layout=FunctionLayout.COMBINED))
     (routine,) = unit.routines
     assert [field.name for field in routine.inputs] == ["q", "v", "a", "tau"]
     assert [field.name for field in routine.outputs] == ["tau_out", "qdd", "H"]

@@ -9,7 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KernelError
-from kinegraph.export import ExportOptions, Language, Layout, Precision, export, render
+from kinegraph.export import ExportOptions, FunctionLayout, Language, Precision, export, render
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
@@ -64,7 +64,7 @@ def test_casadi_knows_every_function() -> None:
     pytest.importorskip("casadi")
     graph = every_function()
     state = (0.3, 0.7, 0.2)
-    (function,) = to_casadi(graph, "", ExportOptions(layout=Layout.COMBINED)).values()
+    (function,) = to_casadi(graph, "", ExportOptions(layout=FunctionLayout.COMBINED)).values()
     expected = interpret(graph, dict(zip("xyz", state, strict=True)))
     for found, want in zip(function(state), expected.values(), strict=True):
         np.testing.assert_allclose(np.array(found).ravel(), want.ravel(), rtol=1e-13)

@@ -5,7 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.forces.force_equations import Way
+from kinegraph.tasks.forces.force_equations import Formation
 from kinegraph.tasks.forces.loop_motion import motion_on_constraints
 from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
 from kinegraph.tasks.forces.ways import compare_ways
@@ -29,7 +29,7 @@ UNKNOWN = ("tau:q1", "tau:q2", "N")
 CRANE_LAW = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
 
 
-@pytest.mark.parametrize("way", Way)
+@pytest.mark.parametrize("way", Formation)
 def test_three_link_arm_with_one_unknown_in_two_components(way):
     rows = reference("inverse_dynamics_three_link")["rows"]
     found = inverse_dynamics(kg.parse(ARM), LAWS, [row["t"] for row in rows], unknown=UNKNOWN, way=way)
@@ -43,7 +43,7 @@ def test_three_link_arm_with_one_unknown_in_two_components(way):
 def test_portal_crane_by_its_triangles():
     wanted = reference("inverse_dynamics_crane_jib")
     times = [row["t"] for row in wanted["rows"]]
-    ways = [inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"], way=way) for way in Way]
+    ways = [inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"], way=way) for way in Formation]
     forces = np.array([row["S_G"] for row in wanted["rows"]])
     for found in ways:
         np.testing.assert_allclose(found["S"], forces, rtol=1e-12, atol=1e-12 * np.abs(forces).max())
@@ -51,7 +51,7 @@ def test_portal_crane_by_its_triangles():
     np.testing.assert_allclose(ways[0]["S"], ways[1]["S"], rtol=1e-12)
 
 
-@pytest.mark.parametrize("way", Way)
+@pytest.mark.parametrize("way", Formation)
 def test_portal_crane_as_a_linkage(way):
     wanted = reference("inverse_dynamics_crane_jib")
     times = [row["t"] for row in wanted["rows"]]

@@ -19,7 +19,7 @@ from kinegraph.cli.common import (
     print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.export import ExportOptions, ExportReport, Fmi, Language, Layout, Precision, Sines
+from kinegraph.export import ExportOptions, ExportReport, Fmi, FunctionLayout, Language, Precision, Sines
 from kinegraph.export import export as write_files
 
 _LANGUAGES = ", ".join(language.value for language in Language)
@@ -75,7 +75,7 @@ def run(
         name=name,
         precision=Precision.FLOAT if single else Precision.DOUBLE,
         sines=Sines.LIBRARY if libm else Sines.OWN,
-        layout=Layout.COMBINED if combined else Layout.SEPARATE,
+        layout=FunctionLayout.COMBINED if combined else FunctionLayout.SEPARATE,
         symbolic_parameters=symbolic,
         parameters=parameter_settings(mechanism, settings),
         effort=effort,

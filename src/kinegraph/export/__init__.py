@@ -7,15 +7,15 @@ mechanism --prepare--> Unit (programs, arguments, test vectors) --c, cpp, python
 
 from __future__ import annotations
 
-from kinegraph.export.options import ExportOptions, Fmi, Language, Layout, Precision, Sines
+from kinegraph.export.options import ExportOptions, Fmi, FunctionLayout, Language, Precision, Sines
 from kinegraph.export.write import ExportReport, export, render
 
 __all__ = [
     "ExportOptions",
     "ExportReport",
     "Fmi",
+    "FunctionLayout",
     "Language",
-    "Layout",
     "Precision",
     "Sines",
     "export",

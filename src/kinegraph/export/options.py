@@ -62,7 +62,7 @@ class Fmi(Enum):
     THREE = "3"
 
 
-class Layout(Enum):
+class FunctionLayout(Enum):
     """One function for every quantity, or one for all, which computes what they share once."""
 
     SEPARATE = "separate"
@@ -85,7 +85,7 @@ class ExportOptions:
     name: str | None = None
     precision: Precision = Precision.DOUBLE
     sines: Sines = Sines.OWN
-    layout: Layout = Layout.SEPARATE
+    layout: FunctionLayout = FunctionLayout.SEPARATE
     symbolic_parameters: bool | None = None
     parameters: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
     effort: Effort = Effort.QUICK

@@ -17,7 +17,7 @@ from kinegraph.derive.quantities.variables import ALL
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
 from kinegraph.export.identifiers import Scope, comment, is_plain, prefix
-from kinegraph.export.options import ExportOptions, Layout
+from kinegraph.export.options import ExportOptions, FunctionLayout
 from kinegraph.export.text import kinegraph_version
 from kinegraph.export.unit import Field, Routine, Unit, operations_of
 from kinegraph.export.vector import make_vector
@@ -110,7 +110,7 @@ class _Maker:
             raise KernelError("nothing to export: name at least one quantity, such as tau")
         if len(set(names)) < len(names):
             raise KernelError(f"a quantity is named twice: {', '.join(names)}")
-        return [names] if self.options.layout is Layout.COMBINED else [(name,) for name in names]
+        return [names] if self.options.layout is FunctionLayout.COMBINED else [(name,) for name in names]
 
     def outputs(self, quantities: Quantities) -> tuple[str, ...]:
         raise NotImplementedError

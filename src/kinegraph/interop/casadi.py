@@ -18,7 +18,7 @@ from kinegraph.model.mechanism import Mechanism
 def to_casadi(
     source: Mechanism | Graph, quantities: Quantities, options: ExportOptions | None = None
 ) -> dict[str, Foreign]:
-    """A `casadi.Function` for every quantity (one for all with Layout.COMBINED), by its name in code.
+    """A `casadi.Function` for every quantity (one for all with FunctionLayout.COMBINED), by its name in code.
 
     Arguments are columns q, v, a, ...; CasADi knows matrices only, so of a result with three indices the last two are
     one, row after row.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from kinegraph.compiler.request import Quantities
-from kinegraph.export.options import ExportOptions, Layout
+from kinegraph.export.options import ExportOptions, FunctionLayout
 from kinegraph.export.prepare import prepare_graphs
 from kinegraph.extras import Foreign, extra
 from kinegraph.graph.angle import PI
@@ -28,7 +28,7 @@ class SympyEquations:
 
 def to_sympy(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions | None = None) -> SympyEquations:
     """The equations as SymPy expressions; parameters are symbols unless the options say otherwise."""
-    options = replace(options or ExportOptions(), layout=Layout.COMBINED)
+    options = replace(options or ExportOptions(), layout=FunctionLayout.COMBINED)
     if options.symbolic_parameters is None:
         options = replace(options, symbolic_parameters=True)
     sympy = extra("sympy", "an equation of SymPy")

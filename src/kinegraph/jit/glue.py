@@ -31,7 +31,7 @@ class Memory(Enum):
 
 
 @dataclass(frozen=True)
-class Place:
+class Entry:
     """An entry of one of the arrays."""
 
     memory: Memory
@@ -43,16 +43,16 @@ class Call:
     """Call the code at an address: it reads from one place on and writes from another on."""
 
     address: int
-    source: Place
-    target: Place
+    source: Entry
+    target: Entry
 
 
 @dataclass(frozen=True)
 class Copy:
     """Copy so many numbers."""
 
-    source: Place
-    target: Place
+    source: Entry
+    target: Entry
     count: int
 
 
@@ -88,7 +88,7 @@ def _done(number: int, step: Call | Copy) -> str:
     return f"  call void @llvm.memcpy.p0.p0.i64(ptr %to{number}, ptr %from{number}, {size}, i1 false)"
 
 
-def _element(name: str, place: Place) -> str:
+def _element(name: str, place: Entry) -> str:
     return f"  {name} = getelementptr double, ptr {place.memory.value}, i64 {place.start}"
 
 

@@ -19,8 +19,8 @@ from kinegraph.compiler.compile import compile
 from kinegraph.model.expression import Scalar
 from kinegraph.simulate.run import simulate
 from kinegraph.solve.problem.problem import Sampled
-from kinegraph.tasks.forces.force_equations import Way
-from kinegraph.tasks.forces.motion_law import Motion
+from kinegraph.tasks.forces.force_equations import Formation
+from kinegraph.tasks.forces.motion_law import SampledMotion
 from kinegraph.tasks.forces.unknown_forces import UnknownForces, inverse_dynamics
 from kinegraph.tasks.kinematics.follow import follow
 from kinegraph.tasks.kinematics.path_synthesis import synthesise_path
@@ -105,7 +105,7 @@ class CraneFigures:
 def crane() -> CraneFigures:
     """All figures of the crane."""
     times = np.linspace(0, 40, 25)
-    old, new = (inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"], way=way)["S"] for way in Way)
+    old, new = (inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"], way=way)["S"] for way in Formation)
     linkage = inverse_dynamics("crane-linkage", CRANE_LAW, times, unknown=["S"])["S"]
     found = synthesise_path(
         "crane", CRANE_LAW, {"F.y": "level", "F.x": "34 - 26.1*t/40"}, _CRANE_BOUNDS, np.linspace(0, 40, 61),
@@ -134,7 +134,7 @@ def travel(parameters: dict[str, float]) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def torques(drawing: Drawing, samples: int) -> tuple[Motion, UnknownForces]:
+def torques(drawing: Drawing, samples: int) -> tuple[SampledMotion, UnknownForces]:
     """The exact motion and its torques."""
     motion = follow(drawing.model, drawing.path, np.linspace(0, drawing.duration, samples + 1)).motion
     return motion, inverse_dynamics(drawing.model, motion, unknown=drawing.drives)

@@ -10,7 +10,7 @@ from kinegraph.codegen.simd.orbits import Exchanged, Signed, exchanged_nodes, or
 from kinegraph.graph.node import Symbol, children
 
 
-class Place(NamedTuple):
+class LaneOfClass(NamedTuple):
     """A node is sign times this lane of the value whose formula is that of `first`."""
 
     first: int
@@ -29,7 +29,7 @@ class Classes:
         self.single = frozenset(exchanged_nodes(binding.graph.nodes, exchange))
         #: The lanes of every value of several, by the node that is its first.
         self.lanes: dict[int, tuple[Signed, ...]] = {}
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, LaneOfClass] = {}
         for index in range(len(self.graph)):
             if index in self.orbits and index not in binding.statics and index not in self.places:
                 self._add(index)
@@ -42,7 +42,7 @@ class Classes:
         first = max((one.node for one in orbit), key=self._aligned)
         self.lanes[first] = self.orbits[first][:-1]
         for lane, one in enumerate(self.lanes[first]):
-            self.places[one.node] = Place(first, lane, one.sign)
+            self.places[one.node] = LaneOfClass(first, lane, one.sign)
 
     def _aligned(self, index: int) -> tuple[int, int]:
         """How many operands are first lanes themselves; then they need not be moved from lane to lane."""

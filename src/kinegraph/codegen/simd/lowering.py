@@ -11,7 +11,7 @@ from kinegraph.codegen.program.binding import Binding
 from kinegraph.codegen.program.lower import Lowering, Summand, as_ball, rounded
 from kinegraph.codegen.program.program import Op, Program
 from kinegraph.codegen.program.schedule import AngleGroup, schedule
-from kinegraph.codegen.simd.classes import Classes, Place
+from kinegraph.codegen.simd.classes import Classes, LaneOfClass
 from kinegraph.codegen.simd.folded import Folded, uses_of_values
 from kinegraph.codegen.simd.orbits import Exchanged, Signed
 from kinegraph.graph.interpret import extended_precision
@@ -166,7 +166,7 @@ class _SideBySide(Lowering):
             self.negatives[value] = self.emit(Op.NEGATE, value, width=1)
         return self.negatives[value]
 
-    def _pick(self, place: Place) -> int:
+    def _pick(self, place: LaneOfClass) -> int:
         key = self.values[place.first], place.lane
         if key not in self.picked:
             self.picked[key] = self.emit(Op.PICK, key[0], detail=place.lane, width=1)

@@ -21,7 +21,7 @@ from kinegraph.derive.tree.algebra import (
     zero_vector,
 )
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import JointKind, Placement, Tree
 from kinegraph.graph.scalar import Scalar
 
@@ -66,7 +66,7 @@ def path_between(tree: Tree, ancestor: int, link: int) -> list[int]:
 class _Walk:
     """Walks from the ancestor outwards; everything is kept in the ancestor's axes."""
 
-    def __init__(self, layout: Layout, motion: Motion) -> None:
+    def __init__(self, layout: FrameAssignment, motion: Motion) -> None:
         zero = zero_vector(layout.tree.like)
         self.layout, self.motion = layout, motion
         self.turn = identity(layout.tree.like)
@@ -119,7 +119,7 @@ class _Walk:
         self.spin = plus(self.spin, spin)
 
 
-def chain_motion(layout: Layout, motion: Motion, ancestor: int, place: Placement) -> ChainMotion:
+def chain_motion(layout: FrameAssignment, motion: Motion, ancestor: int, place: Placement) -> ChainMotion:
     """The motion of a placed frame relative to an ancestor of its link. `motion` carries no accelerations."""
     walk = _Walk(layout, motion)
     for index in path_between(layout.tree, ancestor, place.link):
@@ -148,6 +148,6 @@ def _sum(vectors: list[Vector]) -> Vector:
     return total
 
 
-def zero_of(layout: Layout) -> Scalar:
+def zero_of(layout: FrameAssignment) -> Scalar:
     """Zero in the layout's builder."""
     return layout.tree.like.number(0)

@@ -12,7 +12,7 @@ from kinegraph.derive.dynamics.composite_body import Screw
 from kinegraph.derive.elements.forces import ElementNames
 from kinegraph.derive.tree.algebra import apply, cross, negative, plus, transpose, vector, zero_vector
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.kinematics import jacobian
 from kinegraph.derive.tree.links import first_frame, second_frame
 from kinegraph.graph.build import Builder
@@ -54,7 +54,7 @@ class Ties:
     def __init__(
         self,
         mechanism: Mechanism,
-        layout: Layout,
+        layout: FrameAssignment,
         motion: Motion,
         names_of: ElementNames,
         seeds: Sequence[dict[int, int]],

@@ -27,7 +27,7 @@ from kinegraph.derive.dynamics.composite_body import Column, composite_moments, 
 from kinegraph.derive.dynamics.newton_euler import link_motions, projected, subtree_wrenches
 from kinegraph.derive.tree.algebra import Vector, cross, dot, minus, plus, times
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import is_prismatic
 from kinegraph.graph.scalar import Scalar
 
@@ -56,7 +56,7 @@ class _Rates(NamedTuple):
 
 
 def joint_force_derivatives(
-    layout: Layout, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]
+    layout: FrameAssignment, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]
 ) -> JointForceDerivatives:
     """All derivatives of the joint forces by the wanted joint components."""
     work = _Slopes(layout, motion, euler, wanted)
@@ -67,7 +67,9 @@ def joint_force_derivatives(
 
 
 class _Slopes:
-    def __init__(self, layout: Layout, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]) -> None:
+    def __init__(
+        self, layout: FrameAssignment, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]
+    ) -> None:
         self.layout = layout
         self.wanted = wanted
         self.states, gradients = link_motions(layout, motion)

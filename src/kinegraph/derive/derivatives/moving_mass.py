@@ -21,7 +21,7 @@ from kinegraph.derive.tree.algebra import (
     zero_vector,
 )
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.scalar import Scalar
@@ -46,7 +46,7 @@ class MovingMass(NamedTuple):
         return self.second[0][0] + self.second[1][1] + self.second[2][2]
 
 
-def origin_steps(layout: Layout, spins: list[Vector], motion: Motion) -> list[Vector]:
+def origin_steps(layout: FrameAssignment, spins: list[Vector], motion: Motion) -> list[Vector]:
     """For every link: the velocity of its origin less that of its parent's, in the parent's frame.
 
     `spins` are the links' angular velocities.
@@ -54,7 +54,7 @@ def origin_steps(layout: Layout, spins: list[Vector], motion: Motion) -> list[Ve
     return [zero_vector(layout.tree.like), *(_step(layout, i, spins, motion) for i in range(1, len(spins)))]
 
 
-def _step(layout: Layout, index: int, spins: list[Vector], motion: Motion) -> Vector:
+def _step(layout: FrameAssignment, index: int, spins: list[Vector], motion: Motion) -> Vector:
     result = cross(spins[layout.tree.links[index].parent], layout.offsets[index])
     joint = layout.tree.links[index].joint
     axis = layout.link_frames[index].joint_axis
@@ -63,7 +63,7 @@ def _step(layout: Layout, index: int, spins: list[Vector], motion: Motion) -> Ve
     return result
 
 
-def moving_masses(layout: Layout, spins: list[Vector], steps: list[Vector]) -> list[MovingMass]:
+def moving_masses(layout: FrameAssignment, spins: list[Vector], steps: list[Vector]) -> list[MovingMass]:
     """For every link: the moving mass of all that hangs on it, in its frame of computation."""
     found = [_own(moments, spin) for moments, spin in zip(layout.moments, spins, strict=True)]
     composites = composite_moments(layout)
@@ -85,7 +85,7 @@ def _joined(a: MovingMass, b: MovingMass) -> MovingMass:
     return MovingMass(plus(a.first, b.first), (rows[0], rows[1], rows[2]))
 
 
-def _inward(layout: Layout, index: int, mass: MovingMass, moments: MassMoments, step: Vector) -> MovingMass:
+def _inward(layout: FrameAssignment, index: int, mass: MovingMass, moments: MassMoments, step: Vector) -> MovingMass:
     offset = layout.offsets[index]
     half = [layout.inward(index, row) for row in mass.second]
     columns = [layout.inward(index, vector(column)) for column in zip(*half, strict=True)]

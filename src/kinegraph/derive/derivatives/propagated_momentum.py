@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kinegraph.derive.derivatives.moving_mass import MovingMass
 from kinegraph.derive.dynamics.composite_body import Column, inertia_times
 from kinegraph.derive.tree.algebra import Vector, cross, plus
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.inertia import MassMoments
 
 
@@ -48,7 +48,7 @@ def of_revolute(
 
 
 def at_ancestors(
-    layout: Layout, column: Column, propagated: PropagatedMomentum, steps: list[Vector]
+    layout: FrameAssignment, column: Column, propagated: PropagatedMomentum, steps: list[Vector]
 ) -> Iterator[tuple[int, PropagatedMomentum]]:
     """Every ancestor's link, the component's own first, with what has been carried to it.
 
@@ -61,7 +61,7 @@ def at_ancestors(
         index = layout.tree.links[index].parent
 
 
-def _inward(layout: Layout, index: int, propagated: PropagatedMomentum, step: Vector) -> PropagatedMomentum:
+def _inward(layout: FrameAssignment, index: int, propagated: PropagatedMomentum, step: Vector) -> PropagatedMomentum:
     offset = layout.offsets[index]
     momentum, angular, counter = (layout.inward(index, part) for part in propagated[:3])
     wrenches = []

@@ -27,7 +27,7 @@ from kinegraph.derive.tree.algebra import (
     zero_vector,
 )
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
 
@@ -71,7 +71,7 @@ def joints_are_independent(motion: Motion) -> bool:
 
 
 def articulated_accelerations(
-    layout: Layout, motion: Motion, forces: Sequence[Scalar], armature: Sequence[Scalar]
+    layout: FrameAssignment, motion: Motion, forces: Sequence[Scalar], armature: Sequence[Scalar]
 ) -> list[Scalar]:
     """The accelerations of the velocity coordinates under generalized forces (`motion` without accelerations)."""
     biases = _bias_accelerations(layout, motion)
@@ -79,7 +79,7 @@ def articulated_accelerations(
     return _outward(layout, motion, biases, eliminations)
 
 
-def _bias_accelerations(layout: Layout, motion: Motion) -> list[Screw]:
+def _bias_accelerations(layout: FrameAssignment, motion: Motion) -> list[Screw]:
     """Acceleration of every link's origin, seen from its parent, that velocities and prescribed motions cause."""
     velocities = link_velocities(layout, motion)
     zero = zero_vector(layout.tree.like)
@@ -117,7 +117,7 @@ def _rigid(moments: MassMoments, w: Vector) -> Articulated:
 
 
 def _inward(
-    layout: Layout, motion: Motion, biases: list[Screw], forces: Sequence[Scalar], armature: Sequence[Scalar]
+    layout: FrameAssignment, motion: Motion, biases: list[Screw], forces: Sequence[Scalar], armature: Sequence[Scalar]
 ) -> dict[Column, Elimination]:
     velocities = link_velocities(layout, motion)
     bodies = [_rigid(m, screw.angular) for m, screw in zip(layout.moments, velocities, strict=True)]
@@ -164,7 +164,7 @@ def _less(s: Symmetric, a: Vector, b: Vector) -> Symmetric:
     )  # fmt: skip
 
 
-def _carried(layout: Layout, index: int, body: Articulated) -> Articulated:
+def _carried(layout: FrameAssignment, index: int, body: Articulated) -> Articulated:
     """An articulated body of a child's frame and origin, in its parent's."""
     r = layout.offsets[index]
     linear = layout.inward_symmetric(index, body.linear)
@@ -196,7 +196,7 @@ def _shifted_angular(angular: Symmetric, mixed: Matrix, shifted: Matrix, r: Vect
     )  # fmt: skip
 
 
-def _inward_matrix(layout: Layout, index: int, m: Matrix) -> Matrix:
+def _inward_matrix(layout: FrameAssignment, index: int, m: Matrix) -> Matrix:
     half = [layout.inward(index, row) for row in m]
     columns = [layout.inward(index, vector(column)) for column in zip(*half, strict=True)]
     return transpose((columns[0], columns[1], columns[2]))
@@ -217,7 +217,7 @@ def _joined(a: Articulated, b: Articulated) -> Articulated:
 
 
 def _outward(
-    layout: Layout, motion: Motion, biases: list[Screw], eliminations: dict[Column, Elimination]
+    layout: FrameAssignment, motion: Motion, biases: list[Screw], eliminations: dict[Column, Elimination]
 ) -> list[Scalar]:
     zero = zero_vector(layout.tree.like)
     accelerations = [Screw(zero, negative(layout.tree.gravity))]

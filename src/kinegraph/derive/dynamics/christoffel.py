@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from kinegraph.derive.dynamics.composite_body import Column, Screw, all_screws, composite_moments, own_columns, power
 from kinegraph.derive.tree.algebra import Symmetric, Vector, cross, plus, times
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
 
 Key = tuple[Column, Column, Column]
 
 
-def christoffel(layout: Layout, wanted: frozenset[Column]) -> dict[Key, Scalar]:
+def christoffel(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[Key, Scalar]:
     """C in joint components, key (i, k, h); entries that vanish identically are left out."""
     base = _basic_products(layout, wanted)
     entries: dict[Key, Scalar] = {}
@@ -44,7 +44,7 @@ def _store(entries: dict[Key, Scalar], i: Column, k: Column, h: Column, value: S
         entries[i, k, h] = entries[i, h, k] = value
 
 
-def _basic_products(layout: Layout, wanted: frozenset[Column]) -> dict[Key, Scalar]:
+def _basic_products(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[Key, Scalar]:
     """D_{i,kh} for every k and all i, h at or below it."""
     composites = composite_moments(layout)
     screws = all_screws(layout, wanted)

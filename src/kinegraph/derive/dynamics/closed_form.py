@@ -39,7 +39,7 @@ from kinegraph.graph.scalar import Scalar
 
 
 @dataclass(frozen=True)
-class Place:
+class LinkInSpace:
     """A link in the fixed frame: axes (columns of Q), origin, and the direction of its joint."""
 
     axes: Matrix
@@ -55,9 +55,9 @@ class ClosedForm:
         self.like = tree.like
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[LinkInSpace]:
         """Axes and origins of all links in the fixed frame."""
-        found = [Place(identity(self.like), zero_vector(self.like), zero_vector(self.like))]
+        found = [LinkInSpace(identity(self.like), zero_vector(self.like), zero_vector(self.like))]
         for link in self.tree.links[1:]:
             assert link.joint is not None and link.origin is not None
             parent = found[link.parent]
@@ -65,9 +65,9 @@ class ClosedForm:
             direction = transpose(before)[link.joint.axis]
             origin = plus(parent.origin, apply(parent.axes, link.origin.position))
             if link.joint.kind is JointKind.PRISMATIC:
-                found.append(Place(before, plus(origin, times(link.joint.displacement, direction)), direction))
+                found.append(LinkInSpace(before, plus(origin, times(link.joint.displacement, direction)), direction))
             else:
-                found.append(Place(product(before, _turning(link.joint)), origin, direction))
+                found.append(LinkInSpace(product(before, _turning(link.joint)), origin, direction))
         return found
 
     # what the formulas are made of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kinegraph.derive.tree.algebra import Vector, cross, dot, negative, plus, signed_axis, times, zero_vector
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.inertia import MassMoments, axial_inertia
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.scalar import Scalar
@@ -25,7 +25,7 @@ class Column(NamedTuple):
     component: int
 
 
-def composite_moments(layout: Layout) -> list[MassMoments]:
+def composite_moments(layout: FrameAssignment) -> list[MassMoments]:
     """For every link: the mass moments of all that hangs on it, about its origin, in its frame of computation."""
     composites = list(layout.moments)
     for index in range(len(composites) - 1, 0, -1):
@@ -38,7 +38,7 @@ def composite_moments(layout: Layout) -> list[MassMoments]:
     return composites
 
 
-def unit_screws(layout: Layout, index: int) -> list[Screw]:
+def unit_screws(layout: FrameAssignment, index: int) -> list[Screw]:
     """The unit motions of a link's own joint, at its origin, in its frame of computation."""
     joint = layout.tree.links[index].joint
     assert joint is not None
@@ -51,13 +51,13 @@ def unit_screws(layout: Layout, index: int) -> list[Screw]:
     return [Screw(zero, axis) if joint.kind is JointKind.PRISMATIC else Screw(axis, zero)]
 
 
-def column_count(layout: Layout, index: int) -> int:
+def column_count(layout: FrameAssignment, index: int) -> int:
     """How many velocities the joint of a link has."""
     joint = layout.tree.links[index].joint
     return 0 if joint is None else 3 if joint.kind is JointKind.SPHERICAL else 1
 
 
-def all_screws(layout: Layout, wanted: frozenset[Column]) -> list[dict[Column, Screw]]:
+def all_screws(layout: FrameAssignment, wanted: frozenset[Column]) -> list[dict[Column, Screw]]:
     """For every link: the motion of its origin due to each wanted joint component at or below it."""
     found: list[dict[Column, Screw]] = [{}]
     for index in range(1, len(layout.tree.links)):
@@ -103,7 +103,7 @@ def power(screw: Screw, force: Vector, moment: Vector) -> Scalar:
     return dot(screw.angular, moment) + dot(screw.linear, force)
 
 
-def inertia_by_screws(layout: Layout, wanted: frozenset[Column]) -> dict[tuple[Column, Column], Scalar]:
+def inertia_by_screws(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[tuple[Column, Column], Scalar]:
     """H in joint components: every ancestor's motion is carried out to the composite body."""
     composites = composite_moments(layout)
     screws = all_screws(layout, wanted)
@@ -116,7 +116,7 @@ def inertia_by_screws(layout: Layout, wanted: frozenset[Column]) -> dict[tuple[C
     return entries
 
 
-def inertia_by_wrenches(layout: Layout, wanted: frozenset[Column]) -> dict[tuple[Column, Column], Scalar]:
+def inertia_by_wrenches(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[tuple[Column, Column], Scalar]:
     """H in joint components: the composite body's momentum is carried in to every ancestor (Featherstone)."""
     composites = composite_moments(layout)
     entries: dict[tuple[Column, Column], Scalar] = {}
@@ -129,7 +129,7 @@ def inertia_by_wrenches(layout: Layout, wanted: frozenset[Column]) -> dict[tuple
 
 
 def _carry_in(
-    layout: Layout,
+    layout: FrameAssignment,
     index: int,
     column: Column,
     force: Vector,
@@ -146,12 +146,12 @@ def _carry_in(
         index = layout.tree.links[index].parent
 
 
-def own_columns(layout: Layout, index: int, wanted: frozenset[Column]) -> list[Column]:
+def own_columns(layout: FrameAssignment, index: int, wanted: frozenset[Column]) -> list[Column]:
     """The wanted columns that belong to the joint of a link."""
     return [c for c in (Column(index, i) for i in range(column_count(layout, index))) if c in wanted]
 
 
-def gravity_forces(layout: Layout) -> list[tuple[Scalar, ...]]:
+def gravity_forces(layout: FrameAssignment) -> list[tuple[Scalar, ...]]:
     """The joint forces that hold the mechanism still: - (velocity of the composite first moment) . g."""
     composites = composite_moments(layout)
     gravity = [layout.tree.gravity]

@@ -18,20 +18,20 @@ from kinegraph.derive.dynamics.composite_body import Column, composite_moments, 
 from kinegraph.derive.dynamics.energy import link_velocities
 from kinegraph.derive.tree.algebra import Vector, cross, dot, plus, times
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import is_prismatic
 from kinegraph.graph.scalar import Scalar
 
 Entries = dict[tuple[Column, Column], Scalar]
 
 
-def coriolis_matrix(layout: Layout, motion: Motion, wanted: frozenset[Column]) -> Entries:
+def coriolis_matrix(layout: FrameAssignment, motion: Motion, wanted: frozenset[Column]) -> Entries:
     """The matrix in joint components, key (row, column)."""
     return _Coriolis(layout, motion, wanted).entries()
 
 
 class _Coriolis:
-    def __init__(self, layout: Layout, motion: Motion, wanted: frozenset[Column]) -> None:
+    def __init__(self, layout: FrameAssignment, motion: Motion, wanted: frozenset[Column]) -> None:
         self.layout = layout
         self.wanted = wanted
         self.spins = [screw.angular for screw in link_velocities(layout, motion)]

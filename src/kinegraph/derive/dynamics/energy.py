@@ -7,11 +7,11 @@ from fractions import Fraction
 from kinegraph.derive.dynamics.composite_body import Screw, composite_moments, momentum_of, unit_screws
 from kinegraph.derive.tree.algebra import Vector, cross, dot, plus, times, zero_vector
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.graph.scalar import Scalar
 
 
-def link_velocities(layout: Layout, motion: Motion) -> list[Screw]:
+def link_velocities(layout: FrameAssignment, motion: Motion) -> list[Screw]:
     """For every link: angular velocity and velocity of the origin, in its frame of computation."""
     zero = zero_vector(layout.tree.like)
     found = [Screw(zero, zero)]
@@ -26,7 +26,7 @@ def link_velocities(layout: Layout, motion: Motion) -> list[Screw]:
     return found
 
 
-def kinetic_energy(layout: Layout, motion: Motion) -> Scalar:
+def kinetic_energy(layout: FrameAssignment, motion: Motion) -> Scalar:
     """1/2 sum (v . momentum + w . angular momentum) over the links."""
     total = layout.tree.like.number(0)
     for moments, screw in zip(layout.moments, link_velocities(layout, motion), strict=True):
@@ -35,13 +35,13 @@ def kinetic_energy(layout: Layout, motion: Motion) -> Scalar:
     return Fraction(1, 2) * total
 
 
-def potential_energy(layout: Layout) -> Scalar:
+def potential_energy(layout: FrameAssignment) -> Scalar:
     """- g . (first moment of everything), zero with all mass at the fixed origin."""
     composites = composite_moments(layout)
     return -dot(layout.tree.gravity, composites[0].first)
 
 
-def total_momentum(layout: Layout, motion: Motion) -> tuple[Vector, Vector]:
+def total_momentum(layout: FrameAssignment, motion: Motion) -> tuple[Vector, Vector]:
     """Linear momentum, and angular momentum about the fixed origin, in fixed axes."""
     momenta = [
         momentum_of(moments, screw)

@@ -21,7 +21,7 @@ from kinegraph.derive.tree.algebra import (
     zero_vector,
 )
 from kinegraph.derive.tree.displacements import Motion, Rates
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.scalar import Scalar
@@ -46,7 +46,7 @@ class LinkMotion:
         )
 
 
-def joint_forces(layout: Layout, motion: Motion, euler: frozenset[int]) -> list[tuple[Scalar, ...]]:
+def joint_forces(layout: FrameAssignment, motion: Motion, euler: frozenset[int]) -> list[tuple[Scalar, ...]]:
     """The force or moment in every joint (three components for a ball joint), by link.
 
     The links of `euler` form their moment by Euler's equation, the others from U.
@@ -56,7 +56,7 @@ def joint_forces(layout: Layout, motion: Motion, euler: frozenset[int]) -> list[
     return [(), *(projected(layout, index, *wrenches[index]) for index in range(1, len(wrenches)))]
 
 
-def without_products(layout: Layout) -> frozenset[int]:
+def without_products(layout: FrameAssignment) -> frozenset[int]:
     """The links whose second moment is diagonal: there Euler's equation needs fewer operations."""
     return frozenset(
         index
@@ -65,7 +65,7 @@ def without_products(layout: Layout) -> frozenset[int]:
     )
 
 
-def link_motions(layout: Layout, motion: Motion) -> tuple[list[LinkMotion], list[Matrix]]:
+def link_motions(layout: FrameAssignment, motion: Motion) -> tuple[list[LinkMotion], list[Matrix]]:
     """How every link moves, from the base outwards, and the gradient of its field of accelerations."""
     tree = layout.tree
     rest = zero_vector(tree.like)
@@ -78,7 +78,7 @@ def link_motions(layout: Layout, motion: Motion) -> tuple[list[LinkMotion], list
     return states, gradients
 
 
-def _next(layout: Layout, index: int, parent: LinkMotion, gradient: Matrix, rates: Rates) -> LinkMotion:
+def _next(layout: FrameAssignment, index: int, parent: LinkMotion, gradient: Matrix, rates: Rates) -> LinkMotion:
     joint = layout.tree.links[index].joint
     axis = layout.link_frames[index].joint_axis
     assert joint is not None
@@ -103,7 +103,7 @@ def _triple(items: tuple[Scalar, ...]) -> Vector:
 
 
 def subtree_wrenches(
-    layout: Layout, states: list[LinkMotion], gradients: list[Matrix], euler: frozenset[int]
+    layout: FrameAssignment, states: list[LinkMotion], gradients: list[Matrix], euler: frozenset[int]
 ) -> list[tuple[Vector, Vector]]:
     """Force and moment about its origin that every link needs for itself and all that hangs on it."""
     tree = layout.tree
@@ -155,7 +155,7 @@ def _by_products(s: Symmetric, u: Matrix) -> Vector:
     )
 
 
-def projected(layout: Layout, index: int, force: Vector, moment: Vector) -> tuple[Scalar, ...]:
+def projected(layout: FrameAssignment, index: int, force: Vector, moment: Vector) -> tuple[Scalar, ...]:
     """The components of a wrench a joint works on."""
     joint = layout.tree.links[index].joint
     axis = layout.link_frames[index].joint_axis

@@ -27,7 +27,7 @@ from kinegraph.derive.elements.work import Storing, Work
 from kinegraph.derive.tree.algebra import Vector, dot, minus, vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.quasi_velocities import position_rates, velocity_forces
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative, gradient
@@ -64,7 +64,7 @@ _HALF = Fraction(1, 2)
 class ElementNames(Names):
     """What the names of a law stand for: also points, `tip.x`, and their velocities, `tip.x'`."""
 
-    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: Layout) -> None:
+    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: FrameAssignment) -> None:
         super().__init__(layout.tree.like.builder, mechanism, bound)
         self.points = Points(mechanism, layout, self)
         self._mechanism = mechanism
@@ -109,7 +109,9 @@ class ElementNames(Names):
 class Elements:
     """The elements of one mechanism, lowered into the builder of a layout."""
 
-    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: Layout, motion: Motion) -> None:
+    def __init__(
+        self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: FrameAssignment, motion: Motion
+    ) -> None:
         self.mechanism = mechanism
         self.builder: Builder = layout.tree.like.builder
         self.names = ElementNames(mechanism, bound, layout)

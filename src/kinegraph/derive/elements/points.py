@@ -8,7 +8,7 @@ from kinegraph.derive.dynamics.newton_euler import projected
 from kinegraph.derive.tree.algebra import Vector, apply, identity, plus, vector, zero_vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import Placement, position_in
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.elements import Anchor
@@ -18,7 +18,7 @@ from kinegraph.model.mechanism import Mechanism
 class Points:
     """The points of one layout. A name means a body's origin, or an output where no body is called so."""
 
-    def __init__(self, mechanism: Mechanism, layout: Layout, names: Names) -> None:
+    def __init__(self, mechanism: Mechanism, layout: FrameAssignment, names: Names) -> None:
         self.layout = layout
         self.names = names
         self._outputs = {point.name: point for point in mechanism.points}

@@ -32,7 +32,7 @@ from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, grou
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.coordinates import Square, driven_columns, inertia_matrix
 from kinegraph.derive.tree.displacements import Motion, MotionBuilder
-from kinegraph.derive.tree.frame_assignment import Layout, arrange, parallel_runs
+from kinegraph.derive.tree.frame_assignment import FrameAssignment, arrange, parallel_runs
 from kinegraph.derive.tree.kinematics import fixed_frame
 from kinegraph.derive.tree.limbs import Alike, AlikeLimbs, alike_limbs
 from kinegraph.derive.tree.links import Placement, Tree, build_tree, position_in
@@ -126,13 +126,13 @@ class Derivation:
         return alike_limbs(self._plain_tree)
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> FrameAssignment:
         """The tree with the frame in which each link is computed."""
         kept = parallel_runs(self.tree) if self.plan.kept is None else self.plan.kept
         return arrange(self.tree, kept)
 
     @cached_property
-    def described_layout(self) -> Layout:
+    def described_layout(self) -> FrameAssignment:
         """The same frames for the tree as described: the joints' points are where the model puts them."""
         return arrange(self.described_tree, self.layout.kept)
 

@@ -104,7 +104,7 @@ class LinkFrame:
 
 
 @dataclass(frozen=True)
-class Layout:
+class FrameAssignment:
     """A tree with the frame of computation of every link chosen."""
 
     tree: Tree
@@ -153,14 +153,14 @@ class Layout:
         )
 
 
-def arrange(tree: Tree, kept: frozenset[int]) -> Layout:
+def arrange(tree: Tree, kept: frozenset[int]) -> FrameAssignment:
     """Choose frames: the links of `kept` stay in their parent's frame where their axis allows it."""
     link_frames = [LinkFrame(identity(tree.like))]
     for index in range(1, len(tree.links)):
         link = tree.links[index]
         assert link.joint is not None and link.origin is not None
         link_frames.append(_link_frame(link_frames[link.parent], link.joint, link.origin.rotation, index in kept))
-    return Layout(tree, kept, tuple(link_frames))
+    return FrameAssignment(tree, kept, tuple(link_frames))
 
 
 def _link_frame(parent: LinkFrame, joint: Joint, rotation: Matrix, keep: bool) -> LinkFrame:

@@ -18,7 +18,7 @@ from kinegraph.derive.tree.algebra import (
     transpose,
     zero_vector,
 )
-from kinegraph.derive.tree.frame_assignment import Layout
+from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import JointKind, Placement
 from kinegraph.graph.scalar import Scalar
 
@@ -38,7 +38,7 @@ def fixed_frame(like: Scalar) -> Placement:
     return Placement(0, identity(like), zero_vector(like))
 
 
-def seen_from(layout: Layout, viewer: Placement) -> View:
+def seen_from(layout: FrameAssignment, viewer: Placement) -> View:
     """All links as seen from a frame placed on one of them: from there inwards to the fixed frame, then outwards."""
     x, y, z = (layout.link_frames[viewer.link].place(axis) for axis in transpose(viewer.rotation))
     rotations: dict[int, Matrix] = {viewer.link: (x, y, z)}
@@ -60,7 +60,7 @@ def seen_from(layout: Layout, viewer: Placement) -> View:
     return View(viewer, tuple(rotations[index] for index in order), tuple(origins[index] for index in order))
 
 
-def pose(layout: Layout, view: View, place: Placement) -> list[list[Scalar]]:
+def pose(layout: FrameAssignment, view: View, place: Placement) -> list[list[Scalar]]:
     """The homogeneous 4 x 4 matrix of a frame placed on a link, as the viewer sees it."""
     rotation = view.rotations[place.link]
     columns = [layout.link_frames[place.link].place(column) for column in transpose(place.rotation)]
@@ -72,7 +72,7 @@ def pose(layout: Layout, view: View, place: Placement) -> list[list[Scalar]]:
     return [[*row, centre[i]] for i, row in enumerate(turned)] + [[nil, nil, nil, one]]
 
 
-def position(layout: Layout, view: View, place: Placement) -> Vector:
+def position(layout: FrameAssignment, view: View, place: Placement) -> Vector:
     """Where the origin of a placed frame is, as the viewer sees it."""
     if place.link == view.viewer.link:
         return apply(transpose(view.viewer.rotation), minus(place.position, view.viewer.position))
@@ -80,7 +80,7 @@ def position(layout: Layout, view: View, place: Placement) -> Vector:
     return plus(view.origins[place.link], apply(view.rotations[place.link], offset))
 
 
-def point_screws(layout: Layout, view: View, place: Placement) -> dict[Column, Screw]:
+def point_screws(layout: FrameAssignment, view: View, place: Placement) -> dict[Column, Screw]:
     """For every joint component the point's link stands on: velocity of the point and angular velocity, in the
     viewer's axes."""
     target = position(layout, view, place)
@@ -94,7 +94,7 @@ def point_screws(layout: Layout, view: View, place: Placement) -> dict[Column, S
     return found
 
 
-def joint_screws(layout: Layout, view: View, index: int) -> list[Screw]:
+def joint_screws(layout: FrameAssignment, view: View, index: int) -> list[Screw]:
     """The unit motions of a link's joint, at the link's origin, in the viewer's axes."""
     rotation = view.rotations[index]
     joint = layout.tree.links[index].joint

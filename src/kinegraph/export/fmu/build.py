@@ -11,10 +11,10 @@ from kinegraph.errors import KernelError
 from kinegraph.export.fmu.archive import archive
 from kinegraph.export.fmu.binary import binary_path, compile_sources, find_compiler
 from kinegraph.export.fmu.description import Identity, build_description, model_description
-from kinegraph.export.fmu.equations import Equations, equations, parts
+from kinegraph.export.fmu.equations import FmuEquations, equations, parts
 from kinegraph.export.fmu.sources import Facts, source_files
 from kinegraph.export.fmu.variables import Variables, safe_name, variables
-from kinegraph.export.options import ExportOptions, Fmi, Layout, Precision
+from kinegraph.export.options import ExportOptions, Fmi, FunctionLayout, Precision
 from kinegraph.export.prepare import prepare_parts
 from kinegraph.export.text import MARK
 from kinegraph.export.unit import Unit
@@ -38,7 +38,7 @@ def make_fmu(source: Mechanism | Graph, options: ExportOptions) -> Fmu:
     if options.precision is Precision.FLOAT:
         raise KernelError("FMI computes in double precision: leave out float")
     system = equations(source, options)
-    unit = prepare_parts(source, parts(system), replace(options, layout=Layout.SEPARATE))
+    unit = prepare_parts(source, parts(system), replace(options, layout=FunctionLayout.SEPARATE))
     known = variables(source, system, options)
     quaternions = _quaternions(source)
     token = _token(unit, known)
@@ -55,7 +55,7 @@ def make_fmu(source: Mechanism | Graph, options: ExportOptions) -> Fmu:
     return Fmu(unit, archive(contents | binary, f"{MARK} {unit.version}"), notes)
 
 
-def _settles(quaternions: list[int], system: Equations) -> bool:
+def _settles(quaternions: list[int], system: FmuEquations) -> bool:
     """Whether states have to be brought back: quaternions to unit length, loops to their closing."""
     return bool(quaternions) or system.rows > 0
 

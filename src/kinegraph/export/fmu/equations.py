@@ -29,7 +29,7 @@ _ENERGIES = ("kinetic", "potential", "energy")
 
 
 @dataclass(frozen=True)
-class Equations:
+class FmuEquations:
     """x' and further outputs as one graph in the symbols `known`; `outputs` names the entries of the latter.
 
     `closing` is one Newton step of the states onto loops and constraints, with pivots; None where there are none.
@@ -53,7 +53,7 @@ class Equations:
         return (Symbol(Kind.TIME, TIME), *self.states, *self.inputs, *self.parameters)
 
 
-def equations(mechanism: Mechanism, options: ExportOptions) -> Equations:
+def equations(mechanism: Mechanism, options: ExportOptions) -> FmuEquations:
     """What `simulate` integrates, with a force on every velocity and every free input of the model as inputs."""
     if not mechanism.coordinates:
         raise KernelError(f"{mechanism.name} has no coordinates, so nothing moves and there is nothing to simulate")
@@ -64,7 +64,7 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> Equations:
     closing = _closing(mechanism, bound) if is_constrained(mechanism) else None
     graphs = [graph] if closing is None else [graph, closing]
     used = {symbol.name for one in graphs for symbol in one.symbols(Kind.PARAMETER)}
-    return Equations(
+    return FmuEquations(
         graph,
         tuple(states),
         tuple(Symbol(Kind.INPUT, name) for name in (*mechanism.layout.forces, *mechanism.layout.inputs)),
@@ -111,7 +111,7 @@ def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: Ex
     return builder.graph([Output(OUTPUTS, (len(nodes),), nodes)])
 
 
-def parts(system: Equations) -> tuple[Part, ...]:
+def parts(system: FmuEquations) -> tuple[Part, ...]:
     """The functions of the C code: x', outputs, and the derivative of both along a direction of the knowns; with loops
     also a step of the states onto them, and its derivative."""
     known = Argument("known", system.known)

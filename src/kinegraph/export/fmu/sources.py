@@ -8,7 +8,7 @@ from functools import partial
 from importlib.resources import files
 
 from kinegraph.export.fmu.description import TOLERANCE
-from kinegraph.export.fmu.equations import Equations
+from kinegraph.export.fmu.equations import FmuEquations
 from kinegraph.export.languages.c import c_files, comment_block
 from kinegraph.export.languages.syntax import indented, number_lines, number_text
 from kinegraph.export.options import Fmi
@@ -38,7 +38,7 @@ class Facts:
     quaternions: Sequence[int]
 
 
-def source_files(unit: Unit, system: Equations, facts: Facts, fmi: Fmi) -> dict[str, str]:
+def source_files(unit: Unit, system: FmuEquations, facts: Facts, fmi: Fmi) -> dict[str, str]:
     """The text of every file of the folder `sources`; those that end in .c are to be compiled."""
     runtime = files("kinegraph.export.fmu") / "c"
     texts = c_files(unit)
@@ -48,7 +48,7 @@ def source_files(unit: Unit, system: Equations, facts: Facts, fmi: Fmi) -> dict[
     return texts
 
 
-def _model_header(unit: Unit, system: Equations, facts: Facts) -> str:
+def _model_header(unit: Unit, system: FmuEquations, facts: Facts) -> str:
     lines = [
         *comment_block([f"{MARK} {unit.version}.", "What the runtime has to know of the model."]),
         "#ifndef KINEGRAPH_FMU_MODEL",

@@ -8,7 +8,7 @@ from enum import Enum
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.export.describe import Units
-from kinegraph.export.fmu.equations import CLOSED, DERIVATIVES, OUTPUTS, Equations, dependencies
+from kinegraph.export.fmu.equations import CLOSED, DERIVATIVES, OUTPUTS, FmuEquations, dependencies
 from kinegraph.export.options import ExportOptions
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, parameter_values
@@ -81,7 +81,7 @@ class Variables:
         return [0.0, *(one.start for one in self.all if one.start is not None)]
 
 
-def variables(mechanism: Mechanism, system: Equations, options: ExportOptions) -> Variables:
+def variables(mechanism: Mechanism, system: FmuEquations, options: ExportOptions) -> Variables:
     """The variables of a system, named as the model and `simulate` name them."""
     units = Units(mechanism)
     values = parameter_values(mechanism, options.parameters)
@@ -110,7 +110,7 @@ def _starts(mechanism: Mechanism, options: ExportOptions, values: Mapping[str, V
     return (*fitting.q.tolist(), *fitting.v.tolist())
 
 
-def _derivatives(mechanism: Mechanism, system: Equations, units: Units) -> Iterator[Variable]:
+def _derivatives(mechanism: Mechanism, system: FmuEquations, units: Units) -> Iterator[Variable]:
     """Rates of positions are seen inside only; those of velocities are the accelerations, which everyone wants."""
     names = [f"der({name})" for name in mechanism.layout.positions] + list(mechanism.layout.accelerations)
     positions = len(mechanism.layout.positions)
@@ -122,14 +122,14 @@ def _derivatives(mechanism: Mechanism, system: Equations, units: Units) -> Itera
         yield Variable(safe_name(name), causality, None, unit, words, state, depends)
 
 
-def _outputs(system: Equations, taken: set[str]) -> Iterator[Variable]:
+def _outputs(system: FmuEquations, taken: set[str]) -> Iterator[Variable]:
     for name, depends in zip(system.outputs, _continuous(system, OUTPUTS), strict=True):
         place = "." in name
         words = "place of an output point" if place else "energy"
         yield Variable(_apart(name, taken), Causality.OUTPUT, None, "m" if place else "J", words, None, depends)
 
 
-def _continuous(system: Equations, output: str) -> list[tuple[int, ...]]:
+def _continuous(system: FmuEquations, output: str) -> list[tuple[int, ...]]:
     """Dependencies on time, states and inputs; parameters do not count while time goes on.
 
     With loops all is computed where they are closed, which depends on all states and perhaps on time.

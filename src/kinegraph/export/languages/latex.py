@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kinegraph.compiler.request import Quantities
 from kinegraph.export.identifiers import Scope, comment, prefix
-from kinegraph.export.options import ExportOptions, Layout
+from kinegraph.export.options import ExportOptions, FunctionLayout
 from kinegraph.export.prepare import Bound, digest_of, prepare_graphs
 from kinegraph.export.text import MARK, kinegraph_version
 from kinegraph.graph.count import count
@@ -33,7 +33,7 @@ _BREAKABLE = str.maketrans({letter: rf"\{letter}" for letter in "$_%&#{}"} | {"^
 
 def latex_files(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> dict[str, str]:
     """One document for pdfLaTeX."""
-    options = replace(options, layout=Layout.COMBINED)
+    options = replace(options, layout=FunctionLayout.COMBINED)
     if options.symbolic_parameters is None:
         options = replace(options, symbolic_parameters=True)
     (bound,) = prepare_graphs(source, quantities, options)

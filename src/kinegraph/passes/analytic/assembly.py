@@ -13,7 +13,7 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Factor, Function, Graph, Polynomial, Symbol
 from kinegraph.passes.analytic.angles import Form
 from kinegraph.passes.analytic.expansion import Expansion, Limits, TooLargeError, number
-from kinegraph.passes.analytic.forms import Terms, Way, naive_cost, sparse, ways
+from kinegraph.passes.analytic.forms import Terms, WrittenForm, naive_cost, sparse, ways
 from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.coefficients import ONE
 from kinegraph.passes.factoring.convert import Entry, Translation
@@ -28,7 +28,7 @@ class Root:
     """An expression to be computed and the ways found to write it."""
 
     polynomial: fmpq_mpoly
-    ways: list[Way] = field(default_factory=list)
+    ways: list[WrittenForm] = field(default_factory=list)
 
 
 class Assembly:
@@ -48,7 +48,9 @@ class Assembly:
             raise TooLargeError("written out, the roots cost too much to be worth factoring again")
         bases = max(1, min(4 * most_ways, REWRITINGS // max(1, len(self.roots))))
         for root in self.roots:
-            root.ways = ways(self.expansion, root.polynomial, most_ways, bases) or [Way(sparse(root.polynomial), 0, ())]
+            root.ways = ways(self.expansion, root.polynomial, most_ways, bases) or [
+                WrittenForm(sparse(root.polynomial), 0, ())
+            ]
 
     def plain_cost(self) -> int:
         """The operations of all roots as sums of products."""

@@ -20,7 +20,7 @@ REWRITTEN = 150
 
 
 @dataclass(frozen=True)
-class Way:
+class WrittenForm:
     """An expression in one basis: its terms, and a first guess of its cost."""
 
     terms: Terms
@@ -47,16 +47,16 @@ def naive_cost(terms: Terms, static: frozenset[int]) -> int:
     return max(total, 0)
 
 
-def ways(expansion: Expansion, polynomial: fmpq_mpoly, most: int, bases: int) -> list[Way]:
+def ways(expansion: Expansion, polynomial: fmpq_mpoly, most: int, bases: int) -> list[WrittenForm]:
     """The cheapest ways to write a polynomial, cheapest first, by the naive count; at most so many bases are tried."""
     static = frozenset(i for i, (kind, _) in enumerate(expansion.generators) if kind == "static")
-    found: dict[frozenset[object], Way] = {}
+    found: dict[frozenset[object], WrittenForm] = {}
     for basis, rewritten in islice(_in_bases(expansion, polynomial), bases):
         angles = tuple(f for f in basis if _has(expansion, rewritten, f))
         for terms in _eliminations(expansion, sparse(rewritten), angles):
             key = frozenset((m, str(c)) for m, c in terms.items())
             if key not in found:
-                found[key] = Way(terms, naive_cost(terms, static), angles)
+                found[key] = WrittenForm(terms, naive_cost(terms, static), angles)
     return sorted(found.values(), key=lambda way: (way.cost, len(way.angles)))[:most]
 
 

@@ -17,7 +17,7 @@ from kinegraph.passes.factoring.coefficients import ZERO
 from kinegraph.passes.factoring.convert import Translation, to_graph, to_system
 from kinegraph.passes.factoring.tidy import tidy
 from kinegraph.passes.trigonometry.angles import Angles, Form
-from kinegraph.passes.trigonometry.places import FlatTerms, Place, Product
+from kinegraph.passes.trigonometry.places import FlatTerms, Occurrence, Product
 
 #: Larger systems are left as they are: every candidate is tried out.
 MOST_TERMS = 6000
@@ -125,7 +125,7 @@ class _Rewriting:
             found |= {Square(expression, literal, product), Square(expression, literal, None)}
         return found
 
-    def _places(self, terms: FlatTerms) -> Iterator[Place]:
+    def _places(self, terms: FlatTerms) -> Iterator[Occurrence]:
         return (place for place in terms.places() if len(place.terms) > 1 or self.options.double_sines)
 
     def _saving(self, candidate: Candidate) -> float:
@@ -162,7 +162,7 @@ class _Rewriting:
             if not places:
                 return
 
-    def _rewrite(self, expression: int, terms: FlatTerms, place: Place) -> None:
+    def _rewrite(self, expression: int, terms: FlatTerms, place: Occurrence) -> None:
         for monomial in place.terms:
             self.system.set_term(expression, monomial, ZERO)
         product, coefficient = place.rest, place.coefficient

@@ -18,7 +18,7 @@ MOST_FACTORS = 20
 
 
 @dataclass(frozen=True)
-class Place:
+class Occurrence:
     """Terms (by monomial) that together are coefficient * rest * name(form); cos of the zero angle is 1."""
 
     terms: tuple[int, ...]
@@ -59,7 +59,7 @@ class FlatTerms:
             found.append(literal)
         return sign, tuple(sorted(found))
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[Occurrence]:
         """Everything that can be written with the sine or cosine of another angle."""
         known = self.angles.known
         for product in self.coefficient:
@@ -70,7 +70,7 @@ class FlatTerms:
                 if product.count(one) > 1:
                     yield from self._of_pair(product, one, one)
 
-    def _of_pair(self, product: Product, one: int, two: int) -> Iterator[Place]:
+    def _of_pair(self, product: Product, one: int, two: int) -> Iterator[Occurrence]:
         first, second = self.angles.known[one], self.angles.known[two]
         if first.name == second.name == "cos":
             yield from self._cosine(product, one, two)
@@ -81,7 +81,7 @@ class FlatTerms:
             elif self.angles.known[sine].form < self.angles.known[cosine].form:
                 yield from self._sine(product, sine, cosine)
 
-    def _cosine(self, product: Product, one: int, two: int) -> Iterator[Place]:
+    def _cosine(self, product: Product, one: int, two: int) -> Iterator[Occurrence]:
         """k cos x cos y + k' sin x sin y with k' = k or -k."""
         x, y = self.angles.known[one].form, self.angles.known[two].form
         partner = self._partner(product, (one, two), (("sin", x), ("sin", y)))
@@ -92,7 +92,7 @@ class FlatTerms:
             form = self.angles.plus(x, self.angles.negative(y) if relation > 0 else y)
             yield from self._target((product, other), _without(product, one, two), coefficient, "cos", form)
 
-    def _sine(self, product: Product, sine: int, cosine: int) -> Iterator[Place]:
+    def _sine(self, product: Product, sine: int, cosine: int) -> Iterator[Occurrence]:
         """k sin x cos y + k' cos x sin y with k' = k or -k."""
         x, y = self.angles.known[sine].form, self.angles.known[cosine].form
         partner = self._partner(product, (sine, cosine), (("cos", x), ("sin", y)))
@@ -106,7 +106,7 @@ class FlatTerms:
             form = self.angles.plus(x, y if relation > 0 else self.angles.negative(y))
             yield from self._target((product, other), _without(product, sine, cosine), signed, "sin", form)
 
-    def _double_sine(self, product: Product, sine: int, cosine: int) -> Iterator[Place]:
+    def _double_sine(self, product: Product, sine: int, cosine: int) -> Iterator[Occurrence]:
         """k sin x cos x."""
         table = self.angles.system.coefficients
         x = self.angles.known[sine]
@@ -118,12 +118,12 @@ class FlatTerms:
 
     def _target(
         self, products: tuple[Product, ...], rest: Product, coefficient: int, name: str, form: Form
-    ) -> Iterator[Place]:
+    ) -> Iterator[Occurrence]:
         sign, normal = self.angles.positive(form)
         if self.angles.possible(normal):
             terms = tuple(self.monomial[product] for product in products)
             signed = self._signed(coefficient, sign if name == "sin" else 1)
-            yield Place(terms, rest, signed, name, normal)
+            yield Occurrence(terms, rest, signed, name, normal)
 
     def _partner(
         self, product: Product, gone: tuple[int, int], wanted: tuple[tuple[str, Form], tuple[str, Form]]

@@ -16,7 +16,7 @@ from kinegraph.derive.dynamics.state_rate import rates_and_forces
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.node import Graph
-from kinegraph.jit.glue import Call, Copy, Glue, Memory, Place, in_turn
+from kinegraph.jit.glue import Call, Copy, Entry, Glue, Memory, in_turn
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, VelocityForm, kernel_of_graph
@@ -79,17 +79,17 @@ class LoopedRate(Kernel):
     def _joined(self, accelerations: int, around: int) -> Glue:
         """Compute what is around, gather the arguments of the accelerations behind it, and put all in its place."""
         end = given = self._around.output_size
-        work, further = Place(Memory.WORK), Place(Memory.WORK, self._forces)
-        steps: list[Call | Copy] = [Call(around, Place(Memory.X), work)]
-        sources = {"q": Place(Memory.X), "v": Place(Memory.X, self._positions),
-                   "tau": Place(Memory.WORK, self._positions), "t": Place(Memory.X, self._time)}  # fmt: skip
+        work, further = Entry(Memory.WORK), Entry(Memory.WORK, self._forces)
+        steps: list[Call | Copy] = [Call(around, Entry(Memory.X), work)]
+        sources = {"q": Entry(Memory.X), "v": Entry(Memory.X, self._positions),
+                   "tau": Entry(Memory.WORK, self._positions), "t": Entry(Memory.X, self._time)}  # fmt: skip
         for argument in self._accelerations.arguments:
             count = len(argument.symbols)
-            steps.append(Copy(sources[argument.name], Place(Memory.WORK, given), count))
+            steps.append(Copy(sources[argument.name], Entry(Memory.WORK, given), count))
             given += count
-        steps.append(Call(accelerations, Place(Memory.WORK, end), Place(Memory.Y, self._positions)))
-        steps.append(Copy(work, Place(Memory.Y), self._positions))
-        steps.append(Copy(further, Place(Memory.Y, self._forces), end - self._forces))
+        steps.append(Call(accelerations, Entry(Memory.WORK, end), Entry(Memory.Y, self._positions)))
+        steps.append(Copy(work, Entry(Memory.Y), self._positions))
+        steps.append(Copy(further, Entry(Memory.Y, self._forces), end - self._forces))
         return in_turn(steps, given)
 
     @property

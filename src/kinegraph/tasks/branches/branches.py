@@ -20,7 +20,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.balance import Balance
 from kinegraph.tasks.branches.curve import Curve, curve_through
-from kinegraph.tasks.branches.explore import Explorer, Way
+from kinegraph.tasks.branches.explore import Explorer, FollowedBranch
 from kinegraph.tasks.branches.special_points import Kind, Special
 from kinegraph.tasks.branches.stability import Spectrum, spectrum, zero_dimensions
 from kinegraph.tasks.branches.trace import Tracer
@@ -205,7 +205,7 @@ class _Family:
             return resting_matrix(self.equations, point)[0]
         return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
 
-    def branch(self, way: Way, scales: Floats) -> Branch:
+    def branch(self, way: FollowedBranch, scales: Floats) -> Branch:
         """What a user sees of a branch."""
         rows = [place.y * scales for place in way.places]
         points = [self.equations.at(row) for row in rows]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.tasks.branches.special_points import Kind, Special, special_points
-from kinegraph.tasks.branches.trace import Ending, Place, Step, Tracer
+from kinegraph.tasks.branches.trace import BranchPlace, Ending, Step, Tracer
 from kinegraph.tasks.operating_point import Floats
 
 _LEAVING = (0.02, 0.05, 0.1)
@@ -16,10 +16,10 @@ _MOST = 64
 
 
 @dataclass(frozen=True)
-class Way:
+class FollowedBranch:
     """One branch as it was followed: its places in order, special points, and why it ends on both sides."""
 
-    places: tuple[Place, ...]
+    places: tuple[BranchPlace, ...]
     special: tuple[Special, ...]
     endings: tuple[Ending | Kind, Ending]
 
@@ -29,7 +29,7 @@ class Explorer:
 
     def __init__(self, tracer: Tracer, metric: Floats) -> None:
         self.tracer = tracer
-        self.ways: list[Way] = []
+        self.ways: list[FollowedBranch] = []
         self._metric = metric
         self._left: list[Floats] = []
 
@@ -46,7 +46,7 @@ class Explorer:
         back, beginning = ([], end) if end is Ending.CLOSED else self.tracer.trace(_turned(place))
         before, after = self._passed(back), self._passed(forward)
         places = [*(_turned(one) for one in reversed(before.places)), place, *after.places]
-        self._add(Way(tuple(places), (*reversed(before.special), *after.special), (beginning, end)))
+        self._add(FollowedBranch(tuple(places), (*reversed(before.special), *after.special), (beginning, end)))
 
     def known(self, y: Floats) -> bool:
         """Whether a place lies on a branch that was followed."""
@@ -61,7 +61,7 @@ class Explorer:
             found.places.extend([*(one.place for one in special), step.second])
         return found
 
-    def _add(self, way: Way) -> None:
+    def _add(self, way: FollowedBranch) -> None:
         self.ways.append(way)
         for one in way.special:
             if one.kind is Kind.BRANCH and len(self.ways) < _MOST and not self._was_left(one.place.y):
@@ -71,7 +71,7 @@ class Explorer:
     def _was_left(self, y: Floats) -> bool:
         return any(self.tracer.distance(y, other) < 1e-4 for other in self._left)
 
-    def _leave(self, place: Place) -> None:
+    def _leave(self, place: BranchPlace) -> None:
         """Follow the other branches of a branch point."""
         for direction in self._directions(place):
             for length in _LEAVING:
@@ -81,10 +81,10 @@ class Explorer:
                 first = self.tracer.place(y, direction)
                 steps, end = self.tracer.trace(first)
                 passed = self._passed(steps)
-                self._add(Way((place, first, *passed.places), tuple(passed.special), (Kind.BRANCH, end)))
+                self._add(FollowedBranch((place, first, *passed.places), tuple(passed.special), (Kind.BRANCH, end)))
                 break
 
-    def _directions(self, place: Place) -> Iterator[Floats]:
+    def _directions(self, place: BranchPlace) -> Iterator[Floats]:
         """Unit vectors across the known branch along which F is flat too."""
         curve = self.tracer.curve
         _, slope = curve.slope(place.y)
@@ -98,7 +98,7 @@ class Explorer:
             yield direction
             yield -direction
 
-    def _lies_on(self, way: Way, y: Floats) -> bool:
+    def _lies_on(self, way: FollowedBranch, y: Floats) -> bool:
         """Whether a place is near the line through a branch's places, whole turns left out."""
         places = np.array([place.y for place in way.places])
         if len(places) < 2:
@@ -113,9 +113,9 @@ class Explorer:
 
 @dataclass(frozen=True)
 class _Passed:
-    places: list[Place]
+    places: list[BranchPlace]
     special: list[Special]
 
 
-def _turned(place: Place) -> Place:
-    return Place(place.y, -place.tangent, place.spectrum)
+def _turned(place: BranchPlace) -> BranchPlace:
+    return BranchPlace(place.y, -place.tangent, place.spectrum)

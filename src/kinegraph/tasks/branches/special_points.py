@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from kinegraph.tasks.branches.exact_points import exact_branch_point, exact_fold
-from kinegraph.tasks.branches.trace import Place, Step, Tracer
+from kinegraph.tasks.branches.trace import BranchPlace, Step, Tracer
 from kinegraph.tasks.operating_point import Floats
 
 #: Singular values below this say that branches cross; equations and unknowns are scaled to about one.
@@ -32,7 +32,7 @@ class Special:
     """One special point: the place, and for Hopf points the angular frequency."""
 
     kind: Kind
-    place: Place
+    place: BranchPlace
     frequency: float = 0.0
 
 
@@ -79,7 +79,7 @@ def _oscillation(tracer: Tracer, step: Step) -> list[Special]:
     index = max(step.first.spectrum.unstable, step.second.spectrum.unstable) - 1
     stable = min((step.first, step.second), key=lambda one: one.spectrum.unstable).spectrum
 
-    def real_part(there: Place) -> float:
+    def real_part(there: BranchPlace) -> float:
         return float(there.spectrum.real_parts[index])
 
     if stable.real_parts[index] < -stable.rounding:
@@ -94,7 +94,7 @@ def _oscillation(tracer: Tracer, step: Step) -> list[Special]:
     return [Special(Kind.BRANCH, place)] if is_crossing(tracer, place.y) else []
 
 
-def _frequency(place: Place, index: int) -> float:
+def _frequency(place: BranchPlace, index: int) -> float:
     values = place.spectrum.eigenvalues
     nearest = values[np.argsort(np.abs(values.real - place.spectrum.real_parts[index]))]
     return float(np.max(np.abs(nearest[:2].imag)))
@@ -108,9 +108,9 @@ def is_crossing(tracer: Tracer, y: Floats) -> bool:
     return bool(index < len(sizes) and sizes[index] < _CROSSING)
 
 
-def _root(tracer: Tracer, step: Step, function: Callable[[Place], float]) -> Place | None:
+def _root(tracer: Tracer, step: Step, function: Callable[[BranchPlace], float]) -> BranchPlace | None:
     """Where a function of the place is zero within a step."""
-    seen: dict[float, Place] = {0.0: step.first, step.length: step.second}
+    seen: dict[float, BranchPlace] = {0.0: step.first, step.length: step.second}
 
     def at(length: float) -> float:
         if length not in seen:
@@ -127,7 +127,7 @@ def _root(tracer: Tracer, step: Step, function: Callable[[Place], float]) -> Pla
     return seen.get(root) or tracer.between(step.first, root)
 
 
-def _halved(tracer: Tracer, step: Step, holds: Callable[[Place], bool]) -> Place | None:
+def _halved(tracer: Tracer, step: Step, holds: Callable[[BranchPlace], bool]) -> BranchPlace | None:
     """Where a condition changes, by halving."""
     low, high = 0.0, step.length
     at_low, found = holds(step.first), step.second
@@ -144,7 +144,7 @@ def _halved(tracer: Tracer, step: Step, holds: Callable[[Place], bool]) -> Place
     return found
 
 
-def _exactly(tracer: Tracer, place: Place, step: Step, kind: Kind) -> list[Special]:
+def _exactly(tracer: Tracer, place: BranchPlace, step: Step, kind: Kind) -> list[Special]:
     """The point to full accuracy; nothing where its own equations have no solution near the place."""
     polish = exact_fold if kind is Kind.FOLD else exact_branch_point
     y = polish(tracer.curve, step.first.y, place.y)

@@ -30,7 +30,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class BranchPlace:
     """A place of a branch: scaled unknowns, the tangent in the direction of the way, the eigenvalues."""
 
     y: Floats
@@ -42,8 +42,8 @@ class Place:
 class Step:
     """One step: from a place by a length along its tangent, corrected across it."""
 
-    first: Place
-    second: Place
+    first: BranchPlace
+    second: BranchPlace
     length: float
 
 
@@ -63,11 +63,11 @@ class Tracer:
     points: int
     forces: slice
 
-    def place(self, y: Floats, along: Floats) -> Place:
+    def place(self, y: Floats, along: Floats) -> BranchPlace:
         """A place whose tangent is on the side of `along`."""
-        return Place(y, self.curve.tangent(y, along), self.spectrum(y))
+        return BranchPlace(y, self.curve.tangent(y, along), self.spectrum(y))
 
-    def between(self, first: Place, length: float) -> Place | None:
+    def between(self, first: BranchPlace, length: float) -> BranchPlace | None:
         """The place a length further along the tangent."""
         y = self.curve.corrected(first.y + length * first.tangent, first.tangent)
         return None if y is None else self.place(y, first.tangent)
@@ -80,7 +80,7 @@ class Tracer:
         """How far two places are apart, whole turns left out."""
         return float(np.linalg.norm(self.difference(first, second)))
 
-    def trace(self, start: Place) -> tuple[list[Step], Ending]:
+    def trace(self, start: BranchPlace) -> tuple[list[Step], Ending]:
         """All steps from a place on, in the direction of its tangent."""
         steps: list[Step] = []
         here, length = start, _FIRST
@@ -101,7 +101,7 @@ class Tracer:
             length = min(_LARGEST, step.length * (1.6 if straight else 1.0))
         return steps, Ending.LONG
 
-    def _step(self, here: Place, length: float) -> Step | None:
+    def _step(self, here: BranchPlace, length: float) -> Step | None:
         """The next step: halved until the curve bends little within it."""
         while length > _SMALLEST:
             there = self.between(here, length)
@@ -121,6 +121,6 @@ class Tracer:
         length = float(here.tangent @ (y - here.y))
         return Step(here, self.place(y, here.tangent), length)
 
-    def _closes(self, start: Place, here: Place, length: float) -> bool:
+    def _closes(self, start: BranchPlace, here: BranchPlace, length: float) -> bool:
         near = self.distance(start.y, here.y) < 0.75 * length
         return near and float(start.tangent @ here.tangent) > 0.9

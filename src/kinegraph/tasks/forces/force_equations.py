@@ -29,7 +29,7 @@ MATRIX, KNOWN = "A", "B"
 _TAU = Quantity.parse("tau")
 
 
-class Way(Enum):
+class Formation(Enum):
     """How A and B are formed."""
 
     OLD = "old"
@@ -45,7 +45,7 @@ def with_inputs(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
 def force_graph(
     mechanism: Mechanism,
     names: Sequence[str],
-    way: Way,
+    way: Formation,
     parameters: Mapping[str, Scalar] | None = None,
     plan: Plan | None = None,
 ) -> Graph:
@@ -57,14 +57,14 @@ def force_graph(
     request = request_of(mechanism, "tau", numeric=True, parameters=parameters)
     plan = plan or Chain(request).derived.plan
     inputs = [name for name in names if name in mechanism.layout.inputs]
-    form = _finished if way is Way.OLD else _sorted
+    form = _finished if way is Formation.OLD else _sorted
     graph = form(mechanism, names, inputs, request.parameters, plan)
     _require_linear(graph, inputs)
     return graph
 
 
 def force_kernel(
-    mechanism: Mechanism, names: Sequence[str], way: Way, parameters: Mapping[str, Scalar] | None = None
+    mechanism: Mechanism, names: Sequence[str], way: Formation, parameters: Mapping[str, Scalar] | None = None
 ) -> Kernel:
     """A and B as machine code of q, v, a, t and the unknowns u, which are zero."""
     given = tuple(sorted((name, expression(value)) for name, value in (parameters or {}).items()))
@@ -73,7 +73,7 @@ def force_kernel(
 
 @lru_cache(maxsize=32)
 def _remembered(
-    mechanism: Mechanism, names: tuple[str, ...], way: Way, parameters: tuple[tuple[str, Expression], ...]
+    mechanism: Mechanism, names: tuple[str, ...], way: Formation, parameters: tuple[tuple[str, Expression], ...]
 ) -> Kernel:
     graph = force_graph(mechanism, names, way, dict(parameters))
     return compile_graph(reduce(graph, Effort.QUICK).graph, arguments_of(mechanism, "tau"))

@@ -11,7 +11,7 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import AssemblyError, TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.motion_law import Law, Motion, laws_of
+from kinegraph.tasks.forces.motion_law import Law, SampledMotion, laws_of
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
 
@@ -23,29 +23,29 @@ _SMALL = 1e-9
 
 def motion_on_constraints(
     mechanism: Mechanism, laws: Mapping[str, Law], times: Floats, parameters: Mapping[str, Scalar] | None = None
-) -> Motion:
+) -> SampledMotion:
     """Positions, velocities and accelerations of all coordinates, from laws for those that leave nothing free."""
     return completed(mechanism, tuple(laws), laws_of(mechanism, laws, times, parameters), parameters)
 
 
 def completed(
-    mechanism: Mechanism, names: tuple[str, ...], given: Motion, parameters: Mapping[str, Scalar] | None = None
-) -> Motion:
+    mechanism: Mechanism, names: tuple[str, ...], given: SampledMotion, parameters: Mapping[str, Scalar] | None = None
+) -> SampledMotion:
     """The motion of all coordinates, from that of those that are named.
 
     Between one time and the next the mechanism stays on its branch, so times should not lie far apart.
     """
     driven = [mechanism.layout.positions.index(name) for name in names]
     q, v = _followed(mechanism, names, driven, given, parameters)
-    a = _accelerations(mechanism, driven, Motion(given.times, q, v, given.a), parameters)
-    return Motion(given.times, q, v, a)
+    a = _accelerations(mechanism, driven, SampledMotion(given.times, q, v, given.a), parameters)
+    return SampledMotion(given.times, q, v, a)
 
 
 def _followed(
     mechanism: Mechanism,
     names: tuple[str, ...],
     driven: list[int],
-    given: Motion,
+    given: SampledMotion,
     parameters: Mapping[str, Scalar] | None,
 ) -> tuple[Floats, Floats]:
     """Positions and velocities, each time from those of the time before."""
@@ -77,7 +77,7 @@ def _assembled(assembler: Assembler, q: Floats, v: Floats, held: tuple[str, ...]
 
 
 def _accelerations(
-    mechanism: Mechanism, driven: list[int], motion: Motion, parameters: Mapping[str, Scalar] | None
+    mechanism: Mechanism, driven: list[int], motion: SampledMotion, parameters: Mapping[str, Scalar] | None
 ) -> Floats:
     """The rows differentiated twice, solved for the accelerations that no law gives."""
     wanted = [JACOBIAN, _BY_POSITION, *([_BY_TIME] if depends_on_time(mechanism) else [])]

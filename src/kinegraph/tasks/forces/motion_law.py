@@ -27,7 +27,7 @@ Law: TypeAlias = "Scalar | Measured"
 
 
 @dataclass(frozen=True)
-class Motion:
+class SampledMotion:
     """q, v and a at given times, one row a time, in the order of the coordinates."""
 
     times: Floats
@@ -41,7 +41,7 @@ def motion_of(
     laws: Mapping[str, Law],
     times: Floats,
     parameters: Mapping[str, Scalar] | None = None,
-) -> Motion:
+) -> SampledMotion:
     """The motion that laws such as {"s": "0.5*cos(pi*t/T)"} describe; every coordinate needs one."""
     require_all_laws(mechanism, laws)
     return laws_of(mechanism, {name: laws[name] for name in (*mechanism.layout.positions, *laws)}, times, parameters)
@@ -56,7 +56,7 @@ def require_all_laws(mechanism: Mechanism, laws: Mapping[str, Law]) -> None:
 
 def laws_of(
     mechanism: Mechanism, laws: Mapping[str, Law], times: Floats, parameters: Mapping[str, Scalar] | None = None
-) -> Motion:
+) -> SampledMotion:
     """The same for some coordinates alone, in the order of the laws."""
     layout = mechanism.layout
     if layout.quaternions:
@@ -74,7 +74,7 @@ def laws_of(
         if isinstance(law, Measured):
             rows[:, :, place] = law.smoothed(name).derivatives(times).T
     _require_finite(laws, times, rows)
-    return Motion(times, *rows)
+    return SampledMotion(times, *rows)
 
 
 def _require_finite(laws: Mapping[str, Law], times: Floats, rows: Floats) -> None:

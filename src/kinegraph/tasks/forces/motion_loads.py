@@ -21,7 +21,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.tasks.forces.force_equations import with_inputs
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
-from kinegraph.tasks.forces.motion_law import Motion
+from kinegraph.tasks.forces.motion_law import SampledMotion
 from kinegraph.tasks.forces.reactions import Axes, Reaction
 from kinegraph.tasks.forces.unknown_forces import ForceProblem
 from kinegraph.tasks.kernels import called_rows, kernel_of
@@ -37,7 +37,7 @@ class MotionLoads:
 
     mechanism: Mechanism
     parameters: Mapping[str, Scalar] | None
-    motion: Motion
+    motion: SampledMotion
     tau: Floats
     u: Floats
 
@@ -80,7 +80,7 @@ class MotionLoads:
         return np.array([np.linalg.lstsq(jacobian.T, force, rcond=_SMALL)[0] for jacobian, force in pairs])
 
 
-def motion_loads(problem: ForceProblem, motion: Motion, values: Floats) -> MotionLoads:
+def motion_loads(problem: ForceProblem, motion: SampledMotion, values: Floats) -> MotionLoads:
     """A motion with the unknown forces that were found for it; rows are times."""
     mechanism = with_inputs(problem.mechanism, problem.names)
     acting = dict(zip(problem.names, values.T, strict=True))

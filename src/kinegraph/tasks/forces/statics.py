@@ -13,7 +13,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.forces.linear_solution import solved
-from kinegraph.tasks.forces.motion_law import Motion
+from kinegraph.tasks.forces.motion_law import SampledMotion
 from kinegraph.tasks.forces.motion_loads import motion_loads
 from kinegraph.tasks.forces.reactions import Axes, Reaction
 from kinegraph.tasks.forces.unknown_forces import ForceProblem, require_values, unknown_names, with_values
@@ -82,7 +82,7 @@ def statics(
     require_values(mechanism, names)
     time, still = np.array([point.t]), np.zeros((1, len(point.v)))
     problem = ForceProblem(mechanism, names, parameters)
-    motion = Motion(time, point.q[None], still, still)
+    motion = SampledMotion(time, point.q[None], still, still)
     a, b = problem.equations(motion)
     found = solved(time, names, a, b, least_norm)
     found.require_possible()
@@ -107,7 +107,7 @@ def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str,
 
 
 def _carried(
-    problem: ForceProblem, motion: Motion, values: Floats, joints: Sequence[str], axes: Axes
+    problem: ForceProblem, motion: SampledMotion, values: Floats, joints: Sequence[str], axes: Axes
 ) -> tuple[Reaction, ...]:
     """The reactions in joints while the forces that were found act."""
     if joints and not np.isfinite(values).all():

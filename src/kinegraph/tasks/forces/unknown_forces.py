@@ -16,10 +16,10 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.formula import formula
-from kinegraph.tasks.forces.force_equations import KNOWN, MATRIX, Way, force_kernel, with_inputs
+from kinegraph.tasks.forces.force_equations import KNOWN, MATRIX, Formation, force_kernel, with_inputs
 from kinegraph.tasks.forces.linear_solution import Solved, solved
 from kinegraph.tasks.forces.loop_motion import JACOBIAN, completed
-from kinegraph.tasks.forces.motion_law import Law, Motion, laws_of, require_all_laws
+from kinegraph.tasks.forces.motion_law import Law, SampledMotion, laws_of, require_all_laws
 from kinegraph.tasks.forces.smoothing import Measured
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
@@ -32,15 +32,15 @@ class ForceProblem:
     mechanism: Mechanism
     names: tuple[str, ...]
     parameters: Mapping[str, Scalar] | None
-    way: Way = Way.NEW
+    way: Formation = Formation.NEW
 
-    def whole(self, driven: tuple[str, ...], given: Motion) -> Motion:
+    def whole(self, driven: tuple[str, ...], given: SampledMotion) -> SampledMotion:
         """The motion of all coordinates, from that of those with laws."""
         if not is_constrained(self.mechanism):
             return given
         return completed(self._ties, driven, given, self.parameters)
 
-    def equations(self, motion: Motion) -> tuple[Floats, Floats]:
+    def equations(self, motion: SampledMotion) -> tuple[Floats, Floats]:
         """A and B at every time; with loops along the motions they allow, in which their forces do no work."""
         tree = replace(with_inputs(self.mechanism, self.names), loops=(), constraints=())
         kernel = force_kernel(tree, self.names, self.way, self.parameters)
@@ -85,7 +85,7 @@ class UnknownForces(RichDisplay):
     A: Floats
     B: Floats
     problem: ForceProblem
-    motion: Motion
+    motion: SampledMotion
     errors: Floats | None
     acceleration_errors: Mapping[str, Floats]
 
@@ -119,13 +119,13 @@ class UnknownForces(RichDisplay):
 
 def inverse_dynamics(
     mechanism: MechanismSource,
-    motion: Mapping[str, Law] | Motion,
+    motion: Mapping[str, Law] | SampledMotion,
     times: Sequence[float] | Floats | None = None,
     *,
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
-    way: Way = Way.NEW,
+    way: Formation = Formation.NEW,
     least_norm: bool = False,
     least_squares: bool = False,
 ) -> UnknownForces:
@@ -144,7 +144,7 @@ def inverse_dynamics(
     names = unknown_names(mechanism, unknown)
     require_values(mechanism, names)
     problem = ForceProblem(mechanism, names, parameters, way)
-    if isinstance(motion, Motion):
+    if isinstance(motion, SampledMotion):
         return _forces(problem, motion, motion, {}, least_norm, least_squares)
     at = _times(motion, times)
     if not is_constrained(mechanism):
@@ -157,8 +157,8 @@ def inverse_dynamics(
 
 def _forces(
     problem: ForceProblem,
-    whole: Motion,
-    given: Motion,
+    whole: SampledMotion,
+    given: SampledMotion,
     laws: Mapping[str, Law],
     least_norm: bool,
     least_squares: bool,
@@ -235,7 +235,11 @@ def _require_finite(times: Floats, a: Floats, b: Floats) -> None:
 
 
 def _errors(
-    problem: ForceProblem, driven: tuple[str, ...], given: Motion, covariances: Mapping[int, Floats], found: Solved
+    problem: ForceProblem,
+    driven: tuple[str, ...],
+    given: SampledMotion,
+    covariances: Mapping[int, Floats],
+    found: Solved,
 ) -> Floats:
     """Standard errors of the unknowns: the covariance of each coordinate's motion, carried through the equations."""
     variance = np.zeros_like(found.values)
@@ -247,12 +251,12 @@ def _errors(
     return np.sqrt(variance)
 
 
-def _nudged(problem: ForceProblem, driven: tuple[str, ...], given: Motion, place: int, by: Floats) -> Floats:
+def _nudged(problem: ForceProblem, driven: tuple[str, ...], given: SampledMotion, place: int, by: Floats) -> Floats:
     """The unknowns for a motion that differs in one coordinate."""
     q, v, a = (part.copy() for part in (given.q, given.v, given.a))
     for part, change in zip((q, v, a), by.T, strict=True):
         part[:, place] += change
-    whole = problem.whole(driven, Motion(given.times, q, v, a))
+    whole = problem.whole(driven, SampledMotion(given.times, q, v, a))
     return solved(whole.times, problem.names, *problem.equations(whole), False).values
 
 

@@ -16,7 +16,7 @@ from kinegraph.graph.transfer import bind
 from kinegraph.jit.kernel import Kernel, compile_graph
 from kinegraph.model.expression import Scalar
 from kinegraph.passes.pipeline import Effort, reduce
-from kinegraph.tasks.forces.force_equations import Way, force_graph, with_inputs
+from kinegraph.tasks.forces.force_equations import Formation, force_graph, with_inputs
 from kinegraph.tasks.forces.unknown_forces import unknown_names
 
 
@@ -24,7 +24,7 @@ from kinegraph.tasks.forces.unknown_forces import unknown_names
 class Formed:
     """A and B formed in one way: seconds to form them, operations as formed and after a quick reduction."""
 
-    way: Way
+    way: Formation
     seconds: float
     formed: Operations
     reduced: Operations
@@ -53,17 +53,17 @@ def compare_ways(
     names = unknown_names(mechanism, unknown)
     tree = replace(with_inputs(mechanism, names), loops=(), constraints=())
     plan = Chain(request_of(tree, "tau", numeric=True, parameters=parameters)).derived.plan
-    shortest, graphs = dict.fromkeys(Way, float("inf")), dict[Way, Graph]()
+    shortest, graphs = dict.fromkeys(Formation, float("inf")), dict[Formation, Graph]()
     for _ in range(repeats):
-        for way in Way:
+        for way in Formation:
             begun = time.perf_counter()
             graphs[way] = force_graph(tree, names, way, parameters, plan)
             shortest[way] = min(shortest[way], time.perf_counter() - begun)
     formed = []
-    for way in Way:
+    for way in Formation:
         reduced = reduce(graphs[way], Effort.QUICK).graph
         kernel = compile_graph(reduced, arguments_of(tree, "tau"))
         formed.append(Formed(way, shortest[way], count(graphs[way]), count(reduced), kernel))
     absent = {name: 0 for name in names if name in tree.layout.inputs}
-    same = prove(bind(graphs[Way.OLD], absent), graphs[Way.NEW])
+    same = prove(bind(graphs[Formation.OLD], absent), graphs[Formation.NEW])
     return WaysCompared(mechanism.name, formed[0], formed[1], bool(same))

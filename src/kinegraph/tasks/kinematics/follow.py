@@ -20,7 +20,7 @@ from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.motion_law import Motion
+from kinegraph.tasks.forces.motion_law import SampledMotion
 from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.kinematics.path import led
 from kinegraph.tasks.kinematics.path_start import begin
@@ -45,7 +45,7 @@ class PathMotion(RichDisplay):
     """
 
     coordinates: tuple[str, ...]
-    motion: Motion
+    motion: SampledMotion
     conditioning: Floats
     near_singular: Floats
     crossings: tuple[tuple[float, float], ...]
@@ -120,7 +120,7 @@ class _Follower:
         crossed = np.flatnonzero(np.diff(signs) != 0)
         return PathMotion(
             self.mechanism.layout.positions,
-            Motion(times, q, v, a),
+            SampledMotion(times, q, v, a),
             conditioning,
             times[conditioning < NEAR_SINGULAR],
             tuple((float(times[k]), float(times[k + 1])) for k in crossed),

@@ -19,7 +19,7 @@ from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.simulate.run import simulate
 from kinegraph.solve.problem.execution import Native
-from kinegraph.tasks.forces.motion_law import Motion
+from kinegraph.tasks.forces.motion_law import SampledMotion
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.kinematics.follow import PathMotion, follow
 from kinegraph.tasks.kinematics.path import led
@@ -35,7 +35,7 @@ class SpringMotion(RichDisplay):
     """A motion found by springs. deviation: the largest distance from the path, by what is led."""
 
     coordinates: tuple[str, ...]
-    motion: Motion
+    motion: SampledMotion
     deviation: Mapping[str, float]
     stiffness: float
     damping: float
@@ -86,7 +86,11 @@ def follow_by_spring(
     misses = called_rows(kernel_of(rows, "constraints", parameters), {"q": q, "t": at})["constraints"]
     off = np.max(np.abs(misses[:, -len(names) :]), axis=0)
     return SpringMotion(
-        plain.layout.positions, Motion(at, q, v, a), dict(zip(names, off.tolist(), strict=True)), stiffness, chosen
+        plain.layout.positions,
+        SampledMotion(at, q, v, a),
+        dict(zip(names, off.tolist(), strict=True)),
+        stiffness,
+        chosen,
     )
 
 

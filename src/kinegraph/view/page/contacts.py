@@ -13,7 +13,7 @@ from kinegraph.model.names import Component, component
 from kinegraph.simulate.contacts.columns import force_columns
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.elements import arrow, plane
-from kinegraph.view.page.frames import Frames, Motion, Place
+from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses
 from kinegraph.view.page.geometry.packing import Part
 from kinegraph.view.page.states import AXES, States
 
@@ -21,9 +21,9 @@ from kinegraph.view.page.states import AXES, States
 class ContactDrawer:
     """The parts of a scene that stand for contacts of a point and a plane of the fixed frame."""
 
-    def __init__(self, mechanism: Mechanism, frames: Frames, motion: Motion, states: States) -> None:
+    def __init__(self, mechanism: Mechanism, frames: Frames, motion: LinkPoses, states: States) -> None:
         self.mechanism, self.frames, self.motion, self.states = mechanism, frames, motion, states
-        self.points: Mapping[str, Place] = {
+        self.points: Mapping[str, FrameOnLink] = {
             point.name: frames.point(place) for place, point in enumerate(mechanism.points)
         }
 
@@ -40,7 +40,7 @@ class ContactDrawer:
                 yield plane(contact.name, self.motion.at(place)[1], axis, level, side)
             yield from self._force(contact, place, axis, side)
 
-    def _met(self, contact: Contact) -> tuple[Place, int, float, float] | None:
+    def _met(self, contact: Contact) -> tuple[FrameOnLink, int, float, float] | None:
         """The place that meets a plane, the axis across it, its level and its free side; None for other contacts."""
         found = [component(name) for name in names(contact.gap)]
         moving = [one for one in found if one is not None and not one.rate]
@@ -56,10 +56,10 @@ class ContactDrawer:
             return None
         return self._place(one), AXES[one.axis], -at_zero / slope, slope
 
-    def _place(self, one: Component) -> Place:
+    def _place(self, one: Component) -> FrameOnLink:
         return self.points[one.point] if one.point in self.points else self.frames.body(one.point)
 
-    def _force(self, contact: Contact, place: Place, axis: int, side: float) -> Iterator[Part]:
+    def _force(self, contact: Contact, place: FrameOnLink, axis: int, side: float) -> Iterator[Part]:
         """The force on the point, where a run has computed it."""
         columns = force_columns(contact)
         if not all(column in self.states.columns for column in columns):

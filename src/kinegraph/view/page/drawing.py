@@ -16,7 +16,7 @@ from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.contacts import ContactDrawer
 from kinegraph.view.page.elements import ElementDrawer
-from kinegraph.view.page.frames import Frames, Motion, Place
+from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses
 from kinegraph.view.page.geometry.meshes import MOST_TRIANGLES as MESH_TRIANGLES
 from kinegraph.view.page.geometry.meshes import Mesh, read_mesh
 from kinegraph.view.page.geometry.packing import Part
@@ -40,7 +40,7 @@ class Drawer:
     """Draws a mechanism with numbers for its parameters."""
 
     def __init__(
-        self, mechanism: Mechanism, frames: Frames, motion: Motion, bound: Mapping[str, Expression], states: States
+        self, mechanism: Mechanism, frames: Frames, motion: LinkPoses, bound: Mapping[str, Expression], states: States
     ) -> None:
         self.mechanism = mechanism
         self.frames = frames
@@ -142,7 +142,7 @@ class Drawer:
             part["reach"] = self._reach(link, place, joint.axis)
         return part
 
-    def _reach(self, link: int, place: Place, axis: int) -> list[float]:
+    def _reach(self, link: int, place: FrameOnLink, axis: int) -> list[float]:
         """How far a slider goes along its axis during the motion."""
         rotations, positions = self.motion.at(place)
         along = np.einsum("ni,ni->n", rotations[:, :, axis], self.motion.positions[:, link] - positions)

@@ -26,7 +26,7 @@ from kinegraph.model.evaluate import Value, number
 from kinegraph.model.expression import TIME, Expression, Name, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.view.page.frames import Frames, Motion, Place
+from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses
 from kinegraph.view.page.geometry.packing import Part, packed
 from kinegraph.view.page.states import AXES, States, completed
 
@@ -44,7 +44,7 @@ class ElementDrawer:
     """The parts of a scene that stand for elements, with numbers for the parameters."""
 
     def __init__(
-        self, mechanism: Mechanism, frames: Frames, motion: Motion, values: Mapping[str, Value], states: States
+        self, mechanism: Mechanism, frames: Frames, motion: LinkPoses, values: Mapping[str, Value], states: States
     ) -> None:
         self.mechanism = mechanism
         self.frames = frames
@@ -84,13 +84,13 @@ class ElementDrawer:
         if all(ends):
             yield {"kind": _BETWEEN[type(element)], "name": element.name, "ends": [_end(end) for end in ends if end]}
 
-    def _anchor(self, anchor: Anchor) -> Place | None:
+    def _anchor(self, anchor: Anchor) -> FrameOnLink | None:
         """The place of a point an element acts on; None if it is led along a path in its body."""
         if any(TIME in names(item) for item in anchor.position):
             return None
         base = self.points[anchor.of] if anchor.of in self.points else self.frames.body(anchor.of)
         offset = np.array([number(item, self.values) for item in anchor.position])
-        return Place(base.link, base.rotation, base.position + base.rotation @ offset)
+        return FrameOnLink(base.link, base.rotation, base.position + base.rotation @ offset)
 
     # in joints
 
@@ -109,11 +109,11 @@ class ElementDrawer:
             look = {"link": place.link, "place": place.numbers, "axis": axis}
             yield {"kind": _IN_JOINT[type(element)], "name": element.name, **look}
         else:
-            ends = [_end(place), _end(Place(link, np.eye(3), np.zeros(3)))]
+            ends = [_end(place), _end(FrameOnLink(link, np.eye(3), np.zeros(3)))]
             along = place.rotation[:, axis].tolist()
             yield {"kind": _BETWEEN[type(element)], "name": element.name, "ends": ends, "rail": along}
 
-    def _joint(self, link: int) -> tuple[Place, int, JointKind]:
+    def _joint(self, link: int) -> tuple[FrameOnLink, int, JointKind]:
         joint = self.frames.tree.links[link].joint
         assert joint is not None
         return self.frames.joint_place(link), joint.axis, joint.kind
@@ -132,7 +132,7 @@ class ElementDrawer:
 
     # forces and moments as arrows
 
-    def _vector(self, kind: str, at: Place | None, element: PointForce | Moment) -> Iterator[Part]:
+    def _vector(self, kind: str, at: FrameOnLink | None, element: PointForce | Moment) -> Iterator[Part]:
         found = self.frames.evaluate(element.components, self.states.columns)
         if at is None or found is None:
             return
@@ -151,7 +151,7 @@ class ElementDrawer:
         if joint_kind is JointKind.REVOLUTE:
             yield arrow("moment", name, place, place.link, vectors)
         else:
-            yield arrow("force", name, Place(link, np.eye(3), np.zeros(3)), place.link, vectors)
+            yield arrow("force", name, FrameOnLink(link, np.eye(3), np.zeros(3)), place.link, vectors)
 
     # floors
 
@@ -177,11 +177,11 @@ def _first_joints(frames: Frames) -> dict[str, int]:
     return found
 
 
-def _end(place: Place) -> Part:
+def _end(place: FrameOnLink) -> Part:
     return {"link": place.link, "position": place.position.tolist()}
 
 
-def arrow(kind: str, name: str, at: Place, axes: int, vectors: Floats) -> Part:
+def arrow(kind: str, name: str, at: FrameOnLink, axes: int, vectors: Floats) -> Part:
     """An arrow at a place; its vectors over time stand in the axes of a link."""
     numbers = packed(np.nan_to_num(vectors).astype("<f4"))
     return {"kind": kind, "name": name, **_end(at), "axes": axes, "vectors": numbers}

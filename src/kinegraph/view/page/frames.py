@@ -33,7 +33,7 @@ _STEP, _CENTRE, _SHAPE, _POINT, _LOOP = "#step", "#centre", "#shape", "#point", 
 
 
 @dataclass(frozen=True)
-class Place:
+class FrameOnLink:
     """A frame that sits still on a link (0 is the fixed frame)."""
 
     link: int
@@ -47,13 +47,13 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Motion:
+class LinkPoses:
     """How the links stand at some times: rotations (time, link, 3, 3) and positions (time, link, 3)."""
 
     rotations: Floats
     positions: Floats
 
-    def at(self, place: Place) -> tuple[Floats, Floats]:
+    def at(self, place: FrameOnLink) -> tuple[Floats, Floats]:
         """Rotations and positions of a place over time."""
         rotation, position = self.rotations[:, place.link], self.positions[:, place.link]
         return rotation @ place.rotation, position + rotation @ place.position
@@ -77,52 +77,55 @@ class Frames:
 
     # places
 
-    def body(self, name: str | None) -> Place:
+    def body(self, name: str | None) -> FrameOnLink:
         """The frame of a body; of the fixed frame if there is no name."""
-        return self._places[name] if name is not None else Place(0, np.eye(3), np.zeros(3))
+        return self._places[name] if name is not None else FrameOnLink(0, np.eye(3), np.zeros(3))
 
-    def steps(self, body: Body) -> list[Place]:
+    def steps(self, body: Body) -> list[FrameOnLink]:
         """The frames before a body's first transform and after each of them."""
         own = [self._places[_step_name(body, number)] for number in range(1, len(body.transforms))]
         return [self.body(body.base), *own, *([self.body(body.name)] if body.transforms else [])]
 
-    def centre(self, body: Body) -> Place:
+    def centre(self, body: Body) -> FrameOnLink:
         """The central frame of a body's inertia."""
         return self._places[body.name + _CENTRE]
 
-    def shape(self, number: int) -> Place:
+    def shape(self, number: int) -> FrameOnLink:
         """The frame of the shape that is the extra of this number."""
         return self._places[f"{_SHAPE}{number}"]
 
-    def point(self, number: int) -> Place:
+    def point(self, number: int) -> FrameOnLink:
         """The place of an output point."""
         return self._places[f"{_POINT}{number}"]
 
-    def closings(self, body: str) -> list[Place]:
+    def closings(self, body: str) -> list[FrameOnLink]:
         """The frames of closing joints on a body."""
         return [self._places[name] for name, one in _closing_frames(self.mechanism) if one.body == body]
 
-    def joint_place(self, link: int) -> Place:
+    def joint_place(self, link: int) -> FrameOnLink:
         """Where the joint in front of a link sits, on the link before."""
         return self._joint_places[link]
 
     @cached_property
-    def _places(self) -> dict[str, Place]:
+    def _places(self) -> dict[str, FrameOnLink]:
         return dict(zip(self.tree.bodies, self._numbers(list(self.tree.bodies.values())), strict=True))
 
     @cached_property
-    def _joint_places(self) -> dict[int, Place]:
+    def _joint_places(self) -> dict[int, FrameOnLink]:
         moving = {index: link.origin for index, link in enumerate(self.tree.links) if link.origin is not None}
         return dict(zip(moving, self._numbers(list(moving.values())), strict=True))
 
-    def _numbers(self, placements: Sequence[Placement]) -> list[Place]:
+    def _numbers(self, placements: Sequence[Placement]) -> list[FrameOnLink]:
         outputs = [self._output(str(number), _entries(one), (4, 3)) for number, one in enumerate(placements)]
         found = interpret(self._builder.graph(outputs), {})
-        return [Place(one.link, found[str(number)][:3], found[str(number)][3]) for number, one in enumerate(placements)]
+        return [
+            FrameOnLink(one.link, found[str(number)][:3], found[str(number)][3])
+            for number, one in enumerate(placements)
+        ]
 
     # motion
 
-    def motion(self, values: Mapping[str, Floats]) -> Motion:
+    def motion(self, values: Mapping[str, Floats]) -> LinkPoses:
         """The links at the given values of coordinates and time, arrays of one length."""
         count = len(next(iter(values.values())))
         displacements = self.displacements(values)
@@ -137,7 +140,7 @@ class Frames:
             rotations[:, index] = before @ turn
             along = np.einsum("nij,nj->ni", before, step)
             positions[:, index] = positions[:, place.link] + rotations[:, place.link] @ place.position + along
-        return Motion(rotations, positions)
+        return LinkPoses(rotations, positions)
 
     def slopes(self, link: int) -> dict[str, float]:
         """The coordinates that the displacement in front of a link is linear in, each with its factor."""

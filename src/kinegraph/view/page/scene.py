@@ -12,7 +12,7 @@ from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.version import __version__
 from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
-from kinegraph.view.page.frames import Frames, Motion, Place
+from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses
 from kinegraph.view.page.geometry.packing import packed
 from kinegraph.view.page.states import States
 from kinegraph.view.page.units import units
@@ -27,7 +27,7 @@ class Scene:
     values: Mapping[str, Value]
     frames: Frames
     times: Floats
-    motion: Motion
+    motion: LinkPoses
     drawing: Drawing
 
     @cached_property
@@ -56,7 +56,7 @@ class Scene:
         place, centre = self.frames.body(body.name), self.frames.centre(body)
         found = ellipsoid(body, self.values)
         if found is not None:
-            centre = Place(centre.link, centre.rotation @ found[0], centre.position)
+            centre = FrameOnLink(centre.link, centre.rotation @ found[0], centre.position)
         base = [one.name for one in self.mechanism.bodies].index(body.base) if body.base is not None else -1
         return {
             "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": centre.numbers,

@@ -11,7 +11,7 @@ from kinegraph.model.elements import Element, expressions
 from kinegraph.model.expression import TIME, Expression, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.view.page.frames import Frames, Motion
+from kinegraph.view.page.frames import Frames, LinkPoses
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
@@ -32,7 +32,7 @@ class States:
         return self.columns[TIME]
 
 
-def completed(states: States, mechanism: Mechanism, frames: Frames, motion: Motion) -> States:
+def completed(states: States, mechanism: Mechanism, frames: Frames, motion: LinkPoses) -> States:
     """The states with what laws of elements may use besides: points that they mention, and the values of inputs."""
     columns = dict(states.columns)
     for name in _mentioned_points(mechanism, states):
@@ -56,7 +56,9 @@ def _laws(elements: tuple[Element, ...], states: States) -> Iterator[Expression]
     yield from states.inputs.values()
 
 
-def _point_columns(name: str, mechanism: Mechanism, frames: Frames, motion: Motion, times: Floats) -> dict[str, Floats]:
+def _point_columns(
+    name: str, mechanism: Mechanism, frames: Frames, motion: LinkPoses, times: Floats
+) -> dict[str, Floats]:
     """`tip.x`, `tip.x'`, ...: where a point is and how fast it moves, in the fixed frame."""
     bodies = [body.name for body in mechanism.bodies]
     points = [point.name for point in mechanism.points]

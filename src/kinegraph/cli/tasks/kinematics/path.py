@@ -11,7 +11,7 @@ from kinegraph.cli.common import assignments, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource
 from kinegraph.cli.tasks.common import show_table, state_settings
 from kinegraph.errors import TaskError
-from kinegraph.tasks.forces.motion_law import Motion
+from kinegraph.tasks.forces.motion_law import SampledMotion
 
 
 def follow_path(
@@ -56,14 +56,14 @@ def follow_path(
     typer.echo(text)
 
 
-def _columns(names: tuple[str, ...], motion: Motion) -> dict[str, np.ndarray]:
+def _columns(names: tuple[str, ...], motion: SampledMotion) -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     for order, rows in enumerate((motion.q, motion.v, motion.a)):
         found |= {name + "'" * order: rows[:, k] for k, name in enumerate(names)}
     return found
 
 
-def _draw(names: tuple[str, ...], motion: Motion, path: Path, title: str) -> None:
+def _draw(names: tuple[str, ...], motion: SampledMotion, path: Path, title: str) -> None:
     from kinegraph.view.curves import Panel, plot_curves
 
     units = ("m, rad", "m/s, rad/s", "m/s², rad/s²")
