@@ -64,8 +64,11 @@ def test_all_poses_for_given_drives() -> None:
     q = np.zeros(len(mechanism.layout.positions))
     q[6:13] = [-1.45, 0.05, 1.1, *e]
     drives = dict(zip(mechanism.layout.positions[:6], np.asarray(lengths(q))[:6], strict=True))
-    found = kg.ring_poses(mechanism, drives, starts=400)
+    found = kg.ring_poses(mechanism, drives)
+    assert found.complete and found.paths is not None and found.paths.real == len(found)
     assert 2 <= len(found) <= 40 and len(found) % 2 == 0
+    by_newton = kg.ring_poses(mechanism, drives, starts=200)
+    assert 0 < len(by_newton) <= len(found) and not by_newton.complete
     rings = np.array([list(one.ring.values()) for one in found])
     assert np.min(np.max(np.abs(rings - q[6:13]), axis=1)) < 1e-8
     heights = rings[:, 2:3] + [[-0.4]] * rotated_z(rings[:, 3:])

@@ -1,24 +1,35 @@
 """All poses of a platform's ring for given drives: forward kinematics, of which there may be forty solutions.
 
-Newton's method from many starts at once, in the ring's six velocities; what is found is sorted out. More starts may
-find more: `starts` says how many were made, `hits` how often each pose was reached.
+Six legs with given drives are six distances between points of base and ring. Forty paths of a homotopy lead to all
+isolated poses (`homotopy.py`); what became of every path is said with the result. On request, or with other than six
+legs, Newton's method from many starts instead, which says nothing of poses it did not find.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
+import numpy.typing as npt
 
 from kinegraph.compiler.load import MechanismSource
 from kinegraph.errors import TaskError
+from kinegraph.model.evaluate import number
 from kinegraph.model.names import did_you_mean
+from kinegraph.tasks.platforms.homotopy import Complex, Distances, Ends, distinct, generic, tracked, way
 from kinegraph.tasks.platforms.legs import Floats, LegsInNumbers, platform_in
 
+_LEGS = 6
 _STEPS = 80
+_POLISH = 4
 _CLOSED = 1e-11
 _SAME = 1e-6
+_REAL = 1e-7  # imaginary parts below this, in parts of the whole, are rounding
+#: A path is beyond reach where e.e is below this part of the least it is at real poses: at its end, or before, where it
+#: cannot be followed on.
+_BEYOND = (0.5, 0.01)
 
 
 @dataclass(frozen=True)
@@ -30,10 +41,53 @@ class RingPose:
     hits: int
 
 
+@dataclass(frozen=True)
+class Paths:
+    """What became of the forty paths. `beyond` ended at infinity or farther away than legs reach; `other_branch` are
+    real poses with a crank in its other position.
+
+    `lost` could not be followed to the end, or met another: near a singular pose, or where poses form a curve.
+    """
+
+    real: int
+    complex: int
+    beyond: int
+    other_branch: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class RingPoses(Sequence[RingPose]):
+    """The poses that were found, and what became of all paths if paths were followed."""
+
+    poses: tuple[RingPose, ...]
+    paths: Paths | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all isolated poses, with probability one: every path's end is known."""
+        return self.paths is not None and self.paths.lost == 0
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    @overload
+    def __getitem__(self, index: int) -> RingPose: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[RingPose, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> RingPose | tuple[RingPose, ...]:
+        return self.poses[index]
+
+
 def ring_poses(
-    mechanism: MechanismSource, drives: Mapping[str, float], *, starts: int = 2000, seed: int = 0
-) -> list[RingPose]:
-    """Poses of the ring for which the drives have these values, the most often found first."""
+    mechanism: MechanismSource, drives: Mapping[str, float], *, starts: int | None = None, seed: int = 0
+) -> RingPoses:
+    """Poses of the ring for which the drives have these values.
+
+    All of them by forty paths; with `starts` by Newton's method from so many random starts, the most often found first.
+    """
     found, platform = platform_in(mechanism)
     legs = LegsInNumbers(found, platform)
     names = [leg.drive for leg in platform.legs]
@@ -45,10 +99,87 @@ def ring_poses(
     if len(drives) != len(names):
         raise TaskError(f"a value for every drive is needed: {', '.join(names)}")
     wanted = np.array([float(drives[name]) for name in names])
-    q = _starts(legs, wanted, starts, seed)
+    if not np.all(np.isfinite(wanted)):
+        raise TaskError("the drives need finite values")
+    if starts is None and len(names) == _LEGS:
+        return _by_paths(legs, wanted)
+    q = _starts(legs, wanted, starts or 2000, seed)
     for _ in range(_STEPS):
         q = _improved(legs, q, wanted)
-    return _sorted_out(legs, q, wanted)
+    return RingPoses(tuple(_sorted_out(legs, q, wanted)))
+
+
+# by paths
+
+
+def _by_paths(legs: LegsInNumbers, wanted: Floats) -> RingPoses:
+    distances, scale = _distances(legs, wanted)
+    start = generic()
+    ends = tracked(way(start.distances, distances), start.poses, start.plane)
+    beyond = _beyond(ends, distances)
+    known = ends.arrived & ~beyond
+    x = _turned_real(ends.x[known])
+    real = np.max(np.abs(x.imag), axis=1) < _REAL * np.max(np.abs(x), axis=1)
+    poses = tuple(_sorted_out(legs, _polished(legs, x.real[real], scale, wanted), wanted))
+    met = int(np.sum(known)) - len(distinct([*ends.x[known]]))  # two paths at one pose: it is singular, or one jumped
+    count = int(np.sum(real))
+    return RingPoses(
+        poses,
+        Paths(
+            real=len(poses),
+            complex=int(np.sum(~real)),
+            beyond=int(np.sum(beyond)),
+            other_branch=count - len(poses) - met if count > len(poses) else 0,
+            lost=int(np.sum(~ends.arrived & ~beyond)) + met,
+        ),
+    )
+
+
+def _beyond(ends: Ends, distances: Distances) -> npt.NDArray[np.bool_]:
+    """Where the ring would be too far away: a real pose has e.e / x.x = 1 / (1 + p.p / 4), and p is within reach."""
+    sides = [np.linalg.norm(one.real, axis=1) for one in (distances.base, distances.ring)]
+    lengths = np.sqrt(np.maximum(sides[0] ** 2 + sides[1] ** 2 - distances.rest.real, 0.0))
+    reach = float(np.min(sides[0] + sides[1] + lengths))
+    square = np.abs(np.sum(ends.x[:, :4] ** 2, axis=1)) / np.linalg.norm(ends.x, axis=1) ** 2
+    return np.asarray(square * (1 + reach**2 / 4) < np.where(ends.arrived, *_BEYOND))
+
+
+def _distances(legs: LegsInNumbers, wanted: Floats) -> tuple[Distances, float]:
+    """The legs as distances of points in lengths of the ring: of a crank that of its tip, which the drive places."""
+    base, lengths = legs.bases[:, :3, 3].copy(), wanted.copy()
+    for k, leg in enumerate(legs.platform.legs):
+        if leg.type.has_crank:
+            crank, rod = (number(one, legs.values) for one in leg.lengths)
+            turn = np.array([np.cos(wanted[k]), np.sin(wanted[k]), 0.0])
+            base[k] += crank * (legs.bases[k, :3, :3] @ turn)
+            lengths[k] = rod
+    scale = legs.size
+    a, b, c = base / scale, legs.on_ring / scale, lengths / scale
+    rest = np.sum(a * a, axis=1) + np.sum(b * b, axis=1) - c * c
+    return Distances(a.astype(complex), b.astype(complex), rest.astype(complex)), scale
+
+
+def _turned_real(x: Complex) -> Complex:
+    """Each row times the number that makes its rotation real, if it can be."""
+    rows = np.arange(len(x))
+    largest = x[rows, np.argmax(np.abs(x[:, :4]), axis=1)]
+    return np.asarray(x / largest[:, None])
+
+
+def _polished(legs: LegsInNumbers, x: Floats, scale: float, wanted: Floats) -> Floats:
+    """Poses of the ring from dual quaternions, p = 2 g e* / e.e, and some steps of Newton's method on the drives."""
+    q = np.tile(legs.start, (len(x), 1))
+    e, g = x[:, :4], x[:, 4:]
+    square = np.sum(e * e, axis=1, keepdims=True)
+    place = g[:, 1:] * e[:, :1] - g[:, :1] * e[:, 1:] - np.cross(g[:, 1:], e[:, 1:])
+    q[:, legs.ring_places[:3]] = 2 * scale * place / square
+    q[:, legs.ring_places[3:]] = e / np.sqrt(square)
+    for _ in range(_POLISH if len(q) else 0):
+        q = _improved(legs, q, wanted)
+    return q
+
+
+# by Newton's method
 
 
 def _starts(legs: LegsInNumbers, wanted: Floats, count: int, seed: int) -> Floats:

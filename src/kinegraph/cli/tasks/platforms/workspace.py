@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -79,7 +80,12 @@ def _poses(source: ModelSource, drives: list[str], json: bool) -> None:
     if not found:
         raise TaskError("no pose of the ring was found for these drives: legs of these lengths may not fit together")
     if json:
-        print_json({"poses": [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in found]})
+        poses = [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in found]
+        paths = None if found.paths is None else asdict(found.paths)
+        print_json({"poses": poses, "complete": found.complete, "paths": paths})
         return
     rows = [(*(f"{x:.8g}" for x in one.ring.values()), str(one.hits)) for one in found]
     show_table((*found[0].ring, "found"), rows)
+    if found.paths is not None:
+        ends = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in asdict(found.paths).items() if count)
+        typer.echo(f"{'all isolated poses' if found.complete else 'there may be more'}; paths: {ends}")
