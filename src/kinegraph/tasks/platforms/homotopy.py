@@ -93,7 +93,7 @@ def _product(a: Floats, b: Floats) -> Floats:
 
 
 def _conjugate(a: Floats) -> Floats:
-    return a * np.array([1.0, -1, -1, -1])
+    return np.asarray(a * np.array([1.0, -1, -1, -1]))
 
 
 def _tensors() -> tuple[Floats, ...]:
