@@ -105,7 +105,7 @@ def test_conservative_forces_are_the_slope_of_the_potential(seed: int) -> None:
 def test_both_ways_of_forward_dynamics_agree(seed: int) -> None:
     mechanism = random_loaded_tree(seed, bodies=3)
     state = _state(mechanism, seed) | dict.fromkeys(mechanism.layout.forces, 0.3)
-    plans = [Plan(), Plan(forward=ForwardMethod.ARTICULATED), Plan(kept=frozenset(), regroup=False)]
+    plans = [Plan(), Plan(forward=ForwardMethod.ARTICULATED), Plan(in_parent_frame=frozenset(), regroup=False)]
     found = [interpret(_graph(mechanism, ("qdd", "H"), plan), state) for plan in plans]
     for other in found[1:]:
         _close(other["qdd"], found[0]["qdd"], tolerance=1e-12 * np.linalg.cond(found[0]["H"]))

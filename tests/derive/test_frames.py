@@ -37,7 +37,7 @@ def test_poses_and_jacobians_are_seen_from_any_body(seed: int, kept: frozenset[i
     body, frame = random.choice([*names, "tip"]), random.choice([*names, "end"])
     words = [f"pose:{body}", f"pose:{frame}", f"jacobian:{body}"]
     asked = [f"pose:{body}@{frame}", f"jacobian:{body}@{frame}", f"pose:{body}@world", f"pose:{body}@{body}"]
-    found = _values(mechanism, [*words, *asked], seed, Plan(kept=kept))
+    found = _values(mechanism, [*words, *asked], seed, Plan(in_parent_frame=kept))
     seen = np.linalg.inv(found[f"pose:{frame}"]) @ found[f"pose:{body}"]
     np.testing.assert_allclose(found[f"pose:{body}@{frame}"], seen, rtol=0, atol=1e-11)
     np.testing.assert_array_equal(found[f"pose:{body}@world"], found[f"pose:{body}"])

@@ -100,7 +100,7 @@ def test_closed_legs_are_loops(kind: str) -> None:
     """Proved: all accelerations of ring and craft, at states where the leg reaches the ring."""
     mechanism = craft(kind)
     closed = bodies_alone(mechanism, derived(mechanism, "qdd"))
-    loops = bodies_alone(mechanism, derived(mechanism, "qdd", Plan(kept=frozenset(), closed_legs=False)))
+    loops = bodies_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
     quaternions = unit_quaternions(mechanism)
     assert prove(closed, loops, quaternions=quaternions)
     assert not prove(closed, bodies_alone(mechanism, derived(mechanism, "bias")), quaternions=quaternions)

@@ -33,7 +33,7 @@ def one_leg(kind: str) -> Mechanism:
 def test_closed_legs_are_loops(kind: str) -> None:
     mechanism = one_leg(kind)
     closed = derived(mechanism, "ring_acceleration")
-    loops = ring_alone(mechanism, derived(mechanism, "qdd", Plan(kept=frozenset(), closed_legs=False)))
+    loops = ring_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
     quaternions = unit_quaternions(mechanism)
     assert prove(closed, loops, quaternions=quaternions)
     wrong = derived(mechanism, "ring_acceleration")

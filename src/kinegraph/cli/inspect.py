@@ -110,7 +110,7 @@ def _tree(mechanism: kg.Mechanism, values: dict[str, Expression]) -> Iterator[st
         nodes = tuple(scalar.index for scalar in scalars)
         texts = expressions(derivation.builder.graph([Output("link", (len(nodes),), nodes)]))
         moves = _motion(link.joint.kind.value, "xyz"[link.joint.axis], texts[0])
-        kept = ", kept in the frame of its parent" if index in derivation.layout.kept else ""
+        kept = ", kept in the frame of its parent" if index in derivation.layout.in_parent_frame else ""
         yield f"link {index} on link {link.parent}: {moves}{kept}"
         yield f"    joint at ({', '.join(texts[2:5])}){_turned(texts[5:])}"
         if carried or texts[1] != "0":

@@ -125,8 +125,8 @@ class Chain:
         shifts = plan.origin_shifts if of_origins else frozenset()
         single_bars = 1 if self._search.bars > MULTIPLIERS else 0
         return Plan(
-            kept=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia, forward=plan.forward,
-            segment=single_bars, closed_legs=plan.closed_legs,
+            in_parent_frame=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia,
+            forward=plan.forward, segment=single_bars, closed_legs=plan.closed_legs,
         )  # fmt: skip
 
     def _first(self, plan: Plan) -> tuple[Graph, float]:

@@ -14,6 +14,6 @@ from kinegraph.model.mechanism import Mechanism
 
 def in_closed_form(mechanism: Mechanism, quantities: Quantities, values: Mapping[str, Expression]) -> Graph:
     """The graph the dissertation starts from; `values` are the parameters that become numbers."""
-    plan = Plan(kept=frozenset(), regroup=False, inertia=InertiaMethod.CLOSED_FORM)
+    plan = Plan(in_parent_frame=frozenset(), regroup=False, inertia=InertiaMethod.CLOSED_FORM)
     bound = bound_parameters(mechanism, False, values)
     return PlanSearch(mechanism, quantities_of(quantities), bound).derived(plan).graph

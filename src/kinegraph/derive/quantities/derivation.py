@@ -128,13 +128,13 @@ class Derivation:
     @cached_property
     def layout(self) -> FrameAssignment:
         """The tree with the frame in which each link is computed."""
-        kept = parallel_runs(self.tree) if self.plan.kept is None else self.plan.kept
-        return arrange(self.tree, kept)
+        in_parent_frame = parallel_runs(self.tree) if self.plan.in_parent_frame is None else self.plan.in_parent_frame
+        return arrange(self.tree, in_parent_frame)
 
     @cached_property
     def described_layout(self) -> FrameAssignment:
         """The same frames for the tree as described: the joints' points are where the model puts them."""
-        return arrange(self.described_tree, self.layout.kept)
+        return arrange(self.described_tree, self.layout.in_parent_frame)
 
     @cached_property
     def euler(self) -> frozenset[int]:
@@ -309,7 +309,7 @@ class Derivation:
         plain = regrouped(with_shifted_origins(self.described_tree, self.plan.origin_shifts))
         tree, parameters = parametrised(plain, self._link_names())
         own = armature_parameters(tree.armature, self.mechanism.velocity_groups)
-        layout = arrange(tree, self.layout.kept)
+        layout = arrange(tree, self.layout.in_parent_frame)
         motion = self.motion(velocities=True, accelerations=True)
         forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))
         bodies = newton_euler.generalized(motion, forces, self.size, self.zero)

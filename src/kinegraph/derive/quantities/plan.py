@@ -29,9 +29,9 @@ class ForwardMethod(Enum):
 
 @dataclass(frozen=True)
 class Plan:
-    """One choice for each link and for the whole mechanism. `kept` None: the runs of parallel axes."""
+    """One choice for each link and for the whole mechanism. `in_parent_frame` None: the runs of parallel axes."""
 
-    kept: frozenset[int] | None = None
+    in_parent_frame: frozenset[int] | None = None
     origin_shifts: frozenset[tuple[int, OriginShift]] = frozenset()
     #: Links whose moment is formed by Euler's equation instead of U; None: those without products of inertia.
     euler: frozenset[int] | None = None

@@ -1,4 +1,4 @@
-"""Choosing the plan: the same equations are derived in several ways and the cheapest graph is kept."""
+"""Choosing the plan: the same equations are derived in several ways and the cheapest graph is taken."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _OF_SEGMENTS = ("qdd", "multipliers", "pivots")
 class _Change(TypedDict, total=False):
     """New values for fields of a plan."""
 
-    kept: frozenset[int]
+    in_parent_frame: frozenset[int]
     euler: None
     inertia: InertiaMethod
     forward: ForwardMethod
@@ -113,7 +113,7 @@ class PlanSearch:
     ) -> Candidate:
         graph = derivation.builder.graph(outputs)
         graph = self._with_values(graph) if self._differentiated_by(quantities) else graph
-        settled = replace(derivation.plan, kept=derivation.layout.kept, euler=derivation.euler)
+        settled = replace(derivation.plan, in_parent_frame=derivation.layout.in_parent_frame, euler=derivation.euler)
         return Candidate(settled, graph, count(graph), derivation.written_alike if self.alike else None)
 
     def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
@@ -198,7 +198,7 @@ class PlanSearch:
         matters = {choice for quantity in self._judged for choice in quantity.record.choices}
         if Choice.FORWARD in matters:
             yield {"forward": ForwardMethod.ARTICULATED}
-        yield {"kept": frozenset(), "euler": None}
+        yield {"in_parent_frame": frozenset(), "euler": None}
         if Choice.INERTIA in matters or any(quantity.by for quantity in self._judged):
             yield {"inertia": InertiaMethod.WRENCHES}
 
@@ -236,7 +236,7 @@ def _judged_by(quantity: Quantity, mechanism: Mechanism) -> Quantity:
 
 
 def _flip_frame(plan: Plan, index: int) -> Plan:
-    return replace(plan, kept=(plan.kept or frozenset()) ^ {index})
+    return replace(plan, in_parent_frame=(plan.in_parent_frame or frozenset()) ^ {index})
 
 
 def _flip_moment(plan: Plan, index: int) -> Plan:

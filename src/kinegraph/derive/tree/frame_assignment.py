@@ -1,8 +1,8 @@
 """In which frame each link is computed.
 
-A link's quantities may be expressed in a frame that turns with it, or be *kept* in its parent's frame: then nothing is
+A link's quantities may be expressed in a frame that turns with it, or stay in its parent's frame: then nothing is
 turned from frame to frame, the link's own moments are turned instead, and a run of parallel axes is passed with one
-turn by the sum of its angles. Which links to keep decides much of the operation count.
+turn by the sum of its angles. Which links stay there decides much of the operation count.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class FrameAssignment:
     """A tree with the frame of computation of every link chosen."""
 
     tree: Tree
-    kept: frozenset[int]
+    in_parent_frame: frozenset[int]
     link_frames: tuple[LinkFrame, ...]
 
     def outward(self, link: int, a: Vector) -> Vector:
@@ -153,14 +153,16 @@ class FrameAssignment:
         )
 
 
-def arrange(tree: Tree, kept: frozenset[int]) -> FrameAssignment:
-    """Choose frames: the links of `kept` stay in their parent's frame where their axis allows it."""
+def arrange(tree: Tree, in_parent_frame: frozenset[int]) -> FrameAssignment:
+    """Choose frames: the links of `in_parent_frame` stay in their parent's frame where their axis allows it."""
     link_frames = [LinkFrame(identity(tree.like))]
     for index in range(1, len(tree.links)):
         link = tree.links[index]
         assert link.joint is not None and link.origin is not None
-        link_frames.append(_link_frame(link_frames[link.parent], link.joint, link.origin.rotation, index in kept))
-    return FrameAssignment(tree, kept, tuple(link_frames))
+        link_frames.append(
+            _link_frame(link_frames[link.parent], link.joint, link.origin.rotation, index in in_parent_frame)
+        )
+    return FrameAssignment(tree, in_parent_frame, tuple(link_frames))
 
 
 def _link_frame(parent: LinkFrame, joint: Joint, rotation: Matrix, keep: bool) -> LinkFrame:
@@ -202,13 +204,13 @@ def _opening_turns(parent: LinkFrame, matrix: Matrix) -> tuple[Turn, ...]:
 
 def parallel_runs(tree: Tree) -> frozenset[int]:
     """The links followed by a joint parallel to their own: the ones worth keeping in their parent's frame."""
-    kept = set()
+    in_parent_frame = set()
     for index in range(1, len(tree.links)):
         joint = tree.links[index].joint
         assert joint is not None
         if joint.kind is JointKind.REVOLUTE and _parallel_follows(tree, index, joint.axis):
-            kept.add(index)
-    return frozenset(kept)
+            in_parent_frame.add(index)
+    return frozenset(in_parent_frame)
 
 
 def _parallel_follows(tree: Tree, index: int, axis: int) -> bool:
