@@ -12,6 +12,10 @@ from kinegraph.graph.count import count
 from kinegraph.passes.by_name import read_passes
 from kinegraph.store import Store, add, check, load, reduce_stored
 from kinegraph.store.query.words import Question, ask
+from kinegraph.store.read.load import compact, read_graph, read_nodes, read_outputs
+from kinegraph.store.write.by_updates import reduce_by_updates, updated
+from kinegraph.store.write.reduce import origin_of
+from kinegraph.store.write.working_copy import finished, working_copy
 from tests.cli.run import runner
 
 PASSES = "expand(ways=0), products, monomials(degree=4)"
@@ -74,3 +78,33 @@ def test_the_command(arm, capsys):
     assert [row["name"] for row in json.loads(result.out)["rows"]] == [
         b.name for b in kg.load("double-pendulum").bodies
     ]
+
+
+def test_updates_lead_where_passes_lead(arm):
+    """Row by row inside the database: the same operations after each pass, the result proved, the store whole."""
+    found = reduce_by_updates(arm, "double-pendulum", PASSES)
+    initial, graph = load(arm, "double-pendulum:initial"), load(arm, found.graph)
+    beside = initial
+    for step, counted in zip(read_passes(PASSES), found.counts[1:], strict=True):
+        beside = step.apply(beside)
+        assert count(beside) == counted.operations
+    assert kg.prove(initial, graph) and count(graph) == found.counts[-1].operations
+    assert found.stage == "by updates" and check(arm)
+
+
+def test_an_update_keeps_the_rows_of_what_does_not_change(arm):
+    """Symbols, sines and cosines at least stay where they are."""
+    with arm.writing() as connection:
+        origin = origin_of(connection, "double-pendulum")
+        work = working_copy(connection, origin)
+        graph = read_graph(connection, work)
+        changed = updated(connection, work, read_passes("expand(ways=0)")[0].apply(graph))
+        again = updated(connection, work, compact(read_nodes(connection, work), read_outputs(connection, work)))
+        finished(connection, work, "once", ())
+    assert 0 < changed.kept < len(graph.nodes) and changed.deleted == len(graph.nodes) - changed.kept
+    assert (again.added, again.deleted) == (0, 0)
+
+
+def test_updates_without_passes_are_refused(arm):
+    with pytest.raises(GraphError, match="no pass is named"):
+        reduce_by_updates(arm, "double-pendulum", "")

@@ -340,6 +340,9 @@ def reduce(
     ] = "",
     effort: Annotated[Effort, typer.Option(help="How long to reduce, where no passes are given.")] = Effort.QUICK,
     stage: Annotated[str, typer.Option(help="What the result is called; else `reduced`, or `by passes`.")] = "",
+    updates: Annotated[
+        bool, typer.Option("--updates", help="Run each of --passes as an update of rows inside the database.")
+    ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -347,10 +350,14 @@ def reduce(
 
     Example: kinegraph store reduce rackovic-6r --passes "expand(ways=0), products, monomials"
     """
+    from kinegraph.store.write.by_updates import reduce_by_updates
     from kinegraph.store.write.reduce import reduce_stored
 
     with opened(store) as here:
-        found = reduce_stored(here, model, passes, effort, stage)
+        if updates:
+            found = reduce_by_updates(here, model, passes, stage)
+        else:
+            found = reduce_stored(here, model, passes, effort, stage)
     if json:
         print_json(asdict(found))
         return

@@ -405,12 +405,13 @@ class Builder:
 def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
     """The same graph with only the nodes of `keep`, in that order (children first)."""
     new = {old: index for index, old in enumerate(keep)}
-    nodes = tuple(_mapped(graph.nodes[old], new) for old in keep)
+    nodes = tuple(mapped(graph.nodes[old], new) for old in keep)
     outputs = tuple(output._replace(nodes=tuple(new[index] for index in output.nodes)) for output in graph.outputs)
     return Graph(nodes, outputs)
 
 
-def _mapped(node: Node, new: dict[int, int]) -> Node:
+def mapped(node: Node, new: dict[int, int]) -> Node:
+    """A node whose children have other numbers."""
     if isinstance(node, Polynomial):
         terms = ((c, tuple(sorted((new[child], e) for child, e in factors))) for c, factors in node.terms)
         return Polynomial(tuple(terms))

@@ -50,7 +50,7 @@ def reduce_stored(
     """
     steps = read_passes(passes) if passes else ()
     with store.reading() as connection:
-        origin = _origin(connection, reference)
+        origin = origin_of(connection, reference)
         graph, values = read_graph(connection, origin.id), symbol_values(connection, origin.id)
     found = reduce_graph(graph, effort, on_pass=on_pass, passes=steps)
     if found.interrupted:
@@ -65,7 +65,7 @@ def reduce_stored(
     return StoredReduction(key, origin.id, named, said, tuple(counts), found.proved)
 
 
-def _origin(connection: Connection, reference: str | int) -> StoredGraph:
+def origin_of(connection: Connection, reference: str | int) -> StoredGraph:
     """The graph that is meant; of a model alone, the initial one."""
     text = str(reference)
     alone = isinstance(reference, str) and ":" not in text and not text.startswith("#")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from fractions import Fraction
 from math import isfinite
@@ -134,11 +134,8 @@ def _save_graph(connection: Connection, mechanism: int, record: GraphRecord, val
 
 def write_parts(connection: Connection, key: int, graph: Graph, values: Mapping[str, Coefficient]) -> None:
     """The variables, terms, factors, arguments and outputs of a graph."""
-    nodes = graph.nodes
     insert_rows(connection, schema.variable, _variables(key, graph, values))
-    insert_rows(connection, schema.term, _terms(key, nodes))
-    insert_rows(connection, schema.factor, _factors(key, nodes))
-    insert_rows(connection, schema.argument, _arguments(key, nodes))
+    _write_inside(connection, key, dict(enumerate(graph.nodes)))
     outputs = [(key, i, output.name, ",".join(map(str, output.shape))) for i, output in enumerate(graph.outputs)]
     insert_rows(connection, schema.output, outputs)
     entries = [
@@ -149,17 +146,41 @@ def write_parts(connection: Connection, key: int, graph: Graph, values: Mapping[
     insert_rows(connection, schema.entry, entries)
 
 
+def write_nodes(
+    connection: Connection,
+    key: int,
+    nodes: Mapping[int, tuple[int, Node]],
+    levels: Sequence[int],
+    static: Sequence[bool],
+) -> None:
+    """Further variables of a graph: by code their place in `levels` and `static`, and the node in codes."""
+    plain = {code: node for code, (_, node) in nodes.items()}
+    rows = [
+        (key, code, *_kind(node), levels[index], static[index], None, None) for code, (index, node) in nodes.items()
+    ]
+    insert_rows(connection, schema.variable, rows)
+    _write_inside(connection, key, plain)
+
+
+def _write_inside(connection: Connection, key: int, nodes: Mapping[int, Node]) -> None:
+    insert_rows(connection, schema.term, _terms(key, nodes))
+    insert_rows(connection, schema.factor, _factors(key, nodes))
+    insert_rows(connection, schema.argument, _arguments(key, nodes))
+
+
 Row = tuple[object, ...]
+
+
+def _kind(node: Node) -> tuple[str, str | None]:
+    if isinstance(node, Polynomial):
+        return "sum", None
+    return ("function", node.name) if isinstance(node, Function) else (node.kind.value, node.name)
 
 
 def _variables(key: int, graph: Graph, values: Mapping[str, Coefficient]) -> Iterator[Row]:
     for code, (node, level, static) in enumerate(zip(graph.nodes, graph.levels, graph.static, strict=True)):
-        if isinstance(node, Polynomial):
-            yield key, code, "sum", None, level, static, None, None
-        elif isinstance(node, Function):
-            yield key, code, "function", node.name, level, static, None, None
-        else:
-            yield key, code, node.kind.value, node.name, level, static, *_symbol_value(node, values)
+        value = _symbol_value(node, values) if isinstance(node, Symbol) else (None, None)
+        yield key, code, *_kind(node), level, static, *value
 
 
 def _symbol_value(symbol: Symbol, values: Mapping[str, Coefficient]) -> tuple[float | None, str | None]:
@@ -170,23 +191,23 @@ def _symbol_value(symbol: Symbol, values: Mapping[str, Coefficient]) -> tuple[fl
     return to_columns(value)[0], str(value)
 
 
-def _terms(key: int, nodes: tuple[Node, ...]) -> Iterator[Row]:
-    for code, node in enumerate(nodes):
+def _terms(key: int, nodes: Mapping[int, Node]) -> Iterator[Row]:
+    for code, node in nodes.items():
         if isinstance(node, Polynomial):
             for ordinal, (coefficient, _) in enumerate(node.terms):
                 yield key, code, ordinal, *to_columns(coefficient)
 
 
-def _factors(key: int, nodes: tuple[Node, ...]) -> Iterator[Row]:
-    for code, node in enumerate(nodes):
+def _factors(key: int, nodes: Mapping[int, Node]) -> Iterator[Row]:
+    for code, node in nodes.items():
         if isinstance(node, Polynomial):
             for ordinal, (_, factors) in enumerate(node.terms):
                 for child, exponent in factors:
                     yield key, code, ordinal, child, exponent
 
 
-def _arguments(key: int, nodes: tuple[Node, ...]) -> Iterator[Row]:
-    for code, node in enumerate(nodes):
+def _arguments(key: int, nodes: Mapping[int, Node]) -> Iterator[Row]:
+    for code, node in nodes.items():
         if isinstance(node, Function):
             for position, child in enumerate(node.arguments):
                 yield key, code, position, child
