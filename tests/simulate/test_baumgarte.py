@@ -34,6 +34,16 @@ def test_gains_come_from_the_step():
         Baumgarte(-1, 2).gains(FixedStep(0.01))
 
 
+def test_numbers_and_pairs_are_gains():
+    for given, gains in [(3, (3, 3)), (2.5, (2.5, 2.5)), ((3, 4), (3, 4)), ([3], (3, 3)), (Baumgarte(1), (1, 1))]:
+        assert Baumgarte.of(given).gains(Adaptive(1e-8)) == gains
+    for wrong in ("3", (1, 2, 3), True, object()):
+        with pytest.raises(SolveError, match="give a number"):
+            Baumgarte.of(wrong)
+    run = kg.simulate("four-bar", 0.05, baumgarte=3, native=False, grid=1)
+    assert run.drift["position"] < 1e-6
+
+
 def test_it_keeps_loops_nearly_closed_and_says_so(capsys):
     found = {}
     for gains in ("auto", "0,0"):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import SolveError
 from tests.assembly.test_assemble import four_bar
 from tests.derive.constraints.test_four_bar import FOUR_BAR, REFERENCE
 
@@ -41,8 +40,3 @@ def test_saved_states_fit_and_energy_stays(method):
     )
     assert max(np.abs(array).max() for array in rows.values()) < 1e-10
     assert np.ptp(found["energy"]) < 1e-5 * np.abs(found["energy"]).max()
-
-
-def test_symplectic_methods_say_that_they_take_no_loops():
-    with pytest.raises(SolveError, match="takes no loops or constraints"):
-        kg.simulate(four_bar(), 1, method="symplectic", step=0.01)

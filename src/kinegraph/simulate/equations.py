@@ -62,6 +62,9 @@ class Equations(ABC):
     #: Loops over bodies compute the accelerations: there is no graph of the rates, and no Jacobian.
     by_loops: ClassVar[bool] = False
 
+    #: The method itself keeps loops closed, step by step.
+    closed_by_method: ClassVar[bool] = False
+
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:

@@ -19,12 +19,11 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, check_rows, initial_values, seconds
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
-from kinegraph.simulate.constraints.index_two import IndexTwoForm
 from kinegraph.simulate.contacts.checks import contact_checks
-from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.task import ContactTask
-from kinegraph.simulate.equations import FORMS, Equations
+from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import read
+from kinegraph.simulate.forms import form_for
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.momentum_checks import momentum_checks
@@ -32,7 +31,6 @@ from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, 
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
-from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.events import Event
@@ -65,7 +63,7 @@ def simulate(
     control: Control | None = None,
     native: Native = "auto",
     loops: bool | None = None,
-    baumgarte: Baumgarte | None = None,
+    baumgarte: Baumgarte | float | Sequence[float] | None = None,
     progress: bool | None = None,
     interrupt: Interrupt | None = None,
 ) -> Solution:
@@ -83,7 +81,8 @@ def simulate(
     control: a step controller, in place of rtol, atol and step.
     native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
     loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities where they can.
-    baumgarte: let loops and constraints decay with these gains, instead of taking every state onto them.
+    baumgarte: let loops and constraints decay with these gains in 1/s (one number, two, or `Baumgarte`), instead of
+        taking every state onto them.
     progress: show a bar; None shows it where someone is looking.
     interrupt: a token by which another thread ends the run early; what there is is kept, as after Ctrl-C.
     """
@@ -103,7 +102,7 @@ def simulate(
     equations = (
         form_of(mechanism, solver, loops)(mechanism, values, forces)
         if baumgarte is None
-        else BaumgarteForm(mechanism, values, forces, gains=baumgarte.gains(chosen))
+        else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
     )
     q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
     state = equations.pack(q, v, np.zeros(0))
@@ -120,11 +119,9 @@ def simulate(
 
 def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None) -> type[Equations]:
     """The equations of motion in the form a run of this mechanism takes."""
-    if mechanism.contacts:
-        return OpenForm
-    if solver.capabilities.form is StateForm.MULTIPLIERS:
-        return IndexTwoForm
-    return LoopedForm if takes_loops(mechanism, solver, loops) else FORMS[solver.capabilities.form]
+    if not mechanism.contacts and takes_loops(mechanism, solver, loops):
+        return LoopedForm
+    return form_for(mechanism, solver)
 
 
 def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:

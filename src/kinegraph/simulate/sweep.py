@@ -21,9 +21,9 @@ from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, check_method
-from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.sweep_task import ContactSweepTask
-from kinegraph.simulate.equations import FORMS, Equations
+from kinegraph.simulate.equations import Equations
+from kinegraph.simulate.forms import form_for
 from kinegraph.simulate.large.looped import takes_loops
 from kinegraph.simulate.run import Events, Input, read_events, read_inputs, with_given_inputs
 from kinegraph.simulate.start import normalise, starting_state
@@ -137,8 +137,7 @@ def sweep(
     mechanism = with_given_inputs(mechanism, forces)
     happening = read_events(events)
     check_method(solver, mechanism, happening)
-    form = OpenForm if mechanism.contacts else FORMS[solver.capabilities.form]
-    equations = form(mechanism, values, forces, runtime)
+    equations = form_for(mechanism, solver)(mechanism, values, forces, runtime)
     states = _states(equations, varied, initial or {}, values)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))

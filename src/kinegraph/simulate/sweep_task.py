@@ -102,7 +102,7 @@ class SweepTask:
     def _loading(self) -> Loading:
         told = self.progress is not False
         if not self.in_lanes:
-            return Loading(self.solver.name, self.solver.loops, told)
+            return Loading(self.solver.name, self.solver.loops_with(self.equations.closed_by_method), told)
         return Loading(f"sweep, {self.solver.name}", sweep_loops(self.solver), told)
 
     def _alternatives(self, problem: CauchyProblem) -> Alternatives:

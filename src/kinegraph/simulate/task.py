@@ -99,7 +99,9 @@ class Task:
 
     @cached_property
     def _loading(self) -> Loading:
-        return Loading(self.solver.name, self.solver.loops, self.progress is not False)
+        return Loading(
+            self.solver.name, self.solver.loops_with(self.equations.closed_by_method), self.progress is not False
+        )
 
     # deciding
 

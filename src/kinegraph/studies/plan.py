@@ -12,8 +12,8 @@ from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.jit.contents import digest
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.contacts.forms import OpenForm
-from kinegraph.simulate.equations import FORMS, Equations
+from kinegraph.simulate.equations import Equations
+from kinegraph.simulate.forms import form_for
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import Event
@@ -59,7 +59,7 @@ class Plan:
 
     def equations(self) -> Equations:
         """The equations all cases share."""
-        form = OpenForm if self.mechanism.contacts else FORMS[self.solver.capabilities.form]
+        form = form_for(self.mechanism, self.solver)
         return form(self.mechanism, self.parameters, self.forces, self.runtime)
 
     @cached_property

@@ -21,6 +21,9 @@ CONSERVATIVE = {
     "n-four-bar-2": 60.0,
 }
 
+#: Loops that RATTLE is run on, and its steps.
+SYMPLECTIC = {"four-bar": 5e-3, "bricard": 5e-3, "n-four-bar-2": 2e-3}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -55,6 +58,7 @@ def main() -> None:
     given = parser.parse_args()
     rows = [measure("four-bar", given.steps * 1e-3, "rk4", 1e-3)]
     rows += [measure(model, duration) for model, duration in CONSERVATIVE.items()]
+    rows += [measure(model, given.steps * step, "symplectic", step) for model, step in SYMPLECTIC.items()]
     if given.json:
         print(json.dumps([asdict(row) for row in rows]))
         return

@@ -32,6 +32,19 @@ class Baumgarte:
     alpha: float | None = None
     beta: float | None = None
 
+    @classmethod
+    def of(cls, given: Baumgarte | float | Sequence[float]) -> Baumgarte:
+        """From what a user gives: gains as they are, one number for both, or alpha and beta."""
+        if isinstance(given, Baumgarte):
+            return given
+        try:
+            numbers = [float(one) for one in given] if isinstance(given, Sequence) else [float(given)]
+        except (TypeError, ValueError):
+            numbers = []
+        if isinstance(given, bool | str) or not 1 <= len(numbers) <= 2:
+            raise SolveError(f"baumgarte is {given!r}: give a number in 1/s, two of them, or Baumgarte()")
+        return cls(*numbers)
+
     def gains(self, control: Control) -> tuple[float, float]:
         """alpha and beta for a run with this controller."""
         default = _PER_STEP / control.step if isinstance(control, FixedStep) else None

@@ -48,6 +48,10 @@ class Solver(ABC):
     def loops(self) -> Compilation:
         """The machine code that its runs need."""
 
+    def loops_with(self, closing: bool) -> Compilation:
+        """The same; closing: for systems whose loops the method itself closes (`RightHandSide.closing`)."""
+        return self.loops
+
     @abstractmethod
     def integrate(
         self,

@@ -3,11 +3,13 @@
 Applied to z = [q, p] the error of the energy, of size h^2s, stays bounded over times exponentially long in 1/h. First
 integrals quadratic in z are kept to rounding: the length of a unit quaternion is one. (The energy of a free top is not:
 it is of fourth degree in quaternion and momenta, so its error is bounded but not zero.)
+
+Loops and holonomic constraints are kept by RATTLE, composed to the same order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import gauss as loop
+from kinegraph.solve.loops import rattle as rattle_loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.step import NESTED, Work
 from kinegraph.solve.methods.capabilities import Capabilities, StateForm
@@ -22,7 +25,7 @@ from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICA
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem.problem import CauchyProblem, Closing, Floats, code_of
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.problem.slices import Loop, drive
 from kinegraph.solve.results.recording import Recorder, Run, Save
@@ -55,7 +58,6 @@ class Symplectic(Solver):
             adaptive=False,
             evaluations=_ITERATIONS * self.stages,
             symplectic=True,
-            projection=False,
         )
 
     def tableau(self) -> tuple[Floats, Floats, Floats]:
@@ -74,8 +76,10 @@ class Symplectic(Solver):
         progress: Progress = SILENT,
         interrupt: Interrupt | None = None,
     ) -> Run:
-        recorder = Recorder(problem, save, events)
-        loop = self._loop(problem, self.fixed(control), recorder)
+        recorder, step = Recorder(problem, save, events), self.fixed(control)
+        loop = (
+            self._closed_loop(problem, step, recorder) if problem.rhs.closing else self._loop(problem, step, recorder)
+        )
         return drive(loop, problem, recorder, progress, interrupt or Interrupt())
 
     @property
@@ -89,6 +93,44 @@ class Symplectic(Solver):
         made = self._loop(TYPICAL, FixedStep(1.0), Recorder(TYPICAL, EVERY_STEP, NO_EVENTS))
         compile_for(made.advance, *made.arguments, 0)
 
+    def loops_with(self, closing: bool) -> Compilation:
+        return integrator("rattle", self.compile_closed_loops) if closing else self.loops
+
+    def compile_closed_loops(self) -> None:
+        """Compile the loop of runs with loops and constraints, or load it."""
+        from kinegraph.solve.loops.machine_code import compile_for
+
+        closed = replace(TYPICAL, rhs=replace(TYPICAL.rhs, rows=("g",), closing=Closing(1, 1, 1)))
+        made = self._closed_loop(closed, FixedStep(1.0), Recorder(closed, EVERY_STEP, NO_EVENTS))
+        compile_for(made.advance, *made.arguments, 0)
+
+    def _closed_loop(self, problem: CauchyProblem, control: FixedStep, recorder: Recorder) -> Loop:
+        """RATTLE, in a composition of the same order."""
+        work, closing = _work(problem, 1), problem.rhs.closing
+        assert closing is not None
+        size, count = problem.rhs.size, len(problem.rhs.rows)
+        rattle = rattle_loop.Rattle(
+            free=code_of(closing.free),
+            values=code_of(closing.values),
+            rows=code_of(closing.rows),
+            parts=composition(self.order),
+            gaps=np.zeros(count),
+            now=np.zeros((2 * count, size // 2)),
+            matrix=np.zeros((count, count)),
+            forces=np.zeros(count),
+            guess=np.zeros(count),
+            change=np.zeros(size),
+            first=np.zeros(size),
+            second=np.zeros(size),
+            half=np.zeros(size),
+            trial=np.zeros(size),
+            ahead=np.zeros((2 * count, size // 2)),
+            square=np.zeros((count, count)),
+        )
+        clock = np.array([problem.start, control.step, problem.end, 1e-4, problem.start])
+        common = loop_system(problem), rattle, work, clock, recorder.watch, recorder.saving, recorder.counters
+        return Loop(rattle_loop.advance, common, clock, work.y)
+
     def _loop(self, problem: CauchyProblem, control: FixedStep, recorder: Recorder) -> Loop:
         a, b, c = self.tableau()
         ahead = np.array([_lagrange(c, 1 + node) for node in c])
@@ -97,6 +139,29 @@ class Symplectic(Solver):
         clock = np.array([problem.start, control.step, problem.end, 1e-4, problem.start])
         common = loop_system(problem), gauss, work, clock, recorder.watch, recorder.saving, recorder.counters
         return Loop(loop.advance, common, clock, work.y)
+
+
+#: The first halves of symmetric compositions by order, with their middles: Suzuki; Kahan and Li (Hairer-Lubich-Wanner,
+#: V.3.2).
+_COMPOSITIONS = {
+    2: (1.0,),
+    4: (1 / (4 - 4 ** (1 / 3)),) * 2 + (1 - 4 / (4 - 4 ** (1 / 3)),),
+    6: (
+        0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981, 0.08221359629355080023,
+        0.79854399093482996340,
+    ),
+    8: (
+        0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641, 0.15884190655515560090,
+        -0.39590389413323757734, 0.18453964097831570709, 0.25837438768632204729, 0.29501172360931029887,
+        -0.60550853383003451170,
+    ),
+}  # fmt: skip
+
+
+def composition(order: int) -> Floats:
+    """Lengths of steps of order 2, of the whole, that give this order."""
+    *first, middle = _COMPOSITIONS[order]
+    return np.array([*first, middle, *reversed(first)])
 
 
 def _lagrange(nodes: Floats, at: float) -> Floats:

@@ -34,6 +34,20 @@ def refuse_addresses(functions: Iterable[Function]) -> None:
 
 
 @dataclass(frozen=True)
+class Closing:
+    """Loops and holonomic constraints of a system in momenta: rates with all of them open, values, and rows (G, G H^-1)
+    by which they are closed."""
+
+    free: Function
+    values: Function
+    rows: Function
+
+    def __getstate__(self) -> dict[str, object]:
+        refuse_addresses((self.free, self.values, self.rows))
+        return self.__dict__
+
+
+@dataclass(frozen=True)
 class RightHandSide:
     """The system that is integrated: y' as a kernel x -> rate with x = [y, t, u, p], and what belongs to it.
 
@@ -46,6 +60,7 @@ class RightHandSide:
     jacobian: code of a kernel x -> df/dy, row by row; 0 if there is none.
     projection: code of a kernel x -> y and pivots, one Newton step onto the constraints; 0 if there are none.
     rows: names of the constraints' rows that have a pivot, each between 0 (singular) and 1.
+    closing: how a symplectic method closes loops; `rows` are theirs.
     algebraic: entries of y that have no rate. With StateForm.MULTIPLIERS code is a residual of [x, y', c] and jacobian
     its matrix d/dy + c d/dy'.
     """
@@ -59,6 +74,7 @@ class RightHandSide:
     projection: Function = 0
     rows: tuple[str, ...] = ()
     algebraic: tuple[str, ...] = ()
+    closing: Closing | None = None
 
     def __getstate__(self) -> dict[str, object]:
         refuse_addresses((self.code, self.jacobian, self.projection))

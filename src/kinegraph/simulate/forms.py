@@ -1,0 +1,24 @@
+"""In which form the equations of motion of a mechanism are integrated."""
+
+from __future__ import annotations
+
+from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.constraints.index_two import IndexTwoForm
+from kinegraph.simulate.constraints.momenta import ClosedMomentumForm
+from kinegraph.simulate.contacts.forms import OpenForm
+from kinegraph.simulate.equations import FORMS, Equations
+from kinegraph.solve.methods.capabilities import StateForm
+from kinegraph.solve.methods.method import Solver
+
+
+def form_for(mechanism: Mechanism, solver: Solver) -> type[Equations]:
+    """The form that a method takes for a mechanism, but for loops over bodies."""
+    if mechanism.contacts:
+        return OpenForm
+    wanted = solver.capabilities.form
+    if wanted is StateForm.MULTIPLIERS:
+        return IndexTwoForm
+    if wanted is StateForm.MOMENTA and is_constrained(mechanism):
+        return ClosedMomentumForm
+    return FORMS[wanted]

@@ -1,0 +1,319 @@
+"""The compiled loop of RATTLE: symplectic and symmetric steps on loops and holonomic constraints.
+
+With H(q, p), g(q) = 0 and G = dg/dq one step is (Hairer-Lubich-Wanner, VII.1.4; Jay 1996)
+
+    p' = p0 - h/2 (H_q(q0, p') + G(q0)^T lambda),  q1 = q0 + h/2 (H_p(q0, p') + H_p(q1, p')),  g(q1) = 0,
+    p1 = p' - h/2 (H_q(q1, p') + G(q1)^T mu),      G(q1) H_p(q1, p1) = 0.
+
+It has order 2; compositions of steps of other lengths, backward ones among them, have order 4 to 8. Equations
+are solved by iteration down to rounding.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any, NamedTuple
+
+from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
+from kinegraph.solve.loops.events import Watch
+from kinegraph.solve.loops.gauss import prepare_cubic
+from kinegraph.solve.loops.marks import call, loop, part
+from kinegraph.solve.loops.record import (
+    BEGUN,
+    COMPONENT,
+    CUT,
+    DONE,
+    END,
+    EVALUATIONS,
+    NO_CONVERGENCE,
+    NO_ROOM,
+    NOT_A_NUMBER,
+    RUNNING,
+    SINGULAR_PLACE,
+    TIME,
+    Saving,
+)
+from kinegraph.solve.loops.step import System, Work
+
+Array = Any
+
+_MOST_ITERATIONS = 100
+_SMALL = 1e-10  # changes below this that do not become smaller are rounding: of lambda, 1/h^2 times that of positions
+_SINGULAR = 1e-11  # a pivot below this part of its row: constraints depend on each other
+
+
+class Rattle(NamedTuple):
+    """A composition for compiled code, and its memory.
+
+    free: x -> q', p' without constraints. values: x -> g. rows: x -> G and G H^-1, by row. parts: lengths of the
+    composition's steps, of the step's. now, ahead: G and G H^-1 at the beginning, and at a trial end.
+    matrix: G H^-1 G^T, factorised. square: the same between beginning and end.
+    """
+
+    free: Any
+    values: Any
+    rows: Any
+    parts: Array
+    gaps: Array
+    now: Array
+    matrix: Array
+    forces: Array
+    guess: Array
+    change: Array
+    first: Array
+    second: Array
+    half: Array
+    trial: Array
+    ahead: Array
+    square: Array
+
+
+@part
+def free_rate(rattle: Rattle, work: Work, q: Array, p: Array, rate: Array) -> None:
+    """H_p and -H_q at positions and momenta that are parts of two states."""
+    count = len(work.y) // 2
+    for d in range(count):
+        work.x[d], work.x[count + d] = q[d], p[count + d]
+    call(rattle.free, work.x, rate, 0)
+
+
+@part
+def prepare_rows(rattle: Rattle, work: Work, y: Array) -> int:
+    """G, G H^-1 and the factorised G H^-1 G^T at positions; the first row that depends on others, or -1."""
+    count, size = len(work.y) // 2, len(rattle.gaps)
+    for d in range(len(y)):
+        work.x[d] = y[d]
+    call(rattle.rows, work.x, rattle.now, 0)
+    for i in range(size):
+        for j in range(size):
+            total = 0.0
+            for d in range(count):
+                total += rattle.now[size + i, d] * rattle.now[j, d]
+            rattle.matrix[i, j] = total
+    return factorise(rattle.matrix, size)
+
+
+@part
+def factorise(matrix: Array, size: int) -> int:
+    """L D L^T in place of a symmetric matrix; the first row with a pivot that is nothing beside its entry, or -1."""
+    for k in range(size):
+        before = matrix[k, k]
+        for j in range(k):
+            before -= matrix[k, j] * matrix[k, j] * matrix[j, j]
+        if not before > _SINGULAR * matrix[k, k]:
+            return k
+        matrix[k, k] = before
+        for i in range(k + 1, size):
+            total = matrix[i, k]
+            for j in range(k):
+                total -= matrix[i, j] * matrix[k, j] * matrix[j, j]
+            matrix[i, k] = total / before
+    return -1
+
+
+@part
+def solve(matrix: Array, values: Array) -> None:
+    """Solve with the factorised matrix, in place."""
+    size = len(values)
+    for i in range(size):
+        for j in range(i):
+            values[i] -= matrix[i, j] * values[j]
+    for i in range(size):
+        values[i] /= matrix[i, i]
+    for i in range(size - 1, -1, -1):
+        for j in range(i + 1, size):
+            values[i] -= matrix[j, i] * values[j]
+
+
+@part
+def push(rattle: Rattle, p: Array, count: int, factor: float, forces: Array) -> None:
+    """Add factor G^T forces to the momenta of a state."""
+    for row in range(len(forces)):
+        for d in range(count):
+            p[count + d] += factor * rattle.now[row, d] * forces[row]
+
+
+@part
+def iterate(rattle: Rattle, work: Work, start: Array, h: float, exact: bool) -> float:
+    """Bring the momenta in the middle, the positions at the end and lambda nearer; returns the largest change.
+
+    exact: with the rows at the trial end, as steps over a singular position need it. There lambda is hardly determined,
+    and what is not is taken from the momenta at the end: the change is that of positions alone.
+    """
+    count, end = len(start) // 2, rattle.trial
+    largest = 0.0
+    for d in range(count):
+        rattle.change[d] = rattle.half[count + d]
+        rattle.half[count + d] = start[count + d] + 0.5 * h * rattle.first[count + d]
+    push(rattle, rattle.half, count, -0.5 * h, rattle.forces)
+    for d in range(count):
+        moved = abs(rattle.half[count + d] - rattle.change[d]) / (1.0 + abs(start[count + d]))
+        if not exact:
+            largest = largest if moved <= largest else moved  # not a number counts as a change, too
+    free_rate(rattle, work, start, rattle.half, rattle.first)
+    free_rate(rattle, work, end, rattle.half, rattle.second)
+    for d in range(count):
+        place = start[d] + 0.5 * h * (rattle.first[d] + rattle.second[d])
+        moved = abs(place - end[d]) / (1.0 + abs(place))
+        largest = largest if moved <= largest else moved
+        end[d] = place
+        work.x[d] = place
+    call(rattle.values, work.x, rattle.gaps, 0)
+    if exact:
+        solve_ahead(rattle, work, count)
+    else:
+        solve(rattle.matrix, rattle.gaps)
+    for row in range(len(rattle.gaps)):
+        rattle.forces[row] += 2.0 / (h * h) * rattle.gaps[row]
+    return float(largest)
+
+
+@part
+def solve_ahead(rattle: Rattle, work: Work, count: int) -> None:
+    """Solve G(q1) H^-1 G(q0)^T x = gaps in place, by elimination with exchanges of rows."""
+    size, square, gaps = len(rattle.gaps), rattle.square, rattle.gaps
+    call(rattle.rows, work.x, rattle.ahead, 0)
+    for i in range(size):
+        for j in range(size):
+            square[i, j] = 0.0
+            for d in range(count):
+                square[i, j] += rattle.ahead[i, d] * rattle.now[size + j, d]
+    for k in range(size):
+        best = k
+        for i in range(k + 1, size):
+            best = i if abs(square[i, k]) > abs(square[best, k]) else best
+        gaps[k], gaps[best] = gaps[best], gaps[k]
+        for j in range(size):
+            square[k, j], square[best, j] = square[best, j], square[k, j]
+        for i in range(k + 1, size):
+            factor = square[i, k] / square[k, k]
+            gaps[i] -= factor * gaps[k]
+            for j in range(k, size):
+                square[i, j] -= factor * square[k, j]
+    for i in range(size - 1, -1, -1):
+        for j in range(i + 1, size):
+            gaps[i] -= square[i, j] * gaps[j]
+        gaps[i] /= square[i, i]
+
+
+@part
+def solve_part(rattle: Rattle, work: Work, state: Array, h: float, counters: Array, exact: bool) -> int:
+    """Momenta in the middle and positions at the end; how it went."""
+    last, stalled = 1e300, 0
+    for d in range(len(state)):
+        rattle.half[d] = rattle.trial[d] = state[d]
+    free_rate(rattle, work, state, rattle.half, rattle.first)
+    for _ in range(_MOST_ITERATIONS):
+        change = iterate(rattle, work, state, h, exact)
+        counters[EVALUATIONS] += 2
+        if not isfinite(change):
+            return NOT_A_NUMBER
+        stalled += 1 if change < _SMALL and change > 0.5 * last else 0
+        last = change
+        if change == 0.0 or stalled == 2:
+            break
+    return RUNNING if last < _SMALL else NO_CONVERGENCE
+
+
+@part
+def take_part(rattle: Rattle, work: Work, state: Array, h: float, counters: Array) -> int:
+    """One step of the composition, in place; how it went. The rows at hand are those at the beginning."""
+    count = len(state) // 2
+    for row in range(len(rattle.forces)):
+        rattle.guess[row] = rattle.forces[row]
+    code = solve_part(rattle, work, state, h, counters, False)
+    if code != RUNNING:
+        for row in range(len(rattle.forces)):
+            rattle.forces[row] = rattle.guess[row]
+        code = solve_part(rattle, work, state, h, counters, True)
+    if code != RUNNING:
+        return code
+    free_rate(rattle, work, rattle.trial, rattle.half, rattle.second)
+    bad = prepare_rows(rattle, work, rattle.trial)
+    if bad >= 0:
+        counters[COMPONENT] = bad
+        return SINGULAR_PLACE
+    for d in range(count):
+        state[d] = rattle.trial[d]
+        state[count + d] = rattle.half[count + d] + 0.5 * h * rattle.second[count + d]
+    onto_velocities(rattle, state, count)
+    return RUNNING
+
+
+@part
+def onto_velocities(rattle: Rattle, state: Array, count: int) -> None:
+    """Take from the momenta what moves against the rows at hand: an exact linear step."""
+    size = len(rattle.gaps)
+    for row in range(size):
+        total = 0.0
+        for d in range(count):
+            total += rattle.now[size + row, d] * state[count + d]
+        rattle.gaps[row] = total
+    solve(rattle.matrix, rattle.gaps)
+    push(rattle, state, count, -1.0, rattle.gaps)
+
+
+@part
+def one_step(rattle: Rattle, work: Work, clock: Array, counters: Array) -> tuple[int, float]:
+    """Take all steps of the composition; returns how it went and the length."""
+    h = fixed_step(clock, counters)
+    for d in range(len(work.y)):
+        work.end[d] = work.y[d]
+    for length in rattle.parts:
+        code = take_part(rattle, work, work.end, length * h, counters)
+        if code != RUNNING:
+            return code, h
+    return RUNNING, h
+
+
+@part
+def begin(
+    system: System, rattle: Rattle, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array
+) -> int:
+    """The first saved state, what events do at once, and the rows at the start."""
+    code = begin_run(system, work, clock, watch, saving, counters)
+    return int(begin_again(rattle, work, counters, code))
+
+
+@part
+def begin_again(rattle: Rattle, work: Work, counters: Array, code: int) -> int:
+    """The rows at the state at hand, where a run begins or goes on after an event."""
+    rattle.forces[:] = 0.0
+    bad = prepare_rows(rattle, work, work.y)
+    if bad >= 0:
+        counters[COMPONENT] = bad
+        return SINGULAR_PLACE
+    return code
+
+
+@loop
+def advance(
+    system: System, rattle: Rattle, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array,
+    slice_steps: int,
+) -> int:  # fmt: skip
+    """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""
+    if not counters[BEGUN]:
+        code = begin(system, rattle, work, clock, watch, saving, counters)
+        if code != RUNNING:
+            return code
+    for _ in range(slice_steps):
+        if clock[TIME] >= clock[END]:
+            return DONE
+        if not room(saving, watch, counters):
+            return NO_ROOM
+        code, h = one_step(rattle, work, clock, counters)
+        if code != RUNNING:
+            return code
+        if needs_dense(watch, saving, counters, end_of(clock, h)):
+            prepare_cubic(system, work, clock[TIME], h)
+        code = finish_step(system, work, clock, watch, saving, counters, h)
+        if code == RUNNING:
+            for d in range(len(work.y)):
+                work.y[d] = work.end[d]
+        elif code == CUT:
+            code = begin_again(rattle, work, counters, RUNNING)
+            if code != RUNNING:
+                return code
+        else:
+            return code
+    return DONE if clock[TIME] >= clock[END] else RUNNING
