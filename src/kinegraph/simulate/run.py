@@ -19,11 +19,11 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, check_rows, initial_values, seconds
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
+from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.contacts.checks import contact_checks
 from kinegraph.simulate.contacts.task import ContactTask
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import read
-from kinegraph.simulate.forms import form_for
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.momentum_checks import momentum_checks

@@ -21,9 +21,9 @@ from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, check_method
+from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.contacts.sweep_task import ContactSweepTask
 from kinegraph.simulate.equations import Equations
-from kinegraph.simulate.forms import form_for
 from kinegraph.simulate.large.looped import takes_loops
 from kinegraph.simulate.run import Events, Input, read_events, read_inputs, with_given_inputs
 from kinegraph.simulate.start import normalise, starting_state

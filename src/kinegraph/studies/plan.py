@@ -12,8 +12,8 @@ from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.jit.contents import digest
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.equations import Equations
-from kinegraph.simulate.forms import form_for
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import Event
