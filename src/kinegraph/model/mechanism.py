@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
+from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kinegraph.display import RichDisplay
@@ -143,7 +145,7 @@ class Point:
     position: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Mechanism(RichDisplay):
     """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
 
@@ -179,16 +181,20 @@ class Mechanism(RichDisplay):
         facts = [f"{len(getattr(self, part))} {part}" for part in parts if getattr(self, part)]
         return f"<Mechanism {self.name}: {', '.join(facts)}>"
 
+    def __getstate__(self) -> dict[str, object]:
+        """What is stated alone: look-ups are made again where a pickle is read."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     def body(self, name: str) -> Body:
         """The body of this name."""
         return self.body_by_name[name]
 
-    @property
+    @cached_property
     def body_by_name(self) -> Mapping[str, Body]:
-        """The bodies by their names."""
-        return {body.name: body for body in self.bodies}
+        """The bodies by their names, in the order of the model."""
+        return MappingProxyType({body.name: body for body in self.bodies})
 
-    @property
+    @cached_property
     def layout(self) -> StateLayout:
         """The order of q, v and all other vectors."""
         positions: list[str] = []

@@ -7,6 +7,7 @@ number of degrees of freedom: constraints, whose forces are the multipliers, tak
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 _FORCE, _MOMENTUM = "tau:", "p:"
@@ -24,7 +25,7 @@ class Segment(NamedTuple):
         return slice(self.start, self.stop)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StateLayout:
     """The names of all entries, in their order.
 
@@ -41,22 +42,22 @@ class StateLayout:
     integrals: tuple[str, ...] = ()
     balances: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def accelerations(self) -> tuple[str, ...]:
         """a, the time derivatives of v."""
         return tuple(name + "'" for name in self.velocities)
 
-    @property
+    @cached_property
     def forces(self) -> tuple[str, ...]:
         """tau, the generalized force that works on each velocity: `tau:q1` works on q1'."""
         return tuple(force_on(name) for name in self.velocities)
 
-    @property
+    @cached_property
     def momenta(self) -> tuple[str, ...]:
         """p, one momentum for every entry of q: `p:q1`."""
         return tuple(_MOMENTUM + name for name in self.positions)
 
-    @property
+    @cached_property
     def state(self) -> tuple[str, ...]:
         """y, what a run integrates: positions, velocities, integrals, balances of energy."""
         return (*self.positions, *self.velocities, *self.integrals, *self.balances)
