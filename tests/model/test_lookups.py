@@ -7,7 +7,7 @@ from dataclasses import replace
 import kinegraph as kg
 from kinegraph.jit.contents import digest
 
-TWO = kg.parse("coordinates q1, q2; One | Rz(q1) | m(1), Sx(1); Two~One | Sx(1), Rz(q2) | m(1), Sx(1);")
+TWO = kg.parse("coordinates q1, q2; One | Rz(q1) | Sx(1), m(1); Two~One | Sx(1), Rz(q2) | Sx(1), m(1);")
 
 
 def test_lookups_are_made_once() -> None:

@@ -122,6 +122,17 @@ class Assembler:
         found = nearly_dependent(self.conditions(t).jacobian(q)[places], groups)
         return tuple(self.rows[places[k]] for k in found)
 
+    def singular_message(self, what: str, q: Floats, t: float = 0.0) -> str | None:
+        """Why `what` has no value at this place, in words; None if the place is not singular."""
+        rows = self.singular_rows(q, t)
+        if not rows:
+            return None
+        return (
+            f"{what}: {self.mechanism.name} is in a singular position here, where {', '.join(rows)} follows "
+            "from other rows: these numbers mean nothing\n"
+            "  try a state beside it; qdd_proximal takes of all accelerations that fit that of least constraint force"
+        )
+
     def loses_chart(self, q: Floats, t: float = 0.0) -> bool:
         """Whether the coordinates chosen as dependent do not follow from the others here, although the place is not
         singular: a crank in its dead centre."""

@@ -62,12 +62,13 @@ def run(
     values = parameter_settings(mechanism, settings)
     given = assignments(at or (), "--at")
     state = state_of(mechanism, given, parameter_values(mechanism, values))
-    singular: tuple[str, ...] = ()
+    singular: str | None = None
     if is_constrained(mechanism):
         assembler = Assembler(mechanism, values)
         state = state if as_given else assembled(assembler, state, tuple(given))
         q = np.array([state[name] for name in mechanism.layout.positions])
-        singular = assembler.singular_rows(q, state["t"])
+        solved = ", ".join(str(one) for one in quantities_of(quantity) if one.record.solves_rows)
+        singular = assembler.singular_message(solved, q, state["t"])
         if not singular:
             mechanism = _with_other_chart(mechanism, quantity, assembler, state)
     results = evaluate(mechanism, quantity, values, state)
@@ -75,8 +76,10 @@ def run(
         print_json({name: array.tolist() for name, array in results.items()})
     else:
         typer.echo("\n\n".join("\n".join(written(name, array)) for name, array in results.items()))
+    if singular and solved:
+        show_error(singular)
+        raise typer.Exit(NO_VALUE)
     _refuse_infinite(results)
-    _refuse_singular(mechanism, quantity, singular)
 
 
 def _refuse_infinite(results: Mapping[str, Doubles]) -> None:
@@ -101,18 +104,6 @@ def _with_other_chart(mechanism: Mechanism, quantity: str, assembler: Assembler,
     named = ", ".join(partitioned)
     typer.echo(f"{named}: the usual independent coordinates fail here, {chosen} instead", err=True)
     return started
-
-
-def _refuse_singular(mechanism: Mechanism, quantity: str, rows: tuple[str, ...]) -> None:
-    """Say on stderr which results mean nothing because rows of constraints depend on each other here, and fail."""
-    solved = [str(one) for one in quantities_of(quantity) if one.record.solves_rows]
-    if rows and solved:
-        show_error(
-            f"{', '.join(solved)}: {mechanism.name} is in a singular position here, where {', '.join(rows)} follows "
-            "from other rows: these numbers mean nothing\n"
-            "  try a state beside it; qdd_proximal takes of all accelerations that fit that of least constraint force"
-        )
-        raise typer.Exit(NO_VALUE)
 
 
 State = dict[str, float]

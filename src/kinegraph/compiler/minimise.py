@@ -89,6 +89,8 @@ class _Writer:
                 return 1 / arguments[0]
             if node.name == "select":
                 return self.sympy.Piecewise((arguments[1], arguments[0] >= 0), (arguments[2], True))
+            if node.name == "guarded":
+                return self.sympy.Piecewise((arguments[0], arguments[1] >= 0), (self.sympy.nan, True))
             return getattr(self.sympy, _BACK.get(node.name, node.name))(*arguments)
         terms = []
         for c, factors in node.terms:

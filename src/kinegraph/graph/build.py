@@ -323,6 +323,9 @@ class Builder:
             if first is not None:
                 return arguments[1] if first >= 0 else arguments[2]
             return arguments[1] if arguments[1] == arguments[2] else None
+        if name == "guarded":
+            room = self.value_of(arguments[1])
+            return arguments[0] if room is not None and room >= 0 else None
         if first is None:
             return None
         if name == "sqrt" and first >= 0:

@@ -31,6 +31,11 @@ def _select(condition: Scalar, chosen: Scalar, other: Scalar) -> tuple[int, Scal
     return 0, condition.apply("select", one, zero), condition.apply("select", zero, one)
 
 
+def _guarded(value: Scalar, room: Scalar) -> tuple[Scalar, int]:
+    return value.number(1).apply("guarded", room), 0
+
+
+#: guarded(x, r) is x where r >= 0 and no number elsewhere: what means nothing there must not look like a result.
 #: select(c, a, b) is a where c >= 0 and b elsewhere; its derivative ignores the jump.
 FUNCTIONS: dict[str, FunctionRule] = {
     "sin": FunctionRule(1, lambda x: (x.cos(),)),
@@ -49,4 +54,5 @@ FUNCTIONS: dict[str, FunctionRule] = {
     "abs": FunctionRule(1, lambda x: (x.apply("sign"),)),
     "sign": FunctionRule(1, lambda x: (0,)),
     "select": FunctionRule(3, _select),
+    "guarded": FunctionRule(2, _guarded),
 }

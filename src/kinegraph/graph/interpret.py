@@ -148,11 +148,15 @@ def _select(condition: Floating, chosen: Floating, other: Floating) -> Floating:
     return np.where(condition >= 0, chosen, np.where(condition < 0, other, np.nan))
 
 
+def _guarded(value: Floating, room: Floating) -> Floating:
+    return np.where(room >= 0, value, np.nan)
+
+
 _FLOAT_FUNCTIONS: dict[str, Callable[..., Floating]] = {
     "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "exp": np.exp, "log": np.log,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
     "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "abs": np.abs, "sign": np.sign,
-    "reciprocal": lambda x: np.float64(1) / x, "select": _select,
+    "reciprocal": lambda x: np.float64(1) / x, "select": _select, "guarded": _guarded,
 }  # fmt: skip
 
 
@@ -195,6 +199,8 @@ class BallArithmetic:
             return 1 / first
         if name == "select":
             return arguments[2] if first < 0 else arguments[1]  # a ball around zero is zero
+        if name == "guarded":
+            return flint.arb.nan() if arguments[1] < 0 else first
         if name == "sqrt" and first.contains(0):  # the error bound may reach below zero, the value does not
             return first.nonnegative_part().sqrt()
         if name == "atan2":

@@ -49,7 +49,11 @@ class _Doubles(Expressions):
     """The arithmetic of CasADi's scalar expressions."""
 
     def __init__(self, casadi: Foreign, by_symbol: dict[Symbol, Foreign], parameters: dict[str, Foreign]) -> None:
-        special = {"abs": casadi.fabs, "select": lambda c, a, b: casadi.if_else(c >= 0, a, b)}
+        special = {
+            "abs": casadi.fabs,
+            "select": lambda c, a, b: casadi.if_else(c >= 0, a, b),
+            "guarded": lambda value, room: casadi.if_else(room >= 0, value, float("nan")),
+        }
         super().__init__(casadi, special)
         self.by_symbol = by_symbol
         self.parameters = parameters

@@ -55,7 +55,11 @@ class _Exact(Expressions):
     """The arithmetic of SymPy: exact rationals, functions left as they are."""
 
     def __init__(self, sympy: Foreign) -> None:
-        special = {"abs": sympy.Abs, "select": lambda c, a, b: sympy.Piecewise((a, c >= 0), (b, True))}
+        special = {
+            "abs": sympy.Abs,
+            "select": lambda c, a, b: sympy.Piecewise((a, c >= 0), (b, True)),
+            "guarded": lambda value, room: sympy.Piecewise((value, room >= 0), (sympy.nan, True)),
+        }
         super().__init__(sympy, special)
         self.symbols: dict[str, Foreign] = {}
 

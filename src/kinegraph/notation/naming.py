@@ -14,6 +14,7 @@ from itertools import count as counter
 from typing import TypeAlias
 
 from kinegraph.graph.angle import linear_form
+from kinegraph.graph.guards import without_guards
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol
 
 #: An expression with more parts than this gets a name even if it is used once: nobody reads it.
@@ -75,7 +76,7 @@ class Naming:
     """The names of one graph. `labels` says which nodes are written by name, `order` in what order they are defined."""
 
     def __init__(self, graph: Graph, abbreviate: bool = True) -> None:
-        self.graph = graph
+        self.graph = graph = without_guards(graph)
         self._taken = {node.name for node in graph.nodes if isinstance(node, Symbol)}
         self._roots = {index for output in graph.outputs for index in output.nodes}
         self.labels: dict[int, Label] = {}

@@ -97,7 +97,7 @@ def expressions(graph: Graph) -> list[str]:
     """Every output entry written out on one line, without abbreviations; for small graphs."""
     naming = Naming(graph, abbreviate=False)
     writer = Writer(naming, PlainText())
-    return [joined(writer.written(index)) for output in graph.outputs for index in output.nodes]
+    return [joined(writer.written(index)) for output in naming.graph.outputs for index in output.nodes]
 
 
 def columns(entries: Sequence[str], width: int) -> list[str]:

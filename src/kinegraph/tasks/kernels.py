@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+import numpy as np
+
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.request import Quantities, quantities_of
+from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.operating_point import Floats, OperatingPoint
 
 
 def kernel_of(
@@ -44,6 +49,20 @@ def taken(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Flo
 def called(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats]:
     """All results at one state, by name."""
     return dict(kernel.by_name(kernel(**taken(kernel, values))))
+
+
+def called_at(
+    mechanism: Mechanism, quantities: Quantities, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None
+) -> dict[str, Floats]:
+    """All results at one point, by name; TaskError naming the rows where a singular position leaves no values."""
+    kernel = kernel_of(mechanism, quantities, parameters)
+    found = called(kernel, point.arguments())
+    lost = [name for name, values in found.items() if not np.isfinite(values).all()]
+    if lost and is_constrained(mechanism):
+        message = Assembler(mechanism, parameters).singular_message(", ".join(lost), point.q, point.t)
+        if message:
+            raise TaskError(message)
+    return found
 
 
 def called_rows(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats]:

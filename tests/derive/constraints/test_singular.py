@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import SolveError
+from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.errors import SolveError, TaskError
 from tests.cli.run import data, runner
 
 FLAT = -1.5707963267948966
@@ -94,3 +96,56 @@ def test_drift_is_reported_with_every_run(capsys):
     assert max(found["position"], found["velocity"]) < 1e-12 and found["energy"] < 1e-7
     assert set(found) >= {"position", "velocity", "energy", "position integrating", "velocity integrating"}
     assert data(runner(capsys)("simulate double-pendulum --for 0.1 --json"))["drift"]["position"] == 0
+
+
+@pytest.mark.parametrize("beside", [0.0, 1e-9, -1e-6])
+def test_kernels_give_no_numbers_in_a_singular_position(beside):
+    """However numbers are asked for: one state, many, interpreted, exported code is made of the same graph."""
+    mechanism = kg.load("n-four-bar-1")
+    q = [FLAT + beside, FLAT + beside, 0]
+    kernel = kg.compile(mechanism, "qdd,multipliers,H")
+    found = kernel(q, [-2, -2, 0], [0, 0, 0])
+    assert np.isnan(found["qdd"]).all() and np.isfinite(found["H"]).all()
+    rows = kernel.batch([q, [0.3, 0.3, 0]], [[-2, -2, 0]] * 2, [[0, 0, 0]] * 2)["qdd"]
+    assert np.isnan(rows[0]).all() and np.isfinite(rows[1]).all()
+    given = dict(zip((*mechanism.layout.positions, *mechanism.layout.velocities), [*q, -2, -2, 0], strict=True))
+    forces = dict.fromkeys(mechanism.layout.forces, 0.0)
+    assert np.isnan(kg.interpret(kg.derive(mechanism, "qdd"), given | forces)["qdd"]).all()
+    slopes = kg.interpret(kg.derive(mechanism, "d(qdd)/d(q)"), given | forces)["d(qdd)/d(q)"]
+    assert np.isnan(slopes).any(axis=1).all()
+
+
+def test_numbers_beside_it_are_right_up_to_the_guard():
+    """u'' = 1.2 g sin(u): what is given has at least four digits, however near the position is."""
+    kernel = kg.compile(kg.load("n-four-bar-1"), "qdd")
+    given = 0
+    for beside in np.geomspace(1e-9, 1e-1, 60):
+        found = kernel([FLAT + beside] * 2 + [0], [-2, -2, 0], [0, 0, 0])
+        if np.isfinite(found).all():
+            given += 1
+            np.testing.assert_allclose(found[:2], 1.2 * 9.81 * sin(FLAT + beside), rtol=1e-4)
+    assert 20 < given < 60
+
+
+def test_tasks_name_the_rows_of_a_singular_position():
+    with pytest.raises(TaskError, match=r"reaction:pin1@world: n-four-bar-1 is in a singular position here, where pin1\.x"):
+        kg.reactions("n-four-bar-1", "pin1", {"u0": FLAT, "u1": FLAT})
+    with pytest.raises(TaskError, match="singular"):
+        kg.linearise("n-four-bar-1", {"u0": FLAT, "u1": FLAT})
+
+
+def test_pivots_of_a_loop_on_a_moving_body_do_not_depend_on_frames():
+    """A four-bar on an arm that turns in space: asked for together with accelerations, the proof holds."""
+    mechanism = kg.parse("""coordinates yaw = 0.3, pitch = 0.4, crank = 0.3, coupler = 0.4, rocker = 1.2;
+        Arm | Rz(yaw), Rx(pitch) | Sx(0.3), m(1), Jx(0.1), Jy(0.1), Jz(0.1);
+        Crank~Arm | Sx(1), Ry(0.7), Rz(crank) | Sx(0.25), m(1), Jx(0.01), Jy(0.1), Jz(0.1);
+        Coupler~Crank | Sx(0.5), Rz(coupler - crank) | Sx(0.6), m(2), Jx(0.01), Jy(0.1), Jz(0.1);
+        Rocker~Arm | Sx(1), Ry(0.7), Sx(1), Rz(rocker) | Sx(0.4), m(1), Jx(0.01), Jy(0.1), Jz(0.1);
+        loop pin | spherical | Coupler: Sx(1.2) | Rocker: Sx(0.8);""")
+    place = kg.assemble(mechanism)
+    frames = [frozenset(), frozenset(range(6)), None]
+    graphs = [Derivation(mechanism, {}, Plan(kept=kept)) for kept in frames]
+    graphs = [one.builder.graph([one.output(Quantity("pivots"))]) for one in graphs]
+    assert all(kg.prove(graphs[0], other) for other in graphs[1:])
+    found = kg.compile(mechanism, "qdd,pivots,multipliers")(place.q, place.v, np.zeros(5))
+    assert np.all((found["pivots"] > 1e-6) & (found["pivots"] <= 1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
 from kinegraph.codegen.program.binding import Binding
 from kinegraph.codegen.program.lower import lower
-from kinegraph.codegen.program.program import LEAVES, Op, Program
+from kinegraph.codegen.program.program import LEAVES, Instruction, Op, Program
 
 _PORTS = 2
 _REGISTERS = 14
@@ -25,6 +25,8 @@ _ADDERS = frozenset((Op.ADD, Op.SUBTRACT, Op.NEGATE))
 #: Cycles until the result is there.
 _LATENCY = {Op.ADD: 3, Op.SUBTRACT: 3, Op.NEGATE: 1, Op.DIVIDE: 14, Op.FUNCTION: 60, Op.SINCOS: 50}
 _FUSED_LATENCY = 4
+#: Functions that are a few instructions, with their cycles; others are calls of a library.
+_WRITTEN_OUT: dict[object, int] = {"sqrt": 18, "select": 4, "sign": 4, "abs": 1}
 #: Operations that take a port; a group of sines is a polynomial of its own.
 _OPERATIONS = {Op.DIVIDE: 8, Op.FUNCTION: 60, Op.SINCOS: 44, Op.SIN: 0, Op.COS: 0, Op.STORE: 0, Op.JOIN: 3}
 
@@ -46,7 +48,15 @@ def cycles_of(program: Program) -> float:
 
 def instructions(program: Program) -> int:
     """About how many instructions compute: for code so long that reading it is what takes the time."""
-    return 1 + sum(_OPERATIONS.get(one.op, 1) for one in program.instructions if one.op not in LEAVES)
+    return 1 + sum(_operations(one) for one in program.instructions if one.op not in LEAVES)
+
+
+def _operations(one: Instruction) -> int:
+    return _WRITTEN_OUT[one.detail] if one.detail in _WRITTEN_OUT else _OPERATIONS.get(one.op, 1)
+
+
+def _latency(one: Instruction) -> int:
+    return _WRITTEN_OUT[one.detail] if one.detail in _WRITTEN_OUT else _LATENCY.get(one.op, _FUSED_LATENCY)
 
 
 class _Run:
@@ -81,7 +91,7 @@ class _Run:
     def _execute(self, index: int) -> None:
         one = self.program.instructions[index]
         self._operands(index)
-        operations = _OPERATIONS.get(one.op, 1)
+        operations = _operations(one)
         self.fetched += max(operations, 1)
         earliest = self.fetched // _WIDTH
         if len(self.finished) >= _WINDOW:
@@ -89,7 +99,7 @@ class _Run:
         start = max([earliest, *(self.ready[operand] for operand in one.operands)])
         for _ in range(operations):
             start = self._port(start, self.busy[one.op in _ADDERS])
-        done = start + (_LATENCY.get(one.op, _FUSED_LATENCY) if operations else 0)
+        done = start + (_latency(one) if operations else 0)
         self.ready[index] = done
         # Instructions retire in order.
         self.finished.append(max(done, self.finished[-1] if self.finished else 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import NamedTuple
 
 import flint
@@ -11,6 +12,7 @@ from kinegraph.codegen.program.binding import Binding
 from kinegraph.codegen.program.program import Instruction, Op, Program
 from kinegraph.codegen.program.schedule import AngleGroup, Step, schedule
 from kinegraph.codegen.program.uses import Uses, uses_of_nodes
+from kinegraph.graph.guards import GUARDED
 from kinegraph.graph.interpret import extended_precision, nearest_double
 from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial
 
@@ -119,10 +121,17 @@ class Lowering:
         assert isinstance(node, Function)
         return Op.SIN if node.name == "sin" else Op.COS
 
+    def call(self, name: str, arguments: list[int]) -> tuple[str, list[int]]:
+        """The function that is emitted, and its arguments: a guard is a selection."""
+        if name != GUARDED:
+            return name, arguments
+        value, room = arguments
+        return "select", [room, value, self.literal(nan)]
+
     def _function(self, index: int, node: Function) -> None:
         if node.name != "reciprocal":
-            arguments = [self.value(argument) for argument in node.arguments]
-            self.values[index] = self.emit(Op.FUNCTION, *arguments, detail=node.name)
+            name, arguments = self.call(node.name, [self.value(argument) for argument in node.arguments])
+            self.values[index] = self.emit(Op.FUNCTION, *arguments, detail=name)
         elif self.uses.divides_once(index):
             self.divisors[index] = self.value(node.arguments[0])
         else:

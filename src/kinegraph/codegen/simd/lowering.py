@@ -227,7 +227,10 @@ class _SideBySide(Lowering):
         values = []
         for lanes in zip(*columns, strict=True):
             arguments = [self._single_number(one) for one in lanes]
-            values.append(self.emit(Op.FUNCTION, *arguments, detail=node.name, width=1))
+            self.width = 1
+            name, arguments = self.call(node.name, arguments)
+            self.width = width
+            values.append(self.emit(Op.FUNCTION, *arguments, detail=name, width=1))
         self.values[first] = values[0] if width == 1 else self.emit(Op.JOIN, *values, width=width)
 
     # sums of products

@@ -8,7 +8,10 @@ are exactly zero are skipped, which keeps the blocks of separate loops separate.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
 
+from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
@@ -27,6 +30,7 @@ class Elimination:
         self._names = names
         self._u = [list(row) for row in matrix]
         self._numbers = None if sample is None else [list(row) for row in sample]
+        self._rows = [list(row) for row in matrix]
         self._order = list(range(len(matrix)))
         self._steps: list[tuple[int, int, Scalar]] = []
         self.pivots: list[Scalar] = []
@@ -81,5 +85,15 @@ class Elimination:
             total = b[row]
             for k in range(column + 1, len(b)):
                 total = total - self._u[row][k] * x[k]
-            x[column] = total * self._inverse[column]
+            x[column] = total * self._guarded[column]
         return x
+
+    @cached_property
+    def _guarded(self) -> list[Scalar]:
+        """One over the pivots; no numbers where a pivot is below NEARLY_DEPENDENT beside the row it is left of."""
+        least = self._inverse[0].number(Fraction(str(NEARLY_DEPENDENT)) ** 2)
+        found = []
+        for column, (pivot, inverse) in enumerate(zip(self.pivots, self._inverse, strict=True)):
+            first, *others = (entry * entry for entry in self._rows[self._order[column]] if not entry.is_zero)
+            found.append(inverse.apply("guarded", pivot * pivot - least * sum(others, first)))
+        return found

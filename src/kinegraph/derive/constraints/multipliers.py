@@ -19,6 +19,9 @@ from kinegraph.model.constraints.records import row_group
 #: mu of the proximal solve, of the sum of the rows' own entries: far below them, far above their rounding.
 _PROXIMAL = Fraction(1, 10**7)
 
+#: Below this pivot a position is singular: accelerations and forces of constraints have hardly a digit.
+SINGULAR_PIVOT = Fraction(1, 10**11)
+
 
 class ConstrainedSystem:
     """The linear system of constrained accelerations; `names` are of the rows, for errors."""
@@ -48,9 +51,14 @@ class ConstrainedSystem:
                 "initial values"
             ) from None
 
+    @cached_property
+    def guarded(self) -> Factorised:
+        """S, ready to be solved with; in singular positions there are no numbers."""
+        return guarded(self.compliance, self.factorised, self._names)
+
     def multipliers(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         """lambda from the generalized forces f (bias taken off) and gamma."""
-        return self.factorised.solve(self._right(force, gamma))
+        return self.guarded.solve(self._right(force, gamma))
 
     def _right(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         upper = self.inertia.solve_upper(force)
@@ -80,18 +88,50 @@ class ConstrainedSystem:
         return self.inertia.solve_lower(upper)
 
     def pivots(self) -> list[Scalar]:
-        """For every row how independent it is of those before it."""
+        """For every row how independent the rows of its group are of those before them."""
         return pivots_of(self.compliance, self.factorised, self._names)
+
+    def row_pivots(self) -> list[Scalar]:
+        """For every row its own pivot over the diagonal entries of its group: depends on the axes rows are taken in."""
+        inverse = self.factorised.inverse
+        return [(_group_sum(self.compliance, group) * inverse[i]).reciprocal() for i, group in _groups(self._names)]
 
 
 def pivots_of(compliance: Square, factorised: Factorised, names: Sequence[str]) -> list[Scalar]:
-    """Every pivot of S over the diagonal entries of its loop's rows of one unit, between 0 and 1.
+    """For every row the product of its group's pivots over that of their mean diagonal entry, between 0 and 1.
 
-    Near 0 the row depends on others, or nothing moves along it: the position is singular.
+    A group are the rows of one loop and one unit: their product does not depend on the axes they are taken in. Near 0
+    the rows depend on others, or nothing moves along one of them: the position is singular.
     """
+    measures = {group: _measure(compliance, factorised, group) for _, group in _groups(names)}
+    ratios = {group: pivots * scale.reciprocal() for group, (pivots, scale) in measures.items()}
+    return [ratios[group] for _, group in _groups(names)]
+
+
+def guarded(compliance: Square, factorised: Factorised, names: Sequence[str]) -> Factorised:
+    """S, ready to be solved with, but no numbers where a pivot (as `pivots_of`) is below SINGULAR_PIVOT."""
+    room = {}
+    for i, group in _groups(names):
+        pivots, scale = _measure(compliance, factorised, group)
+        room[i] = pivots - scale.number(SINGULAR_PIVOT) * scale
+    return factorised.guarded(room)
+
+
+def _groups(names: Sequence[str]) -> list[tuple[int, tuple[int, ...]]]:
+    """Every row with the rows of its group."""
     groups = [row_group(name) for name in names]
-    found = []
-    for i, group in enumerate(groups):
-        first, *others = (compliance[k][k] for k, other in enumerate(groups) if other == group)
-        found.append((sum(others, first) * factorised.inverse[i]).reciprocal())
-    return found
+    return [(i, tuple(k for k, other in enumerate(groups) if other == own)) for i, own in enumerate(groups)]
+
+
+def _measure(compliance: Square, factorised: Factorised, group: Sequence[int]) -> tuple[Scalar, Scalar]:
+    """The product of the pivots of rows, and that of as many mean diagonal entries."""
+    pivots = factorised.pivots
+    product = pivots[group[0]]
+    for k in group[1:]:
+        product = product * pivots[k]
+    return product, (_group_sum(compliance, group) / len(group)) ** len(group)
+
+
+def _group_sum(compliance: Square, group: Sequence[int]) -> Scalar:
+    first, *others = (compliance[k][k] for k in group)
+    return sum(others, first)

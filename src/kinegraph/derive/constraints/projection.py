@@ -39,7 +39,7 @@ def projection(derivation: Derivation) -> Graph:
         *(rate + step for rate, step in zip(v, change, strict=True)),
     ]
     missed = [*(row.zero_value() for row in constrained.rows), *(row.rate for row in constrained.rows)]
-    pivots = constrained.system.pivots() if rows else []
+    pivots = constrained.system.row_pivots() if rows else []
     parts = {PROJECTED: projected, MISSED: missed, PIVOTS: pivots}
     return derivation.builder.graph([output(name, (len(values),), values) for name, values in parts.items()])
 

@@ -6,7 +6,8 @@ of the graph, so no list of branches is needed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import NamedTuple
 
 from kinegraph.derive.tree.coordinates import Square
@@ -38,6 +39,17 @@ class Factorised:
     def __init__(self, matrix: Square, order: Sequence[int], names: Sequence[str]) -> None:
         self.order = order
         self.lower, self.inverse = _factorise([list(row) for row in matrix], order, names)
+
+    @property
+    def pivots(self) -> dict[int, Scalar]:
+        """What was divided by, by index."""
+        return {index: self.lower[index][index] for index in self.order}
+
+    def guarded(self, room: Mapping[int, Scalar]) -> Factorised:
+        """The same factors; solutions are no numbers where a `room`, by index, is below zero."""
+        found = copy(self)
+        found.inverse = {index: one.apply("guarded", room[index]) for index, one in self.inverse.items()}
+        return found
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         """x with matrix x = right."""

@@ -83,6 +83,8 @@ class FieldArithmetic:
             return pow(arguments[0], -1, self.prime)
         if name == "select":
             return self._select(*arguments)
+        if name == "guarded":  # a guard changes no value: it says where there is one
+            return arguments[0]
         return self.oracle(name, arguments)
 
     def oracle(self, name: str, arguments: Sequence[Hashable]) -> int:

@@ -43,18 +43,11 @@ class _ByBars:
     def __init__(self, ring: Ring, rows: Sequence[str]) -> None:
         self._ring = ring
         self.rows = sorted(rows)
-        self._swapped = self.rows != list(rows)
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         result = np.empty(len(v))
-        found, matrix = ring_accelerations(self._ring, q, v, tau, result)
-        return result, self._pivots(matrix) if self._swapped else found[2:]
-
-    @staticmethod
-    def _pivots(matrix: Floats) -> Floats:
-        """With the two rows the other way round."""
-        (a, b), (_, d) = matrix
-        return np.array([(d - b * b / a) / (a + d), a / (a + d)])
+        found, _ = ring_accelerations(self._ring, q, v, tau, result)
+        return result, found[2:]
 
 
 class _ByChains:

@@ -1,8 +1,8 @@
 """The small system of the loops: forces at the ends of the chains such that the loops stay closed.
 
 S lambda = r with S = T C T^T, C the compliance of the ends and T what a unit of each row's multiplier does there. S is
-eliminated from its last row to the first, as in the multiplier form, and every pivot is compared with the rows' own
-entries: near 0 the position is singular.
+eliminated from its last row to the first, as in the multiplier form, and the product of a joint's pivots is compared with
+its rows' own entries: near 0 the position is singular.
 """
 
 from __future__ import annotations
@@ -123,10 +123,12 @@ def _transferred(closing: Closing, i: int, ends: Floats, directions: Directions,
 def _solved(matrix: Floats, closing: Closing, right: Floats, found: Floats) -> None:
     """Multipliers and pivots, eliminating from the last row to the first."""
     rows = right.size
+    mean, size = np.zeros(rows), np.zeros(rows)
     for i in range(rows):
         for j in range(rows):
             if closing.row[j, GROUP] == closing.row[i, GROUP]:
-                found[i, 1] += matrix[j, j]
+                mean[i] += matrix[j, j]
+                size[i] += 1.0
     for k in range(rows - 1, -1, -1):
         for i in range(k):
             ratio = matrix[k, i] / matrix[k, k]
@@ -139,4 +141,8 @@ def _solved(matrix: Floats, closing: Closing, right: Floats, found: Floats) -> N
         for i in range(k):
             rest -= matrix[k, i] * found[i, 0]
         found[k, 0] = rest / matrix[k, k]
-        found[k, 1] = matrix[k, k] / found[k, 1]
+    for i in range(rows):
+        found[i, 1] = 1.0
+        for j in range(rows):
+            if closing.row[j, GROUP] == closing.row[i, GROUP]:
+                found[i, 1] *= matrix[j, j] * size[i] / mean[i]

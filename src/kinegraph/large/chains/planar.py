@@ -162,7 +162,7 @@ def _closing(matrix: Floats, right: Floats) -> Floats:
     found = np.empty(4)
     found[0] = (right[0] - ratio * right[1]) / pivot
     found[1] = (right[1] - b * found[0]) / d
-    found[2], found[3] = pivot / (a + d), d / (a + d)
+    found[2] = found[3] = 4.0 * pivot * d / ((a + d) * (a + d))
     return found
 
 

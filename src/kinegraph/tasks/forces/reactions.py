@@ -16,7 +16,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
-from kinegraph.tasks.kernels import called, called_rows, kernel_of
+from kinegraph.tasks.kernels import called, called_at, called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
 #: Rows whose singular values are below this part of the largest say nothing new.
@@ -70,7 +70,7 @@ def reactions(
     mechanism = mechanism_of(mechanism)
     point = operating_point(mechanism, at, parameters)
     word = f"reaction:{joint}@{axes.value}"
-    found = called(kernel_of(mechanism, word, parameters), point.arguments())[word]
+    found = called_at(mechanism, word, point, parameters)[word]
     return Reaction(joint, axes, found[:3], found[3:], determinate(mechanism, joint, axes, point, parameters))
 
 

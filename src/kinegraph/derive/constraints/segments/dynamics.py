@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from kinegraph.derive.constraints.multipliers import pivots_of
+from kinegraph.derive.constraints.multipliers import guarded, pivots_of
 from kinegraph.derive.constraints.segments.cuts import Cuts
 from kinegraph.derive.constraints.segments.lanes import Lanes
 from kinegraph.derive.constraints.segments.ring import Bar, Ring
@@ -15,6 +15,9 @@ from kinegraph.derive.constraints.segments.segment import Segment, Turning, cons
 from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.graph.scalar import Scalar
+
+#: Both directions of the plane belong to one joint.
+_NAMES = ("closing.x", "closing.y")
 
 
 def lengths_of(ring: Ring, length: int) -> list[int]:
@@ -107,7 +110,7 @@ class SegmentedRing:
     @cached_property
     def closing_force(self) -> list[Scalar]:
         """The force at the last cut on what comes after it."""
-        return self.factorised.solve(self.cuts.remaining)
+        return guarded(self.compliance, self.factorised, _NAMES).solve(self.cuts.remaining)
 
     def multipliers(self) -> list[Scalar]:
         """The force at the closing joint, in the order of the rows."""
@@ -116,8 +119,7 @@ class SegmentedRing:
     def pivots(self) -> list[Scalar]:
         """For every row of the closing joint how independent it is of those before it, as in the multiplier form."""
         compliance = [[self.compliance[i][j] for j in self._in_order] for i in self._in_order]
-        names = ["closing.x"] * 2
-        return pivots_of(compliance, Factorised(compliance, range(2), names), names)
+        return pivots_of(compliance, Factorised(compliance, range(2), _NAMES), _NAMES)
 
     @property
     def _in_order(self) -> list[int]:
