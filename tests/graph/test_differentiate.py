@@ -57,6 +57,7 @@ SYMPY: dict[str, Callable[..., sympy.Expr]] = {
     "abs": sympy.Abs,
     "reciprocal": lambda x: 1 / x,
     "select": lambda c, a, b: sympy.Piecewise((a, c >= 0), (b, True)),
+    "guarded": lambda value, room: sympy.Piecewise((value, room >= 0), (sympy.nan, True)),
 }
 
 

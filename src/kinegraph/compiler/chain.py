@@ -20,7 +20,7 @@ from kinegraph.codegen.simd.orbits import share_side_by_side
 from kinegraph.compiler.records import Chosen, Derived, Means, Reduced
 from kinegraph.compiler.request import Request, arguments_of
 from kinegraph.compiler.segments import fastest_segments
-from kinegraph.compiler.whole_proof import proved, with_dense_factors, with_exact_numbers
+from kinegraph.compiler.whole_proof import prove_zero, proved, with_dense_factors, with_exact_numbers
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.quantities.definitions.accelerations import solves
 from kinegraph.derive.quantities.derivation import Derivation
@@ -103,21 +103,26 @@ class Chain:
     @cached_property
     def _search(self) -> PlanSearch:
         request = self.request
-        return PlanSearch(request.mechanism, request.quantities, request.parameters, closed_legs=request.closed_legs)
+        return PlanSearch(
+            request.mechanism, request.quantities, request.parameters, closed_legs=request.closed_legs,
+            closure=request.closure,
+        )  # fmt: skip
 
     @cached_property
     def _limb_search(self) -> PlanSearch:
         request = self.request
         return PlanSearch(
-            request.mechanism, request.quantities, request.parameters, alike=True, closed_legs=request.closed_legs
-        )
+            request.mechanism, request.quantities, request.parameters, alike=True, closed_legs=request.closed_legs,
+            closure=request.closure,
+        )  # fmt: skip
 
     @property
     def _budget(self) -> int:
         return PLAN_BUDGET[self.request.frames or self.request.effort]
 
     def _first_plan(self, plan: Plan) -> Plan:
-        """Every link in its own frame, nothing regrouped; by the same algorithms, but loops by multipliers.
+        """Every link in its own frame, nothing regrouped; by the same algorithms, but loops by multipliers (in the
+        coordinates of closed forms, if the plan has these: that they fulfil the loops is proved beside it).
 
         Long loops, for which that takes too long, in segments of single bars.
         """
@@ -126,13 +131,16 @@ class Chain:
         single_bars = 1 if self._search.bars > MULTIPLIERS else 0
         return Plan(
             in_parent_frame=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia,
-            forward=plan.forward, segment=single_bars, closed_legs=plan.closed_legs,
+            forward=plan.forward, segment=single_bars, closed_legs=plan.closed_legs, closed_loops=plan.closed_loops,
         )  # fmt: skip
 
     def _first(self, plan: Plan) -> tuple[Graph, float]:
         """The equations as the recursions first give them, and the seconds that took."""
         started = time.perf_counter()
-        return self._search.derived(self._first_plan(plan)).graph, time.perf_counter() - started
+        graph = self._search.derived(self._first_plan(plan)).graph
+        if plan.closed_loops:
+            prove_zero(*self._search.closed_rows(self._first_plan(plan)), self.request.mechanism)
+        return graph, time.perf_counter() - started
 
     def _proved(self, graph: Graph, plan: Plan, tail: BackSubstitution | None) -> WholeProof:
         """That a graph, up to the linear system that loops solve after it, equals the equations as first derived."""

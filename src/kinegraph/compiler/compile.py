@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import settled
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Parameters, Quantities, Request, arguments_of, request_of, runtime_names
+from kinegraph.derive.quantities.plan import Closure
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
@@ -39,16 +41,19 @@ def derive(
     parameters: Parameters | None = None,
     effort: Effort | str = Effort.QUICK,
     closed_legs: bool = True,
+    closure: Closure | str = Closure.MULTIPLIERS,
 ) -> Graph:
     """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `parameters`.
 
-    Without `closed_legs` the legs of platforms are loops like any others.
+    Without `closed_legs` the legs of platforms are loops like any others. `closure` is the way loops are closed:
+    multipliers, partition, closed-form or fastest (see docs/closed-loops.md).
     """
     mechanism = mechanism_of(mechanism)
     request = request_of(
-        mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort, closed_legs=closed_legs
-    )
-    return Chain(request).derived.graph
+        mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort, closed_legs=closed_legs,
+        closure=closure,
+    )  # fmt: skip
+    return Chain(settled(request, ())).derived.graph
 
 
 def compile(
@@ -62,25 +67,27 @@ def compile(
     loops: bool | None = None,
     sparse: bool = False,
     closed_legs: bool = True,
+    closure: Closure | str = Closure.MULTIPLIERS,
 ) -> Kernel:
     """From a mechanism to a callable kernel; parameters named in `runtime` become its last argument p.
 
     Mechanisms of more than LARGE joints are computed by loops over bodies where the quantities allow it; `loops`
     forces one or the other. `sparse` is for matrices of trees with branches (H, derivatives): what is zero whatever
     the state is neither computed nor stored, and calls return SciPy's sparse arrays. Without `closed_legs` the legs
-    of platforms are loops like any others.
+    of platforms are loops like any others. `closure` is the way loops are closed: multipliers, partition, closed-form,
+    or the fastest of these.
     """
     mechanism, options = mechanism_of(mechanism), options_of(options)
     runtime = runtime_names(mechanism, runtime)
     request = request_of(
         mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort,
-        closed_legs=closed_legs,
+        closed_legs=closed_legs, closure=closure,
     )  # fmt: skip
     if not sparse and _use_loops(request, runtime, loops):
         return _looped(request)
     if sparse and loops:
         raise KernelError("loops do not make sparse matrices: compile with loops=False")
-    chain = Chain(request, options.cache)
+    chain = Chain(settled(request, runtime, options.cache), options.cache)
     return sparse_kernel(chain, runtime, options) if sparse else straight_kernel(chain, runtime, options)
 
 
@@ -105,7 +112,8 @@ def straight_kernel(chain: Chain, runtime: Sequence[str] = (), options: KernelOp
 
 
 def _use_loops(request: Request, runtime: Sequence[str], loops: bool | None) -> bool:
-    possible = not runtime and all(_is_looped(quantity, request.mechanism) for quantity in request.quantities)
+    usual = request.closure in (Closure.MULTIPLIERS, Closure.FASTEST)
+    possible = usual and not runtime and all(_is_looped(quantity, request.mechanism) for quantity in request.quantities)
     if loops and not possible:
         names = ", ".join(record.name for record in TABLE if record.looped)
         raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")

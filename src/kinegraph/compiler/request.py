@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.derive.quantities.plan import Closure
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import DerivationError, KernelError, ModelError
@@ -34,6 +35,7 @@ class Request:
     parameters: those with values, as exact expressions; all others stay symbols and are arguments of kernels.
     effort, seconds, seed: how hard operations are saved. frames: how hard frames are searched for; None as effort.
     closed_legs: legs of platforms in closed form; else they are loops like any others.
+    closure: by which method loops are closed.
     """
 
     mechanism: Mechanism
@@ -44,6 +46,7 @@ class Request:
     seed: int = 0
     frames: Effort | None = None
     closed_legs: bool = True
+    closure: Closure = Closure.MULTIPLIERS
 
     @cached_property
     def key(self) -> str:
@@ -63,6 +66,7 @@ def request_of(
     runtime: Sequence[str] = (),
     effort: Effort | str = Effort.QUICK,
     closed_legs: bool = True,
+    closure: Closure | str = Closure.MULTIPLIERS,
 ) -> Request:
     """A request; parameters stay symbols unless `numeric` (the model's values) or given, those of `runtime` always."""
     wanted = quantities_of(quantities)
@@ -71,7 +75,7 @@ def request_of(
             refuse_contact_forces(mechanism, str(quantity))
     bound = bound_parameters(mechanism, numeric, parameters)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
-    return Request(mechanism, wanted, fixed, effort_of(effort), closed_legs=closed_legs)
+    return Request(mechanism, wanted, fixed, effort_of(effort), closed_legs=closed_legs, closure=closure_of(closure))
 
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:
@@ -110,6 +114,15 @@ def effort_of(effort: Effort | str) -> Effort:
     except ValueError:
         known = ", ".join(one.value for one in Effort)
         raise DerivationError(f"effort is {effort!r:.80}; known are {known}") from None
+
+
+def closure_of(closure: Closure | str) -> Closure:
+    """The closure of this name."""
+    try:
+        return Closure(closure)
+    except ValueError:
+        known = ", ".join(one.value for one in Closure)
+        raise DerivationError(f"closure is {closure!r:.80}; known are {known}") from None
 
 
 def runtime_names(mechanism: Mechanism, runtime: str | Sequence[str]) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ def proved(first: Graph, last: Graph, mechanism: Mechanism, deriving: float) -> 
     return WholeProof(len(first), len(last), deriving + time.perf_counter() - started)
 
 
+def prove_zero(graph: Graph, count: int, mechanism: Mechanism) -> None:
+    """ProofError unless the only output of a graph, of so many entries, is zero."""
+    builder = Builder()
+    nothing = builder.graph([graph.outputs[0]._replace(nodes=(builder.zero,) * count)])
+    prove(graph, nothing, quaternions=unit_quaternions(mechanism)).require()
+
+
 def with_dense_factors(graph: Graph, lower: Sequence[tuple[int, int]], size: int) -> Graph:
     """The graph with all entries of L as its output `lower`: which ones are left out differs from plan to plan."""
     zero = Polynomial(())

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from kinegraph.graph.scalar import Scalar
 
 
+#: guarded(x, r) is x where r >= 0 and no number elsewhere: what means nothing there must not look like a result.
+GUARDED = "guarded"
+
+
 @dataclass(frozen=True)
 class FunctionRule:
     """Arity and partial derivatives of one function.
@@ -35,7 +39,6 @@ def _guarded(value: Scalar, room: Scalar) -> tuple[Scalar, int]:
     return value.number(1).apply("guarded", room), 0
 
 
-#: guarded(x, r) is x where r >= 0 and no number elsewhere: what means nothing there must not look like a result.
 #: select(c, a, b) is a where c >= 0 and b elsewhere; its derivative ignores the jump.
 FUNCTIONS: dict[str, FunctionRule] = {
     "sin": FunctionRule(1, lambda x: (x.cos(),)),
@@ -54,5 +57,5 @@ FUNCTIONS: dict[str, FunctionRule] = {
     "abs": FunctionRule(1, lambda x: (x.apply("sign"),)),
     "sign": FunctionRule(1, lambda x: (0,)),
     "select": FunctionRule(3, _select),
-    "guarded": FunctionRule(2, _guarded),
+    GUARDED: FunctionRule(2, _guarded),
 }

@@ -14,8 +14,8 @@ from itertools import count as counter
 from typing import TypeAlias
 
 from kinegraph.graph.angle import linear_form
-from kinegraph.graph.guards import without_guards
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol
+from kinegraph.notation.guards import without_guards
 
 #: An expression with more parts than this gets a name even if it is used once: nobody reads it.
 LONGEST = 30

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kinegraph.graph.build import Builder
+from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof import prove as proofs
 from kinegraph.graph.proof.field import PrimeField
 from kinegraph.graph.proof.point import FieldArithmetic, UnluckyPoint
@@ -142,3 +144,37 @@ def test_both_signs_occur() -> None:
         point = RootArithmetic(FieldArithmetic(FIELD, seed))
         signs.add(point.function("sqrt", [4]))
     assert signs == {2, FIELD.prime - 2}
+
+
+def test_entries_that_need_no_roots_may_share_nodes_with_those_that_do() -> None:
+    """Both are zero: the first because a root squared is its square, the second plainly."""
+    builder = Builder()
+    x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
+    root = (x * x + y).apply("sqrt")
+    first = root * root - (x * x + y)
+    second = y * (y.reciprocal() * x) - x
+    zero = x.number(0).index
+    graphs = [builder.graph([Output("out", (2,), nodes)]) for nodes in ((first.index, second.index), (zero, zero))]
+    assert prove(*graphs)
+
+
+def test_of_a_sign_its_square_is_known_and_nothing_else() -> None:
+    builder = Builder()
+    x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
+    root = y.apply("sign") * x.apply("sqrt")
+
+    def graph(scalar: Scalar) -> Graph:
+        return builder.graph([Output("out", (), (scalar.index,))])
+
+    assert prove(graph(root * root), graph(x))
+    assert not prove(graph(root), graph(x.apply("sqrt")))
+    assert not prove(graph(y * y.apply("sign") + root * root - x), graph(y.apply("abs")))
+
+
+def test_a_guard_changes_no_value() -> None:
+    builder = Builder()
+    x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
+    guarded = x.apply("guarded", y)
+    graphs = [builder.graph([Output("out", (), (one.index,))]) for one in (guarded * guarded, x * x, x * y)]
+    assert prove(graphs[0], graphs[1])
+    assert not prove(graphs[0], graphs[2])

@@ -12,7 +12,7 @@ from kinegraph.codegen.program.binding import Binding
 from kinegraph.codegen.program.program import Instruction, Op, Program
 from kinegraph.codegen.program.schedule import AngleGroup, Step, schedule
 from kinegraph.codegen.program.uses import Uses, uses_of_nodes
-from kinegraph.graph.guards import GUARDED
+from kinegraph.graph.functions import GUARDED
 from kinegraph.graph.interpret import extended_precision, nearest_double
 from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from kinegraph.derive.constraints.elimination import Elimination
 from kinegraph.derive.dynamics.forward import Factorised
@@ -27,21 +28,37 @@ class Partition:
         return tuple(index for index in range(size) if index not in self.dependent)
 
 
+class Solver(Protocol):
+    """Solves rows for the dependent velocities."""
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]: ...
+
+
 class PartitionedSystem:
-    """The equations of motion in independent coordinates. sample: the entries of the rows at some state, if known."""
+    """The equations of motion in independent coordinates. sample: the entries of the rows at some state, if known.
+
+    elimination: how rows are solved; else in the order of the columns.
+    """
 
     def __init__(
-        self, jacobian: Square, partition: Partition, names: Sequence[str], sample: Sequence[Sequence[float]] = ()
+        self,
+        jacobian: Square,
+        partition: Partition,
+        names: Sequence[str],
+        sample: Sequence[Sequence[float]] = (),
+        elimination: Solver | None = None,
     ) -> None:
         self.size = len(names)
         self.dependent = partition.dependent
         self.independent = partition.independent(self.size)
         self._jacobian = jacobian
         self._names = names
+        self.elimination: Solver = elimination or self._elimination(sample)
+
+    def _elimination(self, sample: Sequence[Sequence[float]]) -> Elimination:
         numbers = [[row[k] for k in self.dependent] for row in sample] if sample and all(sample) else None
-        self.elimination = Elimination(
-            [[row[k] for k in self.dependent] for row in jacobian], [names[k] for k in self.dependent], numbers
-        )
+        matrix = [[row[k] for k in self.dependent] for row in self._jacobian]
+        return Elimination(matrix, [self._names[k] for k in self.dependent], numbers)
 
     @cached_property
     def map(self) -> Square:

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from kinegraph.derive.constraints.analysis import analysed, row_names_of
+from kinegraph.derive.constraints.dyads.choice import Choice
+from kinegraph.derive.constraints.dyads.dynamics import Dyads, NoClosedForm
 from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
+from kinegraph.derive.constraints.partition import PartitionedSystem
 from kinegraph.derive.constraints.segments.dynamics import SegmentedRing, lengths_of
 from kinegraph.derive.constraints.segments.lanes import WIDTH, Lanes, lane_groups
 from kinegraph.derive.constraints.segments.ring import Ring, planar_ring
@@ -262,6 +265,51 @@ class Derivation:
         """The rows together with the inertia; without the rows that follow from others."""
         analysis = analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
         return ConstrainedDynamics(self.ties, lambda: self.factorised, analysis)
+
+    @cached_property
+    def dyads(self) -> Dyads | None:
+        """The closed forms of all loops; None where one has none."""
+        tree = self.described_tree
+        layout = arrange(tree, parallel_runs(tree))
+        motion = self._motions.motion(tree, velocities=True, accelerations=False)
+        names = ElementNames(self.mechanism, self.bound, layout)
+        ties = Ties(self.mechanism, layout, motion, names, displacement_seeds(self.mechanism, self.builder))
+        whole, places = ties.rows(), self.constrained.places
+        rows = [whole[k] for k in places]
+        blocks = Choice(ties, rows, [row.name for row in rows], self._motions.velocity_of).blocks()
+        if not blocks:
+            return None
+        return Dyads(self.builder, tuple(blocks), rows, self.mechanism.layout.velocities)
+
+    @cached_property
+    def partitioned(self) -> PartitionedSystem:
+        """The equations in independent coordinates, loop by loop where loops have closed forms."""
+        constrained, dyads = self.constrained, self.dyads
+        if dyads is None:
+            return constrained.partition
+        return dyads.partition([list(constrained.rows[k].jacobian) for k in constrained.places])
+
+    @cached_property
+    def closed_loops(self) -> Dyads:
+        """The closed forms of all loops; DerivationError where one has none."""
+        if self.dyads is None:
+            raise DerivationError(
+                f"{self.mechanism.name}: not all of its loops have a closed form\n  known are two bars, or a bar and a "
+                "slider, on pins (RRR, RRP, RPR, PRP), rods on ball joints, and single equations: take closure "
+                "'multipliers', which works for all loops"
+            )
+        return self.dyads
+
+    def closed_output(self, quantity: Quantity) -> Output:
+        """The output of a quantity; where rows are solved for it, in independent coordinates alone."""
+        found = self.output(quantity)
+        if not quantity.record.solves_rows:
+            return found
+        try:
+            nodes = self.closed_loops.written([Scalar(self.builder, node) for node in found.nodes])
+        except NoClosedForm:
+            raise DerivationError(f"{quantity}: it contains parts of angles whose sines no closed form tells") from None
+        return found._replace(nodes=tuple(one.index for one in nodes))
 
     @cached_property
     def given_forces(self) -> list[Scalar]:

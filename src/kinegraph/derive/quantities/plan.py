@@ -27,6 +27,20 @@ class ForwardMethod(Enum):
     ARTICULATED = "articulated"
 
 
+class Closure(Enum):
+    """Ways to equations of mechanisms with loops.
+
+    Multipliers work wherever the mechanism is not singular. Partitioning eliminates them: it fails in dead points of
+    the coordinates that depend on others. The closed form computes these from the others as well, by square roots;
+    what is given of them tells the branch and nothing else. The fastest is the one of least estimated time.
+    """
+
+    MULTIPLIERS = "multipliers"
+    PARTITION = "partition"
+    CLOSED_FORM = "closed-form"
+    FASTEST = "fastest"
+
+
 @dataclass(frozen=True)
 class Plan:
     """One choice for each link and for the whole mechanism. `in_parent_frame` None: the runs of parallel axes."""
@@ -43,3 +57,7 @@ class Plan:
     segment: int = 0
     #: Legs of platforms in closed form; else as loops like any others.
     closed_legs: bool = True
+    #: Accelerations in independent coordinates alone, not by multipliers.
+    partitioned: bool = False
+    #: What loops determine is computed from the independent coordinates by closed forms, not taken as given.
+    closed_loops: bool = False

@@ -11,9 +11,10 @@ from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
 from kinegraph.derive.quantities.derivation import Derivation
-from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.plan import Closure, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Choice
+from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables, group_word
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import Alike
@@ -77,8 +78,10 @@ class PlanSearch:
         bound: Mapping[str, Expression],
         alike: bool = False,
         closed_legs: bool = True,
+        closure: Closure = Closure.MULTIPLIERS,
     ) -> None:
         self.alike = alike
+        self.closure = closure if is_constrained(mechanism) else Closure.MULTIPLIERS
         self.closed_legs = closed_legs
         self.mechanism = mechanism
         self.quantities = quantities
@@ -100,7 +103,8 @@ class PlanSearch:
 
     def _derived(self, plan: Plan, quantities: Sequence[Quantity]) -> Candidate:
         derivation = self._derivation(plan, quantities)
-        outputs = [derivation.output(quantity) for quantity in quantities]
+        derived = derivation.closed_output if plan.closed_loops else derivation.output
+        outputs = [derived(quantity) for quantity in quantities]
         return self._candidate(derivation, [*outputs, *derivation.hidden_outputs()], quantities)
 
     def _derivation(self, plan: Plan, quantities: Sequence[Quantity]) -> Derivation:
@@ -151,7 +155,7 @@ class PlanSearch:
     def limbs_are_faster(self) -> bool:
         """Are most joints those of limbs with others like them, and can they be written alike?"""
         written_alike = all(quantity.record.of_links for quantity in self.quantities)
-        if not written_alike or self._differentiated_by(self.quantities):
+        if self.closure is not Closure.MULTIPLIERS or not written_alike or self._differentiated_by(self.quantities):
             return False
         if platform_of(self.mechanism) is not None and not self.has_closed_legs:
             return False
@@ -178,7 +182,7 @@ class PlanSearch:
         """Of how many bars the mechanism is a planar loop, if all that is wanted follows from segments; or 0."""
         if any(quantity.by or quantity.name not in _OF_SEGMENTS for quantity in self.quantities):
             return 0
-        if not is_constrained(self.mechanism):
+        if not is_constrained(self.mechanism) or self.closure is not Closure.MULTIPLIERS:
             return 0
         ring = Derivation(self.mechanism, self.bound, Plan()).ring
         return len(ring.bars) if ring else 0
@@ -191,7 +195,19 @@ class PlanSearch:
     @property
     def _first_plan(self) -> Plan:
         """Multipliers take a number of operations that grows as the cube of the bars."""
-        return Plan(segment=_LONG_SEGMENTS[0] if self.bars > MULTIPLIERS else 0, closed_legs=self.closed_legs)
+        return Plan(
+            segment=_LONG_SEGMENTS[0] if self.bars > MULTIPLIERS else 0,
+            closed_legs=self.closed_legs,
+            partitioned=self.closure is not Closure.MULTIPLIERS,
+            closed_loops=self.closure is Closure.CLOSED_FORM,
+        )
+
+    def closed_rows(self, plan: Plan) -> tuple[Graph, int]:
+        """What the loops miss by position and velocity with everything they determine in closed form; how many."""
+        derivation = self._derivation(plan, self.quantities)
+        closed = derivation.closed_loops
+        missed = [item for row in closed.rows for item in (row.zero_value(), row.rate)]
+        return derivation.builder.graph([output("missed", (len(missed),), closed.written(missed))]), len(missed)
 
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""

@@ -28,8 +28,9 @@ class _C:
         self.unit = unit
         self.single = unit.options.precision is Precision.FLOAT
         self.type = "float" if self.single else "double"
+        nan = "NAN" if self.single else "(double)NAN"  # NAN is a float, and compilers warn of what becomes a double
         self.number = partial(
-            number_text, infinity="INFINITY", nan="NAN", precision=unit.options.precision, suffix="f" * self.single
+            number_text, infinity="INFINITY", nan=nan, precision=unit.options.precision, suffix="f" * self.single
         )
         self.own_sines = unit.options.sines is Sines.OWN and bool({"sin", "cos"} & unit.functions)
         self.syntax = self._syntax()

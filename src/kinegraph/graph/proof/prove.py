@@ -115,7 +115,8 @@ class _Comparison:
             compared = 0
             for left, right in islice(self._root_evaluations(wanted, oracles), ROOT_POINTS):
                 compared += 1
-                if different := self._different(left, right):
+                # Nothing else was evaluated; a node of one graph may be shared with an entry that needed no roots.
+                if different := tuple(one for one in self._different(left, right) if one in entries):
                     return different
             if compared == ROOT_POINTS:
                 return ()
@@ -136,7 +137,7 @@ class _Comparison:
                 continue
 
     def _different(self, left: Evaluation[T], right: Evaluation[T]) -> tuple[Entry, ...]:
-        """The entries whose values differ; what was not evaluated does not."""
+        """The entries whose values differ."""
         found: list[Entry] = []
         others = _nodes(self.second)
         for output in self.first.outputs:

@@ -1,8 +1,8 @@
 """The small system of the loops: forces at the ends of the chains such that the loops stay closed.
 
 S lambda = r with S = T C T^T, C the compliance of the ends and T what a unit of each row's multiplier does there. S is
-eliminated from its last row to the first, as in the multiplier form, and the product of a joint's pivots is compared with
-its rows' own entries: near 0 the position is singular.
+eliminated from its last row to the first, as in the multiplier form, and the product of a joint's pivots is compared
+with its rows' own entries: near 0 the position is singular.
 """
 
 from __future__ import annotations

@@ -33,7 +33,9 @@ def accelerations_of(derivation: Derivation) -> list[Scalar]:
     motion = derivation.motion(velocities=True)
     if derivation.is_constrained:
         segmented = derivation.segmented
-        return segmented.accelerations() if segmented else _by_multipliers(derivation)
+        if segmented:
+            return segmented.accelerations()
+        return _partitioned(derivation) if derivation.plan.partitioned else _by_multipliers(derivation)
     if derivation.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
         return articulated_accelerations(derivation.layout, motion, derivation.given_forces, derivation.armature)
     return derivation.factorised.solve(driving_forces(derivation))
@@ -41,6 +43,13 @@ def accelerations_of(derivation: Derivation) -> list[Scalar]:
 
 def _by_multipliers(derivation: Derivation) -> list[Scalar]:
     return derivation.constrained.accelerations(driving_forces(derivation))
+
+
+def _partitioned(derivation: Derivation) -> list[Scalar]:
+    force, constrained = driving_forces(derivation), derivation.constrained
+    if not constrained.places:
+        return derivation.factorised.solve(force)
+    return derivation.partitioned.accelerations(derivation.inertia, force, constrained.gamma)
 
 
 def driving_forces(derivation: Derivation) -> list[Scalar]:

@@ -147,7 +147,7 @@ ROWS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "pivots",
-        "how independent each row is of those before it, from 1 to 0: near 0 the position is singular",
+        "how independent the rows of each joint are of those before them, from 1 to 0: near 0 the position is singular",
         derive=constraints.pivots,
         arguments=Q,
         shape=(Extent.ROWS,),

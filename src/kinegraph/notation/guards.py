@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinegraph.graph.functions import GUARDED
 from kinegraph.graph.node import Function, Graph, Node, Polynomial
-
-GUARDED = "guarded"
 
 
 def without_guards(graph: Graph) -> Graph:

@@ -1,0 +1,81 @@
+"""The rates that loops determine, loop by loop: small systems one after the other, each by its determinant.
+
+A determinant is zero in the dead points of its loop and nowhere else; a pivot of an elimination also where a bar
+happens to be level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+
+from kinegraph.derive.constraints.dyads.choice import Block
+from kinegraph.derive.tree.coordinates import Square
+from kinegraph.graph.scalar import Scalar
+
+#: The square of a determinant below this part of its columns' squares is that of a dead point.
+_DEAD_POINT = Fraction(1, 10**10)
+
+
+class BlockElimination:
+    """Solves the rows of loops for the velocities each determines; `columns` are all of these, in order."""
+
+    def __init__(self, jacobian: Square, blocks: Sequence[Block], columns: Sequence[int]) -> None:
+        self._jacobian = jacobian
+        self._blocks = [_Small(jacobian, block) for block in blocks]
+        self._columns = columns
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """x with jacobian x = right, by determined velocity; the others are zero."""
+        found: dict[int, Scalar] = {}
+        for small in self._blocks:
+            sides = []
+            for row in small.block.rows:
+                entries = self._jacobian[row]
+                sides.append(sum((-(entries[c] * x) for c, x in found.items()), right[row]))
+            found.update(zip(small.block.columns, small.solve(sides), strict=True))
+        return [found[column] for column in self._columns]
+
+
+class _Small:
+    """One to three rows."""
+
+    def __init__(self, jacobian: Square, block: Block) -> None:
+        self.block = block
+        self._matrix = [[jacobian[row][column] for column in block.columns] for row in block.rows]
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """By cofactors."""
+        size = range(len(right))
+        sums = []
+        for column in size:
+            total = right[0].number(0)
+            for row in size:
+                if not self._cofactors[row][column].is_zero:
+                    total = total + self._cofactors[row][column] * right[row]
+            sums.append(total)
+        return [total * self._inverse for total in sums]
+
+    @cached_property
+    def _inverse(self) -> Scalar:
+        determinant = self._matrix[0][0].number(0)
+        for entry, cofactor in zip(self._matrix[0], self._cofactors[0], strict=True):
+            determinant = determinant + entry * cofactor
+        scale = determinant.number(_DEAD_POINT)
+        for column in zip(*self._matrix, strict=True):
+            scale = scale * sum((entry * entry for entry in column[1:]), column[0] * column[0])
+        return determinant.reciprocal().apply("guarded", determinant * determinant - scale)
+
+    @cached_property
+    def _cofactors(self) -> Square:
+        m, size = self._matrix, len(self._matrix)
+        if size == 1:
+            return [[m[0][0].number(1)]]
+        if size == 2:
+            return [[m[1][1], -m[1][0]], [-m[0][1], m[0][0]]]
+        turns = [[(k + 1) % 3, (k + 2) % 3] for k in range(3)]
+        return [
+            [m[a][c] * m[b][d] - m[a][d] * m[b][c] for c, d in turns]
+            for a, b in turns
+        ]  # fmt: skip
