@@ -144,7 +144,7 @@ def test_pivots_of_a_loop_on_a_moving_body_do_not_depend_on_frames():
         loop pin | spherical | Coupler: Sx(1.2) | Rocker: Sx(0.8);""")
     place = kg.assemble(mechanism)
     frames = [frozenset(), frozenset(range(6)), None]
-    graphs = [Derivation(mechanism, {}, Plan(kept=kept)) for kept in frames]
+    graphs = [Derivation(mechanism, {}, Plan(in_parent_frame=kept)) for kept in frames]
     graphs = [one.builder.graph([one.output(Quantity("pivots"))]) for one in graphs]
     assert all(kg.prove(graphs[0], other) for other in graphs[1:])
     found = kg.compile(mechanism, "qdd,pivots,multipliers")(place.q, place.v, np.zeros(5))
