@@ -45,6 +45,23 @@ def test_cranks_that_do_not_reach_legs_that_lean_and_collide() -> None:
     assert singular.verdict[1] == Verdict.SINGULAR  # all joints in one plane
 
 
+def test_limits_name_the_leg() -> None:
+    """By hand: the length that is farthest beyond its stroke, the angles between leg and ring."""
+    found = kg.workspace("stewart", {"x": (-1.9, -1.1, 9), "y": (-0.3, 0.3, 5)}, stroke=(1.1, 1.5))
+    outside = ~found.inside
+    excess = np.maximum(1.1 - found.drives, found.drives - 1.5)
+    assert np.array_equal(found.at_fault[outside], np.argmax(excess, axis=-1)[outside])
+    assert np.all(found.at_fault[found.inside] == -1)
+    assert sum(found.limits().values()) == np.sum(outside) and (Verdict.STROKE, "A") in found.limits()
+    assert "(" in str(found).splitlines()[2]
+    # Turned about its own z, the ring leans against legs that hardly lean against the base.
+    turned = kg.workspace("stewart", {"e3": (0.0, 0.2, 3)}, ring_tilt=0.3)
+    assert turned.verdict.tolist() == [Verdict.INSIDE, Verdict.INSIDE, Verdict.RING_TILT]
+    angle = 2 * np.arctan(0.2)
+    assert not kg.workspace("stewart", {"e3": (0.0, 0.2, 3)}, tilt=angle).verdict.any()
+    assert kg.workspace("stewart", {"x": (-1.6, -1.4, 3)}, radius=0.2).at_fault.min() >= 0
+
+
 def test_distance_of_segments() -> None:
     random = np.random.default_rng(0)
     ends = random.normal(size=(4, 50, 3))

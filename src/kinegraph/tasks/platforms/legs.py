@@ -124,14 +124,21 @@ class LegsInNumbers:
         """The frames of the joints on the base, which stays where it starts: (legs, 4, 4)."""
         return np.array([self._pose(leg.first.base) @ pose(leg.at_base, self.values) for leg in self.platform.legs])
 
-    def ring_points(self, q: Floats) -> Floats:
-        """The joints on the ring in fixed axes: (rows, legs, 3)."""
+    def _ring_poses(self, q: Floats) -> Floats:
         found = []
         for row in q:
             at: dict[str, Value] = {**self.values, **dict(zip(self.mechanism.layout.positions, row, strict=True))}
-            ring = pose(self.platform.ring.body.transforms, at)
-            found.append(self.on_ring @ ring[:3, :3].T + ring[:3, 3])
+            found.append(pose(self.platform.ring.body.transforms, at))
         return np.array(found)
+
+    def ring_turns(self, q: Floats) -> Floats:
+        """The matrices that lead from ring axes to fixed axes: (rows, 3, 3)."""
+        return self._ring_poses(q)[:, :3, :3]
+
+    def ring_points(self, q: Floats) -> Floats:
+        """The joints on the ring in fixed axes: (rows, legs, 3)."""
+        poses = self._ring_poses(q)
+        return np.asarray(np.einsum("pij,kj->pki", poses[:, :3, :3], self.on_ring) + poses[:, None, :3, 3])
 
     def segments(self, q: Floats) -> tuple[Floats, Floats]:
         """Both ends of the last part of every leg: (rows, legs, 3) each."""

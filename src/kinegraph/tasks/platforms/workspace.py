@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -28,6 +29,7 @@ class Verdict(IntEnum):
     TILT = 3
     COLLISION = 4
     SINGULAR = 5
+    RING_TILT = 6
 
     @property
     def meaning(self) -> str:
@@ -39,7 +41,8 @@ _MEANINGS = {
     Verdict.INSIDE: "inside",
     Verdict.OUT_OF_REACH: "a leg does not reach",
     Verdict.STROKE: "a drive beyond its stroke",
-    Verdict.TILT: "a joint beyond its angle",
+    Verdict.TILT: "a joint on the base beyond its angle",
+    Verdict.RING_TILT: "a joint on the ring beyond its angle",
     Verdict.COLLISION: "legs collide",
     Verdict.SINGULAR: "too near a singular pose",
 }
@@ -51,13 +54,16 @@ class Workspace:
 
     axes: the varied coordinates and their values. verdict: a `Verdict` for every pose. dexterity: the distance from
     singular poses, 1 to 0: the smallest over the largest singular value of the drives' lines, lengths measured in that
-    of the ring. drives: the driven coordinates, legs in the last index.
+    of the ring. drives: the driven coordinates, legs in the last index. at_fault: which leg is beyond a limit (of legs
+    that collide the first), -1 where none is; names: of the legs.
     """
 
     axes: Mapping[str, Floats]
     verdict: npt.NDArray[np.int8]
     dexterity: Floats
     drives: Floats
+    at_fault: npt.NDArray[np.int8]
+    names: tuple[str, ...]
 
     @property
     def inside(self) -> npt.NDArray[np.bool_]:
@@ -73,14 +79,24 @@ class Workspace:
         """How many poses got each verdict."""
         return {one.meaning: int(np.sum(self.verdict == one)) for one in Verdict if np.any(self.verdict == one)}
 
+    def limits(self) -> dict[tuple[Verdict, str], int]:
+        """How many poses each leg keeps outside, and by what; the most important first."""
+        pairs = zip(self.verdict.ravel().tolist(), self.at_fault.ravel().tolist(), strict=True)
+        found = Counter((Verdict(one), self.names[leg] if leg >= 0 else "") for one, leg in pairs if one)
+        return dict(found.most_common())
+
     def __str__(self) -> str:
         spans = ", ".join(f"{name} from {values[0]:g} to {values[-1]:g}" for name, values in self.axes.items())
         lines = [f"{self.verdict.size} poses, {spans}: {self.share:.1%} inside"]
-        lines += [f"  {meaning}: {count}" for meaning, count in self.counts().items()]
+        lines += [f"  {meaning}: {count}{self._legs_of(meaning)}" for meaning, count in self.counts().items()]
         if np.any(self.inside):
             found = self.dexterity[self.inside]
             lines.append(f"  distance from singular poses inside: {found.min():.3g} to {found.max():.3g}")
         return "\n".join(lines)
+
+    def _legs_of(self, meaning: str) -> str:
+        own = [f"{leg} {count}" for (one, leg), count in self.limits().items() if one.meaning == meaning and leg]
+        return f" ({', '.join(own)})" if own else ""
 
 
 def workspace(
@@ -90,6 +106,7 @@ def workspace(
     at: Mapping[str, float] | None = None,
     stroke: tuple[float, float] | None = None,
     tilt: float | None = None,
+    ring_tilt: float | None = None,
     radius: float = 0.0,
     least: float = 0.0,
     points: int = 41,
@@ -97,30 +114,47 @@ def workspace(
     """Where the ring of a platform can be, over one to three of its coordinates.
 
     over: from, to and perhaps the number of values of each; other coordinates of the ring as in `at`, or the model.
-    stroke: bounds of all drives. tilt: how far, in radians, a leg may lean from where it is at the start, in its joint
-    on the base. radius: of the legs, which must not touch. least: how far from singular poses the ring must stay.
+    stroke: bounds of all drives. tilt, ring_tilt: how far, in radians, a leg may lean from where it is at the start, in
+    its joints on base and ring. radius: of the legs, which must not touch. least: how far from singular poses the ring
+    must stay. Where several limits are passed, the first of these is said, and the leg that passes it farthest.
     """
     found, platform = platform_in(mechanism)
     legs = LegsInNumbers(found, platform)
     axes = _axes(legs, over, points)
     q = _poses(legs, axes, at or {})
     drives = legs.drives(q)
-    verdict = np.zeros(len(q), dtype=np.int8)
     dexterity = _dexterity(legs, q)
-
-    def judge(fault: npt.NDArray[np.bool_], one: Verdict) -> None:
-        verdict[(verdict == Verdict.INSIDE) & fault] = one
-
-    judge(~np.all(np.isfinite(drives), axis=1), Verdict.OUT_OF_REACH)
+    judged = _Judged(np.zeros(len(q), dtype=np.int8), np.full(len(q), -1, dtype=np.int8))
+    judged.by_leg(np.where(np.isfinite(drives), -1.0, 1.0), Verdict.OUT_OF_REACH)
     if stroke is not None:
-        judge(np.any((drives < stroke[0]) | (drives > stroke[1]), axis=1), Verdict.STROKE)
+        judged.by_leg(np.maximum(stroke[0] - drives, drives - stroke[1]), Verdict.STROKE)
     if tilt is not None:
-        judge(_lean(legs, q) > tilt, Verdict.TILT)
+        judged.by_leg(_lean(legs, q, False) - tilt, Verdict.TILT)
+    if ring_tilt is not None:
+        judged.by_leg(_lean(legs, q, True) - ring_tilt, Verdict.RING_TILT)
     if radius > 0:
-        judge(_clearance(legs, q) < 2 * radius, Verdict.COLLISION)
-    judge(dexterity < least, Verdict.SINGULAR)
+        judged.by_leg(2 * radius - _clearances(legs, q), Verdict.COLLISION)
+    judged.by_leg((least - dexterity)[:, None], Verdict.SINGULAR, of_legs=False)
     shape = tuple(len(values) for values in axes.values())
-    return Workspace(axes, verdict.reshape(shape), dexterity.reshape(shape), drives.reshape(*shape, -1))
+    names = tuple(leg.name for leg in platform.legs)
+    verdict, at_fault = judged.verdict.reshape(shape), judged.at_fault.reshape(shape)
+    return Workspace(axes, verdict, dexterity.reshape(shape), drives.reshape(*shape, -1), at_fault, names)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """Verdicts that are being filled in."""
+
+    verdict: npt.NDArray[np.int8]
+    at_fault: npt.NDArray[np.int8]
+
+    def by_leg(self, excess: Floats, one: Verdict, of_legs: bool = True) -> None:
+        """Poses still inside at which a leg has an excess above zero."""
+        excess = np.where(np.isnan(excess), -np.inf, excess)
+        fault = (self.verdict == Verdict.INSIDE) & (np.max(excess, axis=1) > 0)
+        self.verdict[fault] = one
+        if of_legs:
+            self.at_fault[fault] = np.argmax(excess[fault], axis=1)
 
 
 def _axes(
@@ -181,19 +215,22 @@ def _directions(legs: LegsInNumbers, q: Floats) -> Floats:
     return np.asarray(lines / np.linalg.norm(lines, axis=2, keepdims=True))
 
 
-def _lean(legs: LegsInNumbers, q: Floats) -> Floats:
-    """The largest angle by which a leg has turned from its direction at the start."""
-    first = _directions(legs, _of_unit_length(legs, legs.start[None].copy()))
-    return np.asarray(np.max(np.arccos(np.clip(np.sum(_directions(legs, q) * first, axis=2), -1, 1)), axis=1))
+def _lean(legs: LegsInNumbers, q: Floats, from_ring: bool) -> Floats:
+    """The angle by which each leg has turned from its direction at the start, seen from the base or the ring."""
+    start = _of_unit_length(legs, legs.start[None].copy())
+    first, now = _directions(legs, start), _directions(legs, q)
+    if from_ring:
+        first, now = (np.einsum("pij,pki->pkj", legs.ring_turns(at), one) for at, one in ((start, first), (q, now)))
+    return np.asarray(np.arccos(np.clip(np.sum(now * first, axis=2), -1, 1)))
 
 
-def _clearance(legs: LegsInNumbers, q: Floats) -> Floats:
-    """The smallest distance of two legs that have no joint in common."""
+def _clearances(legs: LegsInNumbers, q: Floats) -> Floats:
+    """The smallest distance of each leg from any later one."""
     starts, ends = legs.segments(q)
-    found = np.full(len(q), np.inf)
+    found = np.full(starts.shape[:2], np.inf)
     for a, b in combinations(range(starts.shape[1]), 2):
         distance = segment_distance(starts[:, a], ends[:, a], starts[:, b], ends[:, b])
-        found = np.minimum(found, distance)
+        found[:, a] = np.minimum(found[:, a], distance)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Annotated
 
@@ -26,6 +27,9 @@ def run(
     points: Annotated[int, typer.Option("--points", min=2, help="Values of each coordinate.")] = 41,
     stroke: Annotated[str, typer.Option("--stroke", metavar="FROM:TO", help="Bounds of all drives.")] = "",
     tilt: Annotated[float | None, typer.Option("--tilt", help="Degrees a leg may lean from its start.")] = None,
+    ring_tilt: Annotated[
+        float | None, typer.Option("--ring-tilt", help="The same in its joint on the ring, seen from the ring.")
+    ] = None,
     radius: Annotated[float, typer.Option("--radius", help="Of the legs, which must not touch.")] = 0.0,
     least: Annotated[float, typer.Option("--least", help="Least distance from singular poses, 0 to 1.")] = 0.0,
     drives: Annotated[
@@ -49,7 +53,8 @@ def run(
         ranges(over or (), "--over"),
         at=numbers_by_name(at or (), "--at"),
         stroke=ranges([f"stroke={stroke}"], "--stroke")["stroke"] if stroke else None,
-        tilt=None if tilt is None else tilt * 3.141592653589793 / 180,
+        tilt=None if tilt is None else math.radians(tilt),
+        ring_tilt=None if ring_tilt is None else math.radians(ring_tilt),
         radius=radius,
         least=least,
         points=points,
@@ -66,6 +71,9 @@ def run(
                 "verdict": found.verdict.tolist(),
                 "share": found.share,
                 "counts": found.counts(),
+                "limits": [
+                    {"limit": one.meaning, "leg": leg, "poses": count} for (one, leg), count in found.limits().items()
+                ],
                 "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
             }
         )
