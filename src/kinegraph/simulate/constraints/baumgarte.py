@@ -51,7 +51,7 @@ class Baumgarte:
         alpha = default if self.alpha is None else self.alpha
         beta = alpha if self.beta is None else self.beta
         if alpha is None or beta is None:
-            raise SolveError("Baumgarte's gains follow from a fixed step: give step=..., or alpha and beta in 1/s")
+            raise SolveError("Baumgarte's gains follow from a fixed step: give step (--step), or alpha and beta in 1/s")
         for name, value in (("alpha", alpha), ("beta", beta)):
             if not 0 <= value < float("inf"):
                 raise SolveError(f"Baumgarte's {name} is {value}: give a positive number in 1/s")

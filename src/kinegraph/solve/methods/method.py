@@ -76,7 +76,7 @@ class Solver(ABC):
             symplectic = self.capabilities.symplectic
             why = "keeps its properties only with steps of one length" if symplectic else "has no error estimate"
             others = "" if symplectic else ", or choose dopri5 or dop853"
-            raise SolveError(f"{self.name} {why}: give step=...{others}")
+            raise SolveError(f"{self.name} {why}: give a step, as step=0.001 or --step 0.001{others}")
         return control
 
     def adaptive(self, control: Control) -> Adaptive:
