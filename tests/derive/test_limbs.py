@@ -12,7 +12,7 @@ from kinegraph.codegen.simd.orbits import share_side_by_side
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.tree.limbs import AlikeLimbs
+from kinegraph.derive.tree.limbs import LimbsSideBySide
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind
@@ -26,8 +26,8 @@ from tests.mechanisms import Joint, chain, random_limbs, random_state, random_tr
 WRENCHES = Plan(inertia=InertiaMethod.WRENCHES)
 
 
-def _graph(mechanism: Mechanism, words: str, alike: bool) -> tuple[Graph, AlikeLimbs]:
-    derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), WRENCHES, alike)
+def _graph(mechanism: Mechanism, words: str, side_by_side: bool) -> tuple[Graph, LimbsSideBySide]:
+    derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), WRENCHES, side_by_side)
     outputs = [derivation.output(Quantity.parse(word)) for word in words.split()]
     return derivation.builder.graph(outputs), derivation.limbs
 
@@ -36,8 +36,8 @@ def _graph(mechanism: Mechanism, words: str, alike: bool) -> tuple[Graph, AlikeL
 def test_the_equations_are_the_same(seed: int) -> None:
     mechanism = random_limbs(seed, limbs=2 + seed % 3, joints=1 + seed % 4, free=seed % 2 == 0)
     words = "tau H coriolis gravity"
-    plain, _ = _graph(mechanism, words, alike=False)
-    alike, limbs = _graph(mechanism, words, alike=True)
+    plain, _ = _graph(mechanism, words, side_by_side=False)
+    alike, limbs = _graph(mechanism, words, side_by_side=True)
     assert limbs.exchange
     values = limbs.values()
     assert values is not None
@@ -57,12 +57,12 @@ def test_the_equations_are_the_same(seed: int) -> None:
 def test_most_operations_become_those_of_another_limb(seed: int, limbs: int) -> None:
     mechanism = random_limbs(seed, limbs=limbs, joints=4)
     for words in ("tau", "H", "d(tau)/d(dq)"):
-        graph, alike = _graph(mechanism, words, alike=True)
+        graph, alike = _graph(mechanism, words, side_by_side=True)
         assert share_side_by_side(flattened(graph), alike.exchange) > 0.7
 
 
 def test_symbols_are_exchanged_in_turn() -> None:
-    _, limbs = _graph(random_limbs(4, limbs=3, joints=2), "tau", alike=True)
+    _, limbs = _graph(random_limbs(4, limbs=3, joints=2), "tau", side_by_side=True)
     for symbol, following in limbs.exchange.items():
         assert symbol.kind is following.kind and symbol != following
         assert limbs.exchange[limbs.exchange[following]] == symbol
@@ -84,7 +84,7 @@ LowerRight~UpperRight | Sx(0.5), Ry(-pi/2), Rx(b_right) | m(1), Jx(2), Jy(3), Jz
 
 def test_mirrored_limbs_are_turned_until_their_axes_run_alike() -> None:
     """The right arm is the left one in a mirror: its axes point the other way, and it turns the other way."""
-    limbs = _graph(parse(ARMS), "tau", alike=True)[1]
+    limbs = _graph(parse(ARMS), "tau", side_by_side=True)[1]
     for left, right in ((4, 6), (5, 7)):
         first, second = limbs.tree.links[left], limbs.tree.links[right]
         assert first.origin is not None and second.origin is not None
@@ -93,7 +93,7 @@ def test_mirrored_limbs_are_turned_until_their_axes_run_alike() -> None:
 
 def test_numbers_limbs_share_stay_numbers() -> None:
     mechanism = random_limbs(3, limbs=2, joints=2)
-    _, limbs = _graph(mechanism, "tau", alike=True)
+    _, limbs = _graph(mechanism, "tau", side_by_side=True)
     for left, right in limbs.exchange.items():
         if left in limbs.numbers:
             assert limbs.numbers[left] != limbs.numbers[right]
@@ -108,7 +108,7 @@ def test_limbs_may_be_long() -> None:
     turned = [replace(body, transforms=_renamed(body.transforms)) for body in other]
     coordinates = (*half.coordinates, *(Coordinate(f"c{c.name}") for c in half.coordinates))
     both = replace(half, bodies=(*half.bodies, *turned), coordinates=coordinates)
-    limbs = Derivation(both, {}, Plan(), alike=True).limbs
+    limbs = Derivation(both, {}, Plan(), side_by_side=True).limbs
     assert limbs.joints == 2400 and limbs.prevail
 
 
@@ -119,7 +119,7 @@ def _renamed(transforms: tuple[Transform, ...]) -> tuple[Transform, ...]:
 
 
 def test_what_has_no_limbs_is_left_as_it_is() -> None:
-    _, limbs = _graph(chain(5), "tau", alike=True)
+    _, limbs = _graph(chain(5), "tau", side_by_side=True)
     assert not limbs.exchange and not limbs.numbers and not limbs.prevail
 
 
@@ -130,7 +130,7 @@ SIMPLE = (Joint.REVOLUTE, Joint.REVOLUTE, Joint.REVOLUTE, Joint.SPHERICAL, Joint
 def test_random_trees_stay_what_they_are(seed: int) -> None:
     """Joints of several kinds: some branches can be written alike, most cannot, and nothing changes."""
     mechanism = random_tree(seed, bodies=10, joints=SIMPLE, branching=1.0, parameters=False)
-    plain, alike = (_graph(mechanism, "tau", alike=alike) for alike in (False, True))
+    plain, alike = (_graph(mechanism, "tau", side_by_side=alike) for alike in (False, True))
     q, v, a, t = random_state(mechanism, seed)
     state = dict(zip(mechanism.layout.positions, q, strict=True)) | dict(
         zip(mechanism.layout.velocities, v, strict=True)
@@ -145,12 +145,12 @@ def test_random_trees_stay_what_they_are(seed: int) -> None:
 
 def test_some_random_trees_have_limbs() -> None:
     trees = [random_tree(seed, bodies=10, joints=SIMPLE, branching=1.0, parameters=False) for seed in range(20)]
-    assert sum(bool(Derivation(tree, {}, Plan(), alike=True).limbs.exchange) for tree in trees) >= 5
+    assert sum(bool(Derivation(tree, {}, Plan(), side_by_side=True).limbs.exchange) for tree in trees) >= 5
 
 
 def test_unknown_parameters_are_no_numbers() -> None:
     """A limb whose mass is only known when the kernel runs cannot be written like one whose mass is a number."""
     unknown = ARMS.replace("coordinates", "parameters heavy = 2;\ncoordinates").replace("Jz(1.5)", "Jz(heavy)", 1)
     mechanism = parse(unknown)
-    assert not Derivation(mechanism, {}, Plan(), alike=True).limbs.exchange
-    assert Derivation(mechanism, bound_parameters(mechanism, True, None), Plan(), alike=True).limbs.exchange
+    assert not Derivation(mechanism, {}, Plan(), side_by_side=True).limbs.exchange
+    assert Derivation(mechanism, bound_parameters(mechanism, True, None), Plan(), side_by_side=True).limbs.exchange

@@ -112,8 +112,8 @@ class Chain:
     def _limb_search(self) -> PlanSearch:
         request = self.request
         return PlanSearch(
-            request.mechanism, request.quantities, request.parameters, alike=True, closed_legs=request.closed_legs,
-            closure=request.closure,
+            request.mechanism, request.quantities, request.parameters, side_by_side=True,
+            closed_legs=request.closed_legs, closure=request.closure,
         )  # fmt: skip
 
     @property

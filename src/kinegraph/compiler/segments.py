@@ -42,13 +42,13 @@ def fastest_segments(search: PlanSearch, arguments: Sequence[Argument], fused: b
 
 def _in_segments(search: PlanSearch, plan: Plan, arguments: Sequence[Argument], fused: bool) -> InSegments | None:
     candidate = search.derived(plan)
-    alike = candidate.limbs
-    assert alike is not None
-    values = alike.values()
+    side_by_side = candidate.limbs
+    assert side_by_side is not None
+    values = side_by_side.values()
     if values is None:
         return None
     # Segments are written with few operations; what is reduced further would no longer be of one shape.
     graph, nodes = without_lanes(flattened(candidate.graph))
-    exchange = (*alike.exchange.items(), *nodes)
+    exchange = (*side_by_side.exchange.items(), *nodes)
     cycles = cycles_of_kernel(bind(graph, arguments, values), dict(exchange), fused)
-    return InSegments(plan, graph, alike.numbers, values, exchange, cycles)
+    return InSegments(plan, graph, side_by_side.numbers, values, exchange, cycles)

@@ -85,7 +85,7 @@ def test_kernels_of_segments_side_by_side_compute_the_same() -> None:
     for mechanism in (kg.library.mechanism("loop-10"), ring(5, 4)):
         request = request_of(mechanism, "qdd", numeric=True)
         arguments = arguments_of(mechanism, request.quantities)
-        search = PlanSearch(mechanism, request.quantities, request.parameters, alike=True)
+        search = PlanSearch(mechanism, request.quantities, request.parameters, side_by_side=True)
         fastest = fastest_segments(search, arguments, fused=True)
         assert fastest is not None and any(isinstance(one, int) for one, _ in fastest.exchange)
         start = kg.assemble(mechanism, {})

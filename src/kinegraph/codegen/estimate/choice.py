@@ -59,10 +59,10 @@ def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused
 
 
 def instructions_saved(
-    alike: Binding, exchange: Mapping[Exchanged, Exchanged], plain: Binding, fused: bool = True
+    side_by_side: Binding, exchange: Mapping[Exchanged, Exchanged], plain: Binding, fused: bool = True
 ) -> float:
     """Which part of a plain graph's instructions is saved by computing limbs side by side."""
-    program = lower_side_by_side(alike, exchange, SCALAR_GROUP, fused)
+    program = lower_side_by_side(side_by_side, exchange, SCALAR_GROUP, fused)
     return 1 - instructions(program) / instructions(lower(plain, SCALAR_GROUP, fused))
 
 

@@ -37,7 +37,7 @@ from kinegraph.derive.tree.coordinates import Square, driven_columns, inertia_ma
 from kinegraph.derive.tree.displacements import Motion, MotionBuilder
 from kinegraph.derive.tree.frame_assignment import FrameAssignment, arrange, parallel_runs
 from kinegraph.derive.tree.kinematics import fixed_frame
-from kinegraph.derive.tree.limbs import Alike, AlikeLimbs, alike_limbs
+from kinegraph.derive.tree.limbs import LimbsSideBySide, SideBySide, limbs_side_by_side
 from kinegraph.derive.tree.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.tree.origin_shift import with_shifted_origins
 from kinegraph.errors import DerivationError, MasslessError
@@ -57,12 +57,14 @@ WORLD = "world"
 
 
 class Derivation:
-    """Quantities of one mechanism in one builder; `alike` writes limbs of one shape alike (`limbs.py`)."""
+    """Quantities of one mechanism in one builder; `side_by_side`: limbs of one shape by the same formulas."""
 
-    def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan, alike: bool = False) -> None:
+    def __init__(
+        self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan, side_by_side: bool = False
+    ) -> None:
         self.mechanism = mechanism
         self.plan = plan
-        self.alike = alike
+        self.side_by_side = side_by_side
         self.bound = bound
         self.builder = Builder()
         self.names = Names(self.builder, mechanism, bound)
@@ -110,7 +112,7 @@ class Derivation:
     @cached_property
     def tree(self) -> Tree:
         """The tree of links everything is derived from."""
-        limbs = self.alike and not self.plan.segment and self.platform is None
+        limbs = self.side_by_side and not self.plan.segment and self.platform is None
         return self.limbs.tree if limbs else self._plain_tree
 
     @cached_property
@@ -124,9 +126,9 @@ class Derivation:
         return build_tree(self.mechanism, self.names)
 
     @cached_property
-    def limbs(self) -> AlikeLimbs:
-        """The tree with limbs of one shape written alike."""
-        return alike_limbs(self._plain_tree)
+    def limbs(self) -> LimbsSideBySide:
+        """The tree with limbs of one shape written side by side."""
+        return limbs_side_by_side(self._plain_tree)
 
     @cached_property
     def layout(self) -> FrameAssignment:
@@ -329,16 +331,16 @@ class Derivation:
         if not self.plan.segment or self.ring is None:
             return None
         lengths = lengths_of(self.ring, self.plan.segment)
-        lanes = Lanes(lane_groups(lengths, WIDTH)) if self.alike else None
+        lanes = Lanes(lane_groups(lengths, WIDTH)) if self.side_by_side else None
         return SegmentedRing(self.ring, tuple(lengths), self.given_forces, self.mechanism.layout.velocities, lanes)
 
     @property
-    def written_alike(self) -> Alike:
-        """The parts that are written alike: the legs of a platform, the segments of a loop, or limbs."""
+    def side_by_side_parts(self) -> SideBySide:
+        """The parts that are written side by side: the legs of a platform, the segments of a loop, or limbs."""
         if self.platform is not None:
-            return self.platform.alike
+            return self.platform.side_by_side
         lanes = self.segmented.lanes if self.segmented else None
-        return Alike(lanes.numbers, lanes.exchange) if lanes else self.limbs
+        return SideBySide(lanes.numbers, lanes.exchange) if lanes else self.limbs
 
     def hidden_outputs(self) -> list[Output]:
         """What the segments of a loop take in, lane by lane (`segments/lanes.py`)."""

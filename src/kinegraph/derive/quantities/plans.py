@@ -17,7 +17,7 @@ from kinegraph.derive.quantities.record import Choice
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables, group_word
 from kinegraph.derive.tree.convert import Names
-from kinegraph.derive.tree.limbs import Alike
+from kinegraph.derive.tree.limbs import SideBySide
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.build import Builder
@@ -58,7 +58,7 @@ class Candidate:
     plan: Plan
     graph: Graph
     operations: Operations
-    limbs: Alike | None = None
+    limbs: SideBySide | None = None
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -69,18 +69,18 @@ class Candidate:
 
 
 class PlanSearch:
-    """Derives one list of quantities by different plans; `alike` writes limbs of one shape alike."""
+    """Derives one list of quantities by different plans; `side_by_side` writes limbs of one shape side by side."""
 
     def __init__(
         self,
         mechanism: Mechanism,
         quantities: Sequence[Quantity],
         bound: Mapping[str, Expression],
-        alike: bool = False,
+        side_by_side: bool = False,
         closed_legs: bool = True,
         closure: Closure = Closure.MULTIPLIERS,
     ) -> None:
-        self.alike = alike
+        self.side_by_side = side_by_side
         self.closure = closure if is_constrained(mechanism) else Closure.MULTIPLIERS
         self.closed_legs = closed_legs
         self.mechanism = mechanism
@@ -110,7 +110,7 @@ class PlanSearch:
     def _derivation(self, plan: Plan, quantities: Sequence[Quantity]) -> Derivation:
         later = self._differentiated_by(quantities)
         known = {name: value for name, value in self.bound.items() if name not in later}
-        return Derivation(self.mechanism, known, plan, self.alike)
+        return Derivation(self.mechanism, known, plan, self.side_by_side)
 
     def _candidate(
         self, derivation: Derivation, outputs: Sequence[Output], quantities: Sequence[Quantity]
@@ -118,7 +118,7 @@ class PlanSearch:
         graph = derivation.builder.graph(outputs)
         graph = self._with_values(graph) if self._differentiated_by(quantities) else graph
         settled = replace(derivation.plan, in_parent_frame=derivation.layout.in_parent_frame, euler=derivation.euler)
-        return Candidate(settled, graph, count(graph), derivation.written_alike if self.alike else None)
+        return Candidate(settled, graph, count(graph), derivation.side_by_side_parts if self.side_by_side else None)
 
     def _differentiated_by(self, quantities: Sequence[Quantity]) -> set[str]:
         """The parameters with values that must be symbols until the derivatives by them have been taken."""
@@ -153,13 +153,13 @@ class PlanSearch:
 
     @property
     def limbs_are_faster(self) -> bool:
-        """Are most joints those of limbs with others like them, and can they be written alike?"""
-        written_alike = all(quantity.record.of_links for quantity in self.quantities)
-        if self.closure is not Closure.MULTIPLIERS or not written_alike or self._differentiated_by(self.quantities):
+        """Are most joints those of limbs with others like them, and can they be written side by side?"""
+        of_one_shape = all(quantity.record.of_links for quantity in self.quantities)
+        if self.closure is not Closure.MULTIPLIERS or not of_one_shape or self._differentiated_by(self.quantities):
             return False
         if platform_of(self.mechanism) is not None and not self.has_closed_legs:
             return False
-        return Derivation(self.mechanism, self.bound, Plan(), alike=True).written_alike.prevail
+        return Derivation(self.mechanism, self.bound, Plan(), side_by_side=True).side_by_side_parts.prevail
 
     @property
     def has_closed_legs(self) -> bool:

@@ -36,7 +36,7 @@ _MOST_LIMBS = 8
 
 
 @dataclass(frozen=True)
-class Alike:
+class SideBySide:
     """Parts that are written alike: `numbers` says what the symbols are that stand for numbers; `exchange` leads from
     every symbol of a part to that of the next, and from the last to the first."""
 
@@ -61,7 +61,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class AlikeLimbs(Alike):
+class LimbsSideBySide(SideBySide):
     """A tree whose limbs of one shape are written alike; `joints` is how many joints the limbs have together."""
 
     tree: Tree
@@ -80,7 +80,7 @@ def _evaluated(number: Scalar) -> Fraction | None:
     return exact_static(graph, graph.outputs[0].nodes[0])
 
 
-def alike_limbs(tree: Tree) -> AlikeLimbs:
+def limbs_side_by_side(tree: Tree) -> LimbsSideBySide:
     """Write limbs of one shape alike; `exchange` is empty if there are none."""
     rewriting = _Rewriting(tree)
     for links in _groups(tree):
@@ -226,10 +226,10 @@ class _Rewriting:
         self.armature = dict(tree.armature)
         self.joints = 0
 
-    def result(self) -> AlikeLimbs:
+    def result(self) -> LimbsSideBySide:
         bodies = {name: self._turned_body(place) for name, place in self.tree.bodies.items()}
         tree = replace(self.tree, links=tuple(self.links), bodies=bodies, armature=self.armature)
-        return AlikeLimbs(self.numbers, self.exchange, tree, self.joints)
+        return LimbsSideBySide(self.numbers, self.exchange, tree, self.joints)
 
     def _turned_body(self, place: Placement) -> Placement:
         turn = self.turns.get(place.link, _HALF_TURNS[0])
@@ -257,11 +257,11 @@ class _Rewriting:
         columns = zip(*(_numbers(self.links[link]) for link in together), strict=True)
         rows: list[list[Scalar]] = [[] for _ in together]
         for place, column in enumerate(columns):
-            for row, item in zip(rows, self._alike(together, place, column), strict=True):
+            for row, item in zip(rows, self._by_symbols(together, place, column), strict=True):
                 row.append(item)
         factors = [moved[1] for link in together if (moved := _moved_by(self.links[link].joint))]
         signs = [self.tree.like.number(factor) for factor in factors]
-        alike = self._alike(together, len(rows[0]), signs)
+        alike = self._by_symbols(together, len(rows[0]), signs)
         for link, row, sign, factor in zip(together, rows, alike, factors, strict=True):
             joint = self.links[link].joint
             assert joint is not None
@@ -274,9 +274,9 @@ class _Rewriting:
         if all(item.is_zero for item in column):
             return
         names = [moved[0].name + "'" for link in together if (moved := _moved_by(self.tree.links[link].joint))]
-        self.armature.update(zip(names, self._alike(together, _ARMATURE, column), strict=True))
+        self.armature.update(zip(names, self._by_symbols(together, _ARMATURE, column), strict=True))
 
-    def _alike(self, together: tuple[int, ...], place: int | str, column: Sequence[Scalar]) -> Sequence[Scalar]:
+    def _by_symbols(self, together: tuple[int, ...], place: int | str, column: Sequence[Scalar]) -> Sequence[Scalar]:
         """One number of each limb, as symbols where they differ."""
         if all(item == column[0] for item in column):
             return column

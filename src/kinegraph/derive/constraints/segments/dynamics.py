@@ -67,7 +67,7 @@ class SegmentedRing:
         still = [constants(bars) for bars in rows]
         turning = [self._turning(bars) for bars in rows]
         if self.lanes is not None:
-            still = self.lanes.alike(still)
+            still = self.lanes.same_shape(still)
             self.lanes.take([[*one.sine, *one.cosine, *one.rate, *one.moment] for one in turning])
         return [
             Segment(one, moving, [self.names[bar.velocity] for bar in bars])

@@ -25,8 +25,8 @@ def lane_groups(lengths: Sequence[int], width: int) -> list[tuple[int, ...]]:
     """Segments of one length, at most `width` of them together; those that find no other are left out."""
     found = []
     for length in dict.fromkeys(lengths):
-        alike = [place for place, one in enumerate(lengths) if one == length]
-        found += [tuple(alike[k : k + width]) for k in range(0, len(alike), width)]
+        same = [place for place, one in enumerate(lengths) if one == length]
+        found += [tuple(same[k : k + width]) for k in range(0, len(same), width)]
     return [group for group in found if len(group) > 1]
 
 
@@ -39,7 +39,7 @@ class Lanes:
     exchange: dict[Exchanged, Exchanged] = field(default_factory=dict)
     _taken: dict[int, list[list[Scalar]]] = field(default_factory=dict)
 
-    def alike(self, constants: Sequence[Constants]) -> list[Constants]:
+    def same_shape(self, constants: Sequence[Constants]) -> list[Constants]:
         """The constants of all segments, with symbols where those of one group differ."""
         found = list(constants)
         for group in self.groups:

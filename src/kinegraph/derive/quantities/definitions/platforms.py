@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
 from kinegraph.derive.dynamics.massless import massless_remedy
-from kinegraph.derive.platforms.alike import AlikeLegs, alike_legs
 from kinegraph.derive.platforms.dynamics import PlatformDynamics
 from kinegraph.derive.platforms.moving import MovingPlatform
+from kinegraph.derive.platforms.side_by_side import LegsSideBySide, legs_side_by_side
 from kinegraph.derive.platforms.state import Motion, numbers_of
 from kinegraph.derive.platforms.substitute import without_leg_coordinates
 from kinegraph.derive.quantities.definitions.inverse_dynamics import tree_forces
@@ -34,16 +34,16 @@ class ClosedLegs:
         self.platform = platform
 
     @cached_property
-    def alike(self) -> AlikeLegs:
+    def side_by_side(self) -> LegsSideBySide:
         """The legs with symbols for the numbers in which they differ, to be computed side by side."""
         tree, names = self.derivation.described_tree, self.derivation.names
-        return alike_legs(self.platform, numbers_of(self.platform, tree, names))
+        return legs_side_by_side(self.platform, numbers_of(self.platform, tree, names))
 
     @cached_property
     def dynamics(self) -> PlatformDynamics:
         """The closed forms."""
         tree, names = self.derivation.described_tree, self.derivation.names
-        numbers = self.alike.legs if self.derivation.alike else numbers_of(self.platform, tree, names)
+        numbers = self.side_by_side.legs if self.derivation.side_by_side else numbers_of(self.platform, tree, names)
         made = PlatformDynamics if self.platform.base is None else MovingPlatform
         return made(self.derivation.mechanism, self.platform, tree, names, numbers)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from kinegraph.codegen.simd import Exchanged
 from kinegraph.derive.platforms.legs.constants import LegNumbers
-from kinegraph.derive.tree.limbs import Alike, known_numbers
+from kinegraph.derive.tree.limbs import SideBySide, known_numbers
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.recognise import FoundLeg, Platform
@@ -16,18 +16,18 @@ from kinegraph.model.state_layout import force_on
 
 
 @dataclass(frozen=True)
-class AlikeLegs(Alike):
+class LegsSideBySide(SideBySide):
     """The legs in symbols."""
 
     legs: tuple[LegNumbers, ...]
 
 
-def alike_legs(platform: Platform, numbers: Sequence[LegNumbers]) -> AlikeLegs:
+def legs_side_by_side(platform: Platform, numbers: Sequence[LegNumbers]) -> LegsSideBySide:
     """Symbols for the numbers in which legs of one type differ."""
     legs = list(numbers)
     static = known_numbers(numbers[0].armature.builder)
     if not all(static[item.index] for one in numbers for item in one.numbers):
-        return AlikeLegs({}, {}, tuple(legs))
+        return LegsSideBySide({}, {}, tuple(legs))
     known: dict[Symbol, Scalar] = {}
     exchange: dict[Exchanged, Exchanged] = {}
     for group in _groups(platform):
@@ -40,7 +40,7 @@ def alike_legs(platform: Platform, numbers: Sequence[LegNumbers]) -> AlikeLegs:
             for k, symbol in zip(group, symbols, strict=True):
                 legs[k] = _with_number(legs[k], place, column[0].symbol(*symbol))
         exchange |= _coordinates([platform.legs[k] for k in group])
-    return AlikeLegs(known, exchange, tuple(legs))
+    return LegsSideBySide(known, exchange, tuple(legs))
 
 
 def _groups(platform: Platform) -> list[list[int]]:
