@@ -1,11 +1,14 @@
 """Chapters that are quick enough for every run; the others are run by `kinegraph reproduce all`."""
 
+import numpy as np
+
 from kinegraph.reproduce.document import Chapter, Document, reproduced
 from kinegraph.reproduce.documents import DOCUMENTS
 from kinegraph.reproduce.documents.database import numbers_of_example, symbolic_element
 from kinegraph.reproduce.documents.inverse import path_of_the_load
 from kinegraph.reproduce.entry import Entry, Verdict, number
-from kinegraph.reproduce.page import html, markdown
+from kinegraph.reproduce.figure import curves
+from kinegraph.reproduce.page import html, index, markdown
 
 
 def test_table_2_2_of_the_dissertation() -> None:
@@ -39,7 +42,26 @@ def test_pages_say_everything_and_let_nothing_out_of_its_cell() -> None:
     assert "| a\\|b <i> | 1.0 | 1.000 | agrees |  |" in markdown(found)
     page = html(found)
     assert "<td>a|b &lt;i&gt;</td>" in page and "A &lt;title&gt;" in page and "text &amp; more" in page
-    assert "class=unexplained" in page
+    assert "<td class=unexplained>" in page
+    assert "word.html" in index([found])
+
+
+def test_long_tables_show_first_what_differs() -> None:
+    def entries() -> tuple[Entry, ...]:
+        return (*(number(f"n{k}", "1.0", 1.0) for k in range(60)), number("wrong", "1.0", 3.0))
+
+    page = html(reproduced(Document("word", "T", "s", (Chapter("Table", "see `x`", "kinegraph eval x", entries),))))
+    assert page.index("<td>wrong</td>") < page.index("<details>") < page.index("<td>n0</td>")
+    assert "60 that agree" in page and "see <code>x</code>" in page
+
+
+def test_figures_stand_on_the_page() -> None:
+    def picture() -> tuple[str, ...]:
+        return (curves("a <b>", "t", np.array([0.0, 1.0]), "y", {"one": np.array([0.0, 1.0]), "two": np.zeros(2)}),)
+
+    chapter = Chapter("Figure", "text", "kinegraph eval x", lambda: (number("a", "1", 1.0),), picture)
+    found = reproduced(Document("word", "T", "s", (chapter,)))
+    assert "<figure><svg" in html(found) and "on the HTML page" in markdown(found)
 
 
 def test_every_chapter_names_a_command() -> None:

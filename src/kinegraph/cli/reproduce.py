@@ -28,7 +28,10 @@ class Which(StrEnum):
 def run(
     which: Annotated[Which, typer.Argument(help="Which document.")] = Which.ALL,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Where the pages go: WORD.html and WORD.md.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Where the pages go: WORD.html and WORD.md, of all also index.html."
+        ),
     ] = Path("reproduced"),
     json: JsonOption = False,
 ) -> None:
@@ -38,7 +41,7 @@ def run(
     """
     from kinegraph.reproduce.document import reproduced
     from kinegraph.reproduce.documents import DOCUMENTS
-    from kinegraph.reproduce.page import html, markdown
+    from kinegraph.reproduce.page import html, index, markdown
 
     output.mkdir(parents=True, exist_ok=True)
     found = []
@@ -49,6 +52,8 @@ def run(
         (output / f"{document.word}.md").write_text(markdown(one), encoding="utf-8")
         if not json:
             console().print(f"[bold]{one}[/bold]\nopen {output / f'{document.word}.html'}")
+    if which is Which.ALL:
+        (output / "index.html").write_text(index(found), encoding="utf-8")
     if json:
         print_json({"documents": [_data(one) for one in found]})
 

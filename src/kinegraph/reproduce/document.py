@@ -12,13 +12,17 @@ from kinegraph.reproduce.entry import Entry, Verdict
 
 @dataclass(frozen=True)
 class Section:
-    """A table, figure or statement: `command` is what a reader types to see it again, `seconds` what it took here."""
+    """A table, figure or statement: `command` is what a reader types to see it again, `seconds` what it took here.
+
+    `figures` are pictures as SVG.
+    """
 
     title: str
     text: str
     command: str
     entries: tuple[Entry, ...]
     seconds: float = 0.0
+    figures: tuple[str, ...] = ()
 
     @property
     def verdicts(self) -> Counter[Verdict]:
@@ -28,18 +32,20 @@ class Section:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section that is still to be computed."""
+    """A section that is still to be computed; `draw` makes its figures, after the entries."""
 
     title: str
     text: str
     command: str
     compute: Callable[[], tuple[Entry, ...]]
+    draw: Callable[[], tuple[str, ...]] | None = None
 
     def section(self) -> Section:
         """Computed now, and timed."""
         started = perf_counter()
         entries = self.compute()
-        return Section(self.title, self.text, self.command, entries, perf_counter() - started)
+        figures = self.draw() if self.draw is not None else ()
+        return Section(self.title, self.text, self.command, entries, perf_counter() - started, figures)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,18 @@
-"""The page of a document: Markdown for the docs, HTML to be opened in a browser."""
+"""The page of a document: Markdown for the docs, HTML to be opened in a browser; and a page of all documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from kinegraph.reproduce.document import Reproduction, Section
 from kinegraph.reproduce.entry import Entry, Verdict
 
 _HEAD = ("quantity", "printed", "ours", "", "reason")
+#: Longer tables show what differs, and keep the rest folded.
+_LONG = 40
 
 
 def markdown(found: Reproduction) -> str:
@@ -23,6 +27,8 @@ def _markdown_lines(found: Reproduction) -> Iterator[str]:
         yield from (f"    {section.command}", "", f"{section.seconds:.1f} s here.", "")
         yield from (_row(_HEAD), _row(("---", "---:", "---:", "---", "---")))
         yield from (_row(tuple(map(_bars, _cells(entry)))) for entry in section.entries)
+        if section.figures:
+            yield from ("", "Its figures are on the HTML page.")
         yield ""
 
 
@@ -40,40 +46,98 @@ def _cells(entry: Entry) -> tuple[str, ...]:
 
 def html(found: Reproduction) -> str:
     """The page as one HTML file, without anything from elsewhere."""
-    body = "".join(_html_section(section) for section in found.sections)
-    title = escape(found.document.title)
-    head = f"<h1>{title}</h1><p>{escape(found.document.source)}.</p><p class=sum>{escape(str(found))}.</p>"
-    opening = f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{_STYLE}</style>"
-    return f"{opening}{head}{body}</html>\n"
+    contents = _summary(("section", "seconds"), [
+        (f"<a href='#s{k}'>{escape(one.title)}</a>", f"{one.seconds:.1f}", one.verdicts)
+        for k, one in enumerate(found.sections)
+    ])  # fmt: skip
+    body = "".join(_html_section(k, section) for k, section in enumerate(found.sections))
+    head = f"<p>{escape(found.document.source)}.</p><p class=sum>{escape(str(found))}.</p>{contents}"
+    return _page(found.document.title, head + body)
 
 
-def _html_section(section: Section) -> str:
-    heads = "".join(f"<th>{name}</th>" for name in _HEAD)
-    rows = "".join(_html_row(entry) for entry in section.entries)
-    text = f"<h2>{escape(section.title)}</h2><p>{escape(section.text)}</p>"
+def index(found: Sequence[Reproduction]) -> str:
+    """A page that leads to the pages of all documents, with their counts."""
+    rows = [
+        (
+            f"<a href='{one.document.word}.html'>{escape(one.document.title)}</a>",
+            f"{sum(section.seconds for section in one.sections):.0f}",
+            one.verdicts,
+        )
+        for one in found
+    ]
+    return _page("The source documents", _summary(("document", "seconds"), rows))
+
+
+def _summary(heads: tuple[str, str], rows: Sequence[tuple[str, str, Counter[Verdict]]]) -> str:
+    columns = "".join(f"<th class=n>{verdict.value}</th>" for verdict in Verdict)
+    lines = "".join(_summary_row(*row) for row in rows)
+    return (
+        f"<table class=sums><tr><th>{heads[0]}</th><th class=n>entries</th>{columns}<th class=n>{heads[1]}</th></tr>"
+        f"{lines}</table>"
+    )
+
+
+def _summary_row(title: str, seconds: str, verdicts: Counter[Verdict]) -> str:
+    numbers = "".join(f"<td class='n {one.value}'>{verdicts[one] or ''}</td>" for one in Verdict)
+    return f"<tr><td>{title}</td><td class=n>{verdicts.total()}</td>{numbers}<td class=n>{seconds}</td></tr>"
+
+
+def _page(title: str, body: str) -> str:
+    opening = f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)}</title>"
+    return f"{opening}<style>{_STYLE}</style><h1>{escape(title)}</h1>{body}</html>\n"
+
+
+def _html_section(number: int, section: Section) -> str:
+    text = f"<h2 id=s{number}>{escape(section.title)}</h2><p>{_code(section.text)}</p>"
     command = f"<pre>{escape(section.command)}</pre><p class=time>{section.seconds:.1f} s here</p>"
-    return f"<section>{text}{command}<table><tr>{heads}</tr>{rows}</table></section>"
+    pictures = "".join(f"<figure>{one}</figure>" for one in section.figures)
+    return f"<section>{text}{command}{_tables(section.entries)}<div class=figures>{pictures}</div></section>"
+
+
+def _code(text: str) -> str:
+    """Text with what stands between backticks as code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
+
+
+def _tables(entries: Sequence[Entry]) -> str:
+    """All entries; of many, first those that differ, the others folded."""
+    if len(entries) <= _LONG:
+        return _table(entries)
+    fine = [one for one in entries if one.verdict in (Verdict.AGREES, Verdict.BETTER)]
+    others = [one for one in entries if one not in fine]
+    folded = f"<details><summary>{len(fine)} that agree or are better</summary>{_table(fine)}</details>"
+    return (_table(others) if others else "") + folded
+
+
+def _table(entries: Sequence[Entry]) -> str:
+    kinds = ("", " class=n", " class=n", "", "")
+    heads = "".join(f"<th{kind}>{name}</th>" for name, kind in zip(_HEAD, kinds, strict=True))
+    return f"<table><tr>{heads}</tr>{''.join(map(_html_row, entries))}</table>"
 
 
 def _html_row(entry: Entry) -> str:
     name, printed, ours, verdict, reason = map(escape, _cells(entry))
     numbers = f"<td class=n>{printed}</td><td class=n>{ours}</td>"
-    return f"<tr class={entry.verdict.value}><td>{name}</td>{numbers}<td>{verdict}</td><td>{reason}</td></tr>"
+    return f"<tr><td>{name}</td>{numbers}<td class={entry.verdict.value}>{verdict}</td><td>{reason}</td></tr>"
 
 
 _COLOURS = {
     Verdict.AGREES: "#1a7f37",
-    Verdict.BETTER: "#0550ae",
+    Verdict.BETTER: "#0969da",
     Verdict.EXPLAINED: "#6e7781",
     Verdict.UNEXPLAINED: "#cf222e",
 }
 _STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1f2328}"
-    "table{border-collapse:collapse;width:100%;font-size:.9rem}"
-    "td,th{padding:.2rem .6rem;border-bottom:1px solid #d0d7de;"
-    "text-align:left;vertical-align:top}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
-    "pre{background:#f6f8fa;padding:.6rem;overflow-x:auto}.time{color:#6e7781;font-size:.85rem}.sum{font-weight:600}"
-    "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre{background:#161b22}"
-    "td,th{border-color:#30363d}}"
-    + "".join(f"tr.{verdict.value} td:nth-child(4){{color:{colour}}}" for verdict, colour in _COLOURS.items())
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:66rem;margin:2rem auto;padding:0 1rem;color:#1f2328}"
+    "table{border-collapse:collapse;width:100%;font-size:.9rem}table.sums{margin:1rem 0 2rem}"
+    "td,th{padding:.2rem .6rem;border-bottom:1px solid #d0d7de;text-align:left;vertical-align:top}"
+    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{max-width:24rem}"
+    "figure{flex:1 1 26rem;max-width:34rem;margin:1rem 0;background:#fff;border-radius:6px;padding:.4rem}"
+    "figure svg{width:100%;height:auto}.figures{display:flex;flex-wrap:wrap;gap:1rem}"
+    "pre,code{background:#f6f8fa;border-radius:4px}pre{padding:.6rem;white-space:pre-wrap}code{padding:.1rem .3rem}"
+    ".time{color:#6e7781;font-size:.85rem}.sum{font-weight:600}"
+    "summary{cursor:pointer;padding:.4rem 0;color:#1a7f37}a{color:#0969da}section{margin-top:2.5rem}"
+    "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre,code{background:#161b22}"
+    "td,th{border-color:#30363d}a{color:#58a6ff}}"
+    + "".join(f"td.{verdict.value}{{color:{colour}}}" for verdict, colour in _COLOURS.items())
 )

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
 import numpy as np
 
+from kinegraph.bench.tasks.machines import CRANE_LAW, DRAWINGS, Drawing
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.load import load
+from kinegraph.errors import KinegraphError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.reproduce.document import Chapter, Document
-from kinegraph.reproduce.entry import Entry, Verdict, fewer, measured, number
+from kinegraph.reproduce.entry import Entry, Verdict, fewer, held, measured, number
+from kinegraph.reproduce.figure import Floats, curves
 from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
 from kinegraph.tasks.forces.ways import compare_ways
-from kinegraph.tasks.kinematics.follow import follow
+from kinegraph.tasks.kinematics.follow import PathMotion, follow
 from kinegraph.tasks.kinematics.spring_follow import follow_by_spring
 
-_LUFFING = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
-_EPITROCHOID = {
-    "flange.x": "0.4",
-    "flange.y": "0.3*cos(4*pi*t) - 0.4*cos(pi*t)",
-    "flange.z": "1 - 0.3*sin(4*pi*t) + 0.4*sin(pi*t)",
-}
+_PUMA, _STANFORD = DRAWINGS
 
 
 def path_of_the_load() -> tuple[Entry, ...]:
@@ -38,7 +40,7 @@ def path_of_the_load() -> tuple[Entry, ...]:
 def rack_force() -> tuple[Entry, ...]:
     """S_G along the motion, from triangles and from the linkage with its loops."""
     times = np.linspace(0, 40, 81)
-    one, other = (inverse_dynamics(model, _LUFFING, times, unknown=["S"])["S"] for model in ("crane", "crane-linkage"))
+    one, other = (inverse_dynamics(model, CRANE_LAW, times, unknown=["S"])["S"] for model in ("crane", "crane-linkage"))
     difference = float(np.abs(one - other).max() / np.abs(one).max())
     agrees = Verdict.AGREES if difference < 1e-11 else Verdict.UNEXPLAINED
     unread = "the document shows a curve without numbers, for lengths it does not print"
@@ -64,29 +66,93 @@ def two_ways() -> tuple[Entry, ...]:
     )  # fmt: skip
 
 
-def drawing_arm() -> tuple[Entry, ...]:
-    """The PUMA that draws: how far the curve reaches, and M1, M2, M3 from the exact path and from the spring."""
-    times = np.linspace(0.1, 1.9, 19)
-    phi = np.linspace(0, 2 * np.pi, 4001)
-    away = np.hypot(0.3 * np.cos(4 * phi) - 0.4 * np.cos(phi), -0.3 * np.sin(4 * phi) + 0.4 * np.sin(phi))
-    exact = follow("puma-drawing", _EPITROCHOID, times)
-    pulled = follow_by_spring("puma-drawing", _EPITROCHOID, times, stiffness=1e8)
-    torque = compile(load("puma-drawing"), "tau")
-    assert isinstance(torque, Kernel)
-    moments = [
-        np.array([np.asarray(torque(*row)) for row in zip(one.motion.q, one.motion.v, one.motion.a, strict=True)])
+@dataclass(frozen=True)
+class Drawn:
+    """An arm along its curve: times, the motion that is exact, its efforts, and those of the spring method."""
+
+    times: Floats
+    motion: PathMotion
+    efforts: Floats
+    difference: float
+    off: float
+
+
+@cache
+def _drawn(model: str) -> Drawn:
+    drawing = next(one for one in DRAWINGS if one.model == model)
+    times = np.linspace(0.02, 0.98, 97) * drawing.duration
+    exact = follow(drawing.model, drawing.path, times)
+    pulled = follow_by_spring(drawing.model, drawing.path, times, stiffness=1e8)
+    effort = compile(load(drawing.model), "tau")
+    assert isinstance(effort, Kernel)
+    found = [
+        np.array([np.asarray(effort(*row)) for row in zip(one.motion.q, one.motion.v, one.motion.a, strict=True)])
         for one in (exact, pulled)
     ]
-    scale = np.abs(moments[0]).max()
-    difference = float(np.abs(moments[0] - moments[1]).max() / scale)
-    off = max(pulled.deviation.values())
-    same = Verdict.AGREES if difference < 1e-2 else Verdict.UNEXPLAINED
-    unread = "the document shows curves; its masses and lengths are not printed, ours are those of the PUMA 560"
+    difference = float(np.abs(found[0] - found[1]).max() / np.abs(found[0]).max())
+    return Drawn(times, exact, found[0], difference, max(pulled.deviation.values()))
+
+
+def drawing_puma() -> tuple[Entry, ...]:
+    """The PUMA that draws: how far the curve reaches, and M1, M2, M3 from the exact path and from the spring."""
+    phi = np.linspace(0, 2 * np.pi, 4001)
+    away = np.hypot(0.3 * np.cos(4 * phi) - 0.4 * np.cos(phi), -0.3 * np.sin(4 * phi) + 0.4 * np.sin(phi))
+    return (number("the curve reaches from (0, 1) [m]", "0.7", float(away.max())), *_arm_entries(_PUMA, "M1, M2, M3"))
+
+
+def drawing_stanford() -> tuple[Entry, ...]:
+    """The Stanford arm that draws an astroid, first where the document puts it."""
+    reason = "the printed lengths do not reach the curve there: the arm's shoulder and offset take more than 0.4 m"
+    plane = {**_STANFORD.path, "gripper.x": "0.4"}
+    try:
+        follow(_STANFORD.model, plane, np.linspace(0.1, 6.2, 30))
+        reached = True
+    except KinegraphError:
+        reached = False
+    ours = "reached" if reached else "out of reach; drawn at 1.15 m"
+    return (held("the plane x = 0.4 m", "0.4 m", ours, reached, reason), *_arm_entries(_STANFORD, "M1, M2, F32"))
+
+
+def _arm_entries(drawing: Drawing, efforts: str) -> Iterator[Entry]:
+    found = _drawn(drawing.model)
+    same = found.difference < 1e-2
+    unread = "the document shows curves without numbers"
+    yield held(f"{efforts} by the spring and exactly", "identical", f"equal to {found.difference:.0e}", same)
+    lag = "a spring of 1e8 N/m lags behind what it pulls"
+    yield measured("the spring leaves the path by", "", f"{found.off:.1e} m", lag)
+    largest = ", ".join(f"{item:.1f}" for item in np.abs(found.efforts).max(axis=0))
+    yield measured(f"largest {efforts} [N m, N]", "a figure", largest, unread)
+
+
+def _crane_figures() -> tuple[str, ...]:
+    times = np.linspace(0, 40, 81)
+    force = inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"])["S"]
+    return (curves("Figure 2: force of the rack", "t [s]", times, "S [kN]", {"S": force / 1000}),)
+
+
+def _path_figure() -> tuple[str, ...]:
+    place = compile(load("crane"), "pose:Load")
+    assert isinstance(place, Kernel)
+    x, y = np.array([np.asarray(place([s]))[:2, 3] for s in np.linspace(7.1, 2.26, 200)]).T
+    return (curves("Figure 3: path of the load's suspension", "x [m]", x, "y [m]", {"F": y}),)
+
+
+def _puma_figures() -> tuple[str, ...]:
+    return _arm_figures(_PUMA, "Figures 5 and 6: PUMA")
+
+
+def _stanford_figures() -> tuple[str, ...]:
+    return _arm_figures(_STANFORD, "Figures 9 and 10: Stanford arm")
+
+
+def _arm_figures(drawing: Drawing, title: str) -> tuple[str, ...]:
+    found = _drawn(drawing.model)
+    layout = load(drawing.model).layout
+    moved = {name: found.motion.motion.q[:, k] for k, name in enumerate(layout.positions)}
+    efforts = {name: found.efforts[:, k] for k, name in enumerate(layout.positions)}
     return (
-        number("the curve reaches from (0, 1) [m]", "0.7", float(away.max())),
-        Entry("M1, M2, M3 by the spring and exactly", "identical", f"equal to {difference:.0e}", same),
-        measured("the spring leaves the path by", "", f"{off:.1e} m", "a spring of 1e8 N/m lags behind what it pulls"),
-        measured("largest moment", "figure 6", f"{scale:.1f} N m", unread),
+        curves(f"{title}, coordinates", "t [s]", found.times, "rad, m", moved),
+        curves(f"{title}, efforts", "t [s]", found.times, "N m, N", efforts),
     )
 
 
@@ -100,12 +166,14 @@ INVERSE = Document(
             "The rack moves from 7.1 m to 2.26 m. The document prints no lengths: those of `crane` are ours.",
             "kinegraph eval crane -q pose:Load --at s=7.1",
             path_of_the_load,
+            _path_figure,
         ),
         Chapter(
             "Portal crane: the force of the rack",
             "s(t) = (s0 + s1 + (s0 - s1) cos(pi t/T))/2, T = 40 s; written by triangles, and as a linkage with loops.",
             'kinegraph inverse crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S --for 40',
             rack_force,
+            _crane_figures,
         ),
         Chapter(
             "The old and the new way",
@@ -119,7 +187,16 @@ INVERSE = Document(
             "by a fictitious spring.",
             'kinegraph ik puma-drawing --path flange.x=0.4 --path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
             '--path "flange.z=1 - 0.3*sin(4*pi*t) + 0.4*sin(pi*t)" --for 2',
-            drawing_arm,
+            drawing_puma,
+            _puma_figures,
+        ),
+        Chapter(
+            "Stanford arm drawing an astroid",
+            "R = 0.6 m, the numbers of the document. Coordinates theta1, theta2 and d32.",
+            "kinegraph ik stanford --path gripper.x=1.15 --path 'gripper.y=0.6*cos(t)^3' "
+            "--path 'gripper.z=0.6*sin(t)^3' --for 6.28",
+            drawing_stanford,
+            _stanford_figures,
         ),
     ),
 )

@@ -26,6 +26,7 @@ from kinegraph.large.chains.exchange import Serial, Threads
 from kinegraph.large.chains.system import ChainSystem, Stabilised
 from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, Verdict, held, measured
+from kinegraph.reproduce.figure import curves
 from kinegraph.simulate.run import simulate
 from kinegraph.solve.problem.problem import Floats
 
@@ -118,6 +119,22 @@ def one_compiled_run() -> tuple[Entry, ...]:
     )
 
 
+@cache
+def _loop(joints: int) -> tuple[Timed, Timed]:
+    """On one worker and on two."""
+    return loop_run(joints, Serial()), _ranks().get(f"loop {joints}") or loop_run(joints, Threads(2))
+
+
+def _figure() -> tuple[str, ...]:
+    runs = [_loop(joints) for joints in _SIZES]
+    one, two = (np.array([run[k].seconds for run in runs]) for k in (0, 1))
+    sizes = np.array(_SIZES, dtype=float)
+    return (
+        curves("Figure 4a: time", "joints", sizes, "s", {"1 worker": one, "2 workers": two}),
+        curves("Figure 4b: gain", "joints", sizes, "one / two", {"gain": one / two}),
+    )
+
+
 def figure_4() -> tuple[Entry, ...]:
     """The loop of N joints, 10 s at 0.01 s: one worker against two."""
     said = {15: "slightly above 1", 51: "above 1", 151: "level from here", 251: "below 2", 301: "below 2"}
@@ -126,7 +143,7 @@ def figure_4() -> tuple[Entry, ...]:
 
 
 def _loop_entries(joints: int, said: str, reason: str) -> Iterator[Entry]:
-    one, two = loop_run(joints, Serial()), _ranks().get(f"loop {joints}") or loop_run(joints, Threads(2))
+    one, two = _loop(joints)
     gain = one.seconds / two.seconds
     yield measured(
         f"{joints} joints: seconds on one", "figure 4a, a curve", f"{one.seconds:.2f} s", "no number printed"
@@ -186,6 +203,7 @@ LOOPS = Document(
             "Gravity, 10 s at steps of 0.01 s, cut in the middle. The document gives curves and three statements.",
             "kinegraph bench parallel-chains --sizes 15,51,151,251,301",
             figure_4,
+            _figure,
         ),
         Chapter(
             "Section 4: what is said of the method",
