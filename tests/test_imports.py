@@ -66,12 +66,14 @@ ALLOWED |= {
     "store": BASE,
     "tasks": BASE | {"simulate"},
     "studies": BASE | {"simulate"},
-    "view": BASE | {"store", "simulate", "tasks", "studies"},
-    "bench": BASE | {"simulate", "store", "tasks", "studies", "export", "__init__"},
-    "reproduce": BASE | {"simulate", "store", "tasks", "bench"},
-    "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies"},
+    "docking": BASE | {"simulate", "tasks", "studies"},
+    "view": BASE | {"store", "simulate", "tasks", "studies", "docking"},
+    "bench": BASE | {"simulate", "store", "tasks", "studies", "docking", "export", "__init__"},
+    "reproduce": BASE | {"simulate", "store", "tasks", "docking", "bench"},
+    "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
     "cli": BASE
-    | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "bench", "reproduce", "__init__"},
+    | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "bench", "reproduce"}
+    | {"__init__"},
     "__main__": {"cli"},
 }
 

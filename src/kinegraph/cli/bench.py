@@ -40,6 +40,7 @@ _MODULES = {
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
     "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
     "first-result": "From a file to a first result in a new process, with an empty cache and a full one.",
+    "docking": "Ten thousand dockings: capture probability, cases a second beside a plain SciPy loop; --mujoco.",
     "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
 }
 #: Where benches are that have a room of their own.

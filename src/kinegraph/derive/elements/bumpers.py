@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from kinegraph.derive.elements.points import Points
 from kinegraph.derive.tree.algebra import Vector, dot, minus, negative, plus, times, vector
@@ -16,6 +17,10 @@ from kinegraph.model.elements import Bumper, Capsule, ContactShape, Plane, Spher
 _TINY = Fraction(1, 10**24)
 #: Two segments whose directions have a sine below this are taken as parallel.
 _PARALLEL = Fraction(1, 10**12)
+
+
+#: From one end of a segment to the other, and the square of its length.
+Segment: TypeAlias = tuple[Vector, Scalar]
 
 
 @dataclass(frozen=True)
@@ -82,46 +87,43 @@ class Distances:
 
     def _nearest_points(self, first: Sphere | Capsule, second: Sphere | Capsule) -> tuple[Vector, Vector]:
         """The nearest points of two segments (Ericson, Real-Time Collision Detection, 5.1.9), without branches."""
-        start, end = self._ends(first)
-        origin, tip = self._ends(second)
-        if end is None and tip is None:
+        start, origin = (self.points.anchored(anchors_of(shape)[0]) for shape in (first, second))
+        if isinstance(second, Sphere):  # spheres come first
             return start, origin
-        if end is None:
-            assert tip is not None
-            along = minus(tip, origin)
-            part = _clamped(dot(minus(start, origin), along) / dot(along, along))
-            return start, plus(origin, times(part, along))
-        assert tip is not None  # spheres come first
-        return self._of_two_segments(start, minus(end, start), origin, minus(tip, origin))
+        along = self.points.segment(second.first, second.second)
+        if isinstance(first, Sphere):
+            return start, plus(origin, times(_part(start, origin, along), along[0]))
+        return self._of_two_segments(start, self.points.segment(first.first, first.second), origin, along)
 
-    def _of_two_segments(self, p: Vector, d: Vector, q: Vector, e: Vector) -> tuple[Vector, Vector]:
+    def _of_two_segments(self, p: Vector, first: Segment, q: Vector, second: Segment) -> tuple[Vector, Vector]:
+        (d, a), (e, f) = first, second  # the squares of lengths are constants of the bodies
         r = minus(p, q)
-        a, b, c, f, g = dot(d, d), dot(d, e), dot(d, r), dot(e, e), dot(e, r)
+        b, c, g = dot(d, e), dot(d, r), dot(e, r)
         square = a * f - b * b
         if square.is_zero:  # parallel wherever they are
-            return self._of_parallel_segments(p, d, q, e)
+            return self._of_parallel_segments(p, first, q, second)
         oblique = square - _PARALLEL * _PARALLEL * (a * f)
         free = oblique.apply("select", _clamped((b * g - c * f) / square), a.number(0))
-        t = _clamped((b * free + g) / f)
-        s = _clamped((b * t - c) / a)
+        t = _clamped((b * free + g) * f.reciprocal())
+        s = _clamped((b * t - c) * a.reciprocal())
         return plus(p, times(s, d)), plus(q, times(t, e))
 
-    def _of_parallel_segments(self, p: Vector, d: Vector, q: Vector, e: Vector) -> tuple[Vector, Vector]:
+    def _of_parallel_segments(self, p: Vector, first: Segment, q: Vector, second: Segment) -> tuple[Vector, Vector]:
         """One of the pairs of nearest points: that of the first segment's start, moved to where both go on."""
-        t = _clamped(dot(e, minus(p, q)) / dot(e, e))
-        there = plus(q, times(t, e))
-        s = _clamped(dot(d, minus(there, p)) / dot(d, d))
-        return plus(p, times(s, d)), there
-
-    def _ends(self, shape: Sphere | Capsule) -> tuple[Vector, Vector | None]:
-        first, *rest = map(self.points.anchored, anchors_of(shape))
-        return first, rest[0] if rest else None
+        there = plus(q, times(_part(p, q, second), second[0]))
+        return plus(p, times(_part(there, p, first), first[0])), there
 
     def _direction(self, components: Triple, of: str | None) -> Vector:
         """A unit vector given in a body's axes, in the fixed frame."""
         given = vector([self.names.scalar(item) for item in components])
         length = dot(given, given).apply("sqrt")
         return self.points.turned_out(self.points.frame(of), times(length.reciprocal(), given))
+
+
+def _part(point: Vector, start: Vector, along: Segment) -> Scalar:
+    """Which part of a segment lies before the place nearest to a point, between zero and one."""
+    direction, square = along
+    return _clamped(dot(minus(point, start), direction) * square.reciprocal())
 
 
 def _clamped(part: Scalar) -> Scalar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kinegraph.derive.dynamics.newton_euler import projected
-from kinegraph.derive.tree.algebra import Vector, apply, identity, plus, vector, zero_vector
+from kinegraph.derive.tree.algebra import Vector, apply, dot, identity, minus, plus, vector, zero_vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
@@ -60,10 +60,19 @@ class Points:
             link = self.layout.tree.links[link].parent
         return position
 
+    def segment(self, first: Anchor, second: Anchor) -> tuple[Vector, Scalar]:
+        """From one anchor to another of the same body, in the fixed frame, and the square of their distance."""
+        here, there = self.placed(first), self.placed(second)
+        along = minus(there.position, here.position)
+        return self._turned(here.link, along), dot(along, along)
+
     def turned_out(self, frame: Placement, components: Vector) -> Vector:
         """A direction given in a body's axes, in the axes of the fixed frame."""
-        link = frame.link
-        direction = self.layout.link_frames[link].place(apply(frame.rotation, components))
+        return self._turned(frame.link, apply(frame.rotation, components))
+
+    def _turned(self, link: int, direction: Vector) -> Vector:
+        """A direction of a link, in the axes of the fixed frame."""
+        direction = self.layout.link_frames[link].place(direction)
         while link > 0:
             direction = self.layout.inward(link, direction)
             link = self.layout.tree.links[link].parent

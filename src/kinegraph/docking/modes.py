@@ -11,6 +11,7 @@ import numpy as np
 
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.dynamics.state_rate import Forces
+from kinegraph.docking.description import Docking
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
@@ -23,7 +24,6 @@ from kinegraph.simulate.equations import VelocityForm, row_values
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.state_names import StateNames
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.tasks.docking.description import Docking
 
 _TURNS: tuple[Callable[[Scalar], Transform], ...] = (Sx, Sy, Sz, Rz, Ry, Rx)
 

@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator
 from functools import reduce
 
 from kinegraph.derive.elements.structure import component_count
+from kinegraph.docking.description import Docking, Latch, body_of
 from kinegraph.model.elements import Bumper, anchors_of
 from kinegraph.solve.problem.events import Action, Direction, Event
-from kinegraph.tasks.docking.description import Docking, Latch, body_of
 
 TOUCH, CAPTURE, STROKE, OVERLOAD, AWAY, HARD = "touch", "capture", "stroke", "overload", "away", "hard"
 
 
-def contact_events(docking: Docking) -> list[Event]:
-    """The events until capture. Conditions are squares where lengths would have no slope at zero."""
-    latches = [Event(latch.ring, ready(latch), Direction.RISING) for latch in docking.latches]
+def contact_events(docking: Docking, each_latch: bool = True) -> list[Event]:
+    """The events until capture. Conditions are squares where lengths would have no slope at zero.
+
+    each_latch: record when every latch could engage, too.
+    """
+    latches = [Event(latch.ring, ready(latch), Direction.RISING) for latch in docking.latches if each_latch]
     captured = least(ready(latch) for latch in docking.latches)
     return [
         Event(TOUCH, depth(docking), Direction.RISING),
@@ -88,14 +91,23 @@ def _stroke(docking: Docking) -> str:
     return greatest(f"max({shortest!r}-({leg.length}), ({leg.length})-{longest!r})" for leg in docking.legs)
 
 
+def leg_load(docking: Docking) -> str:
+    """The largest force along a leg, whether it pushes or pulls."""
+    return greatest(f"abs({leg.load})" for leg in docking.legs)
+
+
+def interface_square(docking: Docking) -> str:
+    """The square of the force between the rings."""
+    return "+".join(f"({_interface_force(docking, axis)})^2" for axis in (1, 2, 3))
+
+
 def _leg_overload(docking: Docking) -> str:
-    return greatest(f"abs({leg.load})-{docking.limits.leg!r}" for leg in docking.legs)
+    return f"{leg_load(docking)}-{docking.limits.leg!r}"
 
 
 def _overload(docking: Docking) -> str:
     most = docking.limits.interface
-    square = "+".join(f"({_interface_force(docking, axis)})^2" for axis in (1, 2, 3))
-    return f"max({_leg_overload(docking)}, ({square})/{most!r}-{most!r})"
+    return f"max({_leg_overload(docking)}, ({interface_square(docking)})/{most!r}-{most!r})"
 
 
 def _away(docking: Docking) -> str:

@@ -54,7 +54,7 @@ class Limits:
     longest: float = 0.85
     leg: float = 2000.0
     interface: float = 3900.0
-    away: float = 0.35
+    away: float = 0.25
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from enum import Enum
 
 import numpy as np
 
+from kinegraph.docking.joining import Joining
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.tasks.docking.joining import Joining
 
 
 class Outcome(Enum):

@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.docking.description import Docking, docking_of
+from kinegraph.docking.modes import Mode, ModeEquations
+from kinegraph.docking.result import DockingRun
+from kinegraph.docking.sequence import DockingSequence, Integration
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Scalar
@@ -18,10 +22,6 @@ from kinegraph.simulate.start import starting_state
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem.execution import Native
-from kinegraph.tasks.docking.description import Docking, docking_of
-from kinegraph.tasks.docking.modes import Mode, ModeEquations
-from kinegraph.tasks.docking.result import DockingRun
-from kinegraph.tasks.docking.sequence import DockingSequence, Integration
 
 
 def dock(

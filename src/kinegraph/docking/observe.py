@@ -7,13 +7,13 @@ from functools import cache
 
 import numpy as np
 
+from kinegraph.docking.conditions import guide_places, is_ring_first
+from kinegraph.docking.description import Docking
+from kinegraph.docking.joining import Joining
+from kinegraph.docking.modes import Mode, ModeEquations
+from kinegraph.docking.result import Phase
 from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.tasks.docking.conditions import guide_places, is_ring_first
-from kinegraph.tasks.docking.description import Docking
-from kinegraph.tasks.docking.joining import Joining
-from kinegraph.tasks.docking.modes import Mode, ModeEquations
-from kinegraph.tasks.docking.result import Phase
 
 INTERFACE, BENDING, RING = "interface", "bending", "ring"
 _REACTION = tuple(f"reaction:captured[{entry}]" for entry in range(6))

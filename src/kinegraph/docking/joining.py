@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.docking.modes import ModeEquations
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.tasks.docking.modes import ModeEquations
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.docking.description import Docking, Limits, Schedule, docking_of
+from kinegraph.docking.result import DockingRun, Outcome
+from kinegraph.docking.run import dock
 from kinegraph.errors import SolveError
-from kinegraph.tasks.docking.description import Docking, Limits, Schedule, docking_of
-from kinegraph.tasks.docking.result import DockingRun, Outcome
-from kinegraph.tasks.docking.run import dock
-from tests.tasks.docking.one_axis import TEXT, mechanism
+from tests.docking.one_axis import TEXT, mechanism
 
 COMMON = 0.1 * 810 / 3310  # the velocity of the centre of mass
 

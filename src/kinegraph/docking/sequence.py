@@ -7,16 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinegraph.simulate.run import read_events
-from kinegraph.simulate.task import Task
-from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.problem.events import Event
-from kinegraph.solve.problem.execution import Native
-from kinegraph.solve.problem.problem import Floats, Signals
-from kinegraph.solve.results.recording import Grid, Run
-from kinegraph.solve.results.status import Status
-from kinegraph.tasks.docking.conditions import (
+from kinegraph.docking.conditions import (
     AWAY,
     CAPTURE,
     HARD,
@@ -27,11 +18,20 @@ from kinegraph.tasks.docking.conditions import (
     hard_event,
     joined_events,
 )
-from kinegraph.tasks.docking.description import Docking
-from kinegraph.tasks.docking.joining import Joining, joined
-from kinegraph.tasks.docking.modes import Mode, ModeEquations, pose_names, relative_pose
-from kinegraph.tasks.docking.observe import drift, observed, peaks
-from kinegraph.tasks.docking.result import DockingRun, Outcome, Phase
+from kinegraph.docking.description import Docking
+from kinegraph.docking.joining import Joining, joined
+from kinegraph.docking.modes import Mode, ModeEquations, pose_names, relative_pose
+from kinegraph.docking.observe import drift, observed, peaks
+from kinegraph.docking.result import DockingRun, Outcome, Phase
+from kinegraph.simulate.run import read_events
+from kinegraph.simulate.task import Task
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.problem.events import Event
+from kinegraph.solve.problem.execution import Native
+from kinegraph.solve.problem.problem import Floats, Signals
+from kinegraph.solve.results.recording import Grid, Run
+from kinegraph.solve.results.status import Status
 
 #: What the event that ended a phase means.
 _OUTCOMES = {STROKE: Outcome.OUT_OF_STROKE, OVERLOAD: Outcome.OVERLOAD, AWAY: Outcome.BOUNCED}

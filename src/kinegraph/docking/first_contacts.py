@@ -1,0 +1,171 @@
+"""Many dockings with random first contacts: how probable capture is, how large forces become.
+
+The limits are those published for the international docking standard. They are limits, no laws: that all values within
+them are as likely is an assumption of ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+from pathlib import Path
+
+from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.docking.conditions import (
+    AWAY,
+    CAPTURE,
+    OVERLOAD,
+    STROKE,
+    TOUCH,
+    contact_events,
+    interface_square,
+    leg_load,
+)
+from kinegraph.docking.description import Docking, docking_of
+from kinegraph.errors import SolveError
+from kinegraph.model.expression import Name
+from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates, Shift
+from kinegraph.solve.methods.step_control import Adaptive
+from kinegraph.solve.problem.execution import Native
+from kinegraph.studies.describe import Asked
+from kinegraph.studies.plan import Plan
+from kinegraph.studies.results import Study
+from kinegraph.studies.run import run_plan
+
+_DEGREE = pi / 180
+
+
+@dataclass(frozen=True)
+class ContactLimits:
+    """Within what first contacts lie: of the target against the ring, in metres, radians and seconds.
+
+    offset, drift: across the axis. tilt, roll and turning, spinning (their rates): about axes across it and about it.
+    """
+
+    closing: tuple[float, float] = (0.05, 0.10)
+    offset: float = 0.10
+    drift: float = 0.04
+    tilt: float = 4.0 * _DEGREE
+    roll: float = 4.0 * _DEGREE
+    turning: float = 0.20 * _DEGREE
+    spinning: float = 0.20 * _DEGREE
+
+    def laws(self) -> dict[str, str]:
+        """Uniform laws within the limits; limits of a vector sum are discs."""
+        slow, fast = self.closing
+        return {
+            "offset_x, offset_y": f"disc({self.offset!r})",
+            "drift_x, drift_y": f"disc({self.drift!r})",
+            "closing": f"uniform({slow!r}, {fast!r})",
+            "tilt_x, tilt_y": f"disc({self.tilt!r})",
+            "roll": f"uniform({-self.roll!r}, {self.roll!r})",
+            "turning_x, turning_y": f"disc({self.turning!r})",
+            "spinning": f"uniform({-self.spinning!r}, {self.spinning!r})",
+        }
+
+
+@dataclass(frozen=True)
+class FreeBody:
+    """The coordinates of a body that moves freely: three shifts, then a quaternion with its angular velocity."""
+
+    shifts: tuple[str, ...]
+    quaternion: tuple[str, ...]
+    turning: tuple[str, ...]
+
+    @staticmethod
+    def of(mechanism: Mechanism, name: str) -> FreeBody:
+        """The coordinates of this body; SolveError if it does not move so."""
+        body = mechanism.body(name)
+        used = tuple(
+            part.text
+            for one in body.transforms
+            for part in ((one.distance,) if isinstance(one, Shift) else getattr(one, "components", ()))
+            if isinstance(part, Name)
+        )
+        for group in mechanism.coordinates:
+            if isinstance(group, QuaternionCoordinates) and group.names == used[3:]:
+                return FreeBody(used[:3], group.names, group.velocities)
+        raise SolveError(
+            f"first contacts: {name} must move freely\n  write it as {name} | Sx(x), Sy(y), Sz(z), Q(...) | ...;"
+        )
+
+
+def first_contacts(
+    source: MechanismSource | Docking,
+    cases: int = 10_000,
+    *,
+    limits: ContactLimits | None = None,
+    duration: float = 12.0,
+    rtol: float = 1e-6,
+    seed: int = 0,
+    chunk: int | None = None,
+    folder: str | Path | None = None,
+    native: Native = True,
+    progress: bool | None = None,
+) -> Study:
+    """A study of dockings up to capture, bouncing off, overload or a leg out of its stroke; see `contact_plan`."""
+    plan = contact_plan(
+        source, cases, limits=limits, duration=duration, rtol=rtol, seed=seed, chunk=chunk, native=native
+    )
+    return run_plan(plan, folder=folder, progress=progress)
+
+
+def contact_plan(
+    source: MechanismSource | Docking,
+    cases: int,
+    *,
+    limits: ContactLimits | None = None,
+    duration: float = 12.0,
+    rtol: float = 1e-6,
+    seed: int = 0,
+    chunk: int | None = None,
+    method: str = "dop853",
+    native: Native = True,
+) -> Plan:
+    """The plan of such a study. The chaser and its ring are at rest, the target comes; only that is varied.
+
+    Outcomes: `captured_at` [s], `touches`, and the largest forces along legs and between the rings, `leg` and
+    `interface` [N]. Classes: captured, out_of_stroke, overloaded, bounced, not_captured.
+    """
+    docking = source if isinstance(source, Docking) else docking_of(mechanism_of(source))
+    return Asked(
+        docking.mechanism,
+        duration,
+        (limits or ContactLimits()).laws(),
+        cases,
+        outcomes={
+            "captured_at": f"time({CAPTURE})",
+            "touches": f"count({TOUCH})",
+            "leg": f"max({leg_load(docking)})",
+            "interface": f"sqrt(max({interface_square(docking)}))",
+        },
+        classes={
+            "captured": f"stopped_by({CAPTURE})",
+            "out_of_stroke": f"stopped_by({STROKE})",
+            "overloaded": f"stopped_by({OVERLOAD})",
+            "bounced": f"stopped_by({AWAY})",
+            "not_captured": "true",
+        },
+        success="captured",
+        events=contact_events(docking, each_latch=False),
+        initial=_beginning(docking),
+        method=method,
+        control=Adaptive(rtol, 1e-2 * rtol),
+        seed=seed,
+        chunk=chunk,
+        native=native,
+    ).plan()
+
+
+def _beginning(docking: Docking) -> dict[str, str]:
+    """Where a case starts, by what is varied. Small turns: a quaternion is half of them."""
+    target = FreeBody.of(docking.mechanism, docking.target)
+    resting = [FreeBody.of(docking.mechanism, name) for name in (docking.chaser, docking.ring)]
+    x, y, z = target.shifts
+    _, e1, e2, e3 = target.quaternion
+    u, v, w = target.turning
+    return {
+        **{f"{name}'": "0" for body in resting for name in body.shifts},
+        x: "offset_x", y: "offset_y", f"{x}'": "drift_x", f"{y}'": "drift_y", f"{z}'": "-closing",
+        e1: "tilt_x/2", e2: "tilt_y/2", e3: "roll/2", u: "turning_x", v: "turning_y", w: "spinning",
+    }  # fmt: skip
