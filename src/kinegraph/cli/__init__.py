@@ -16,6 +16,7 @@ from kinegraph.cli.common import INTERRUPTED, console, show_error
 from kinegraph.cli.store import store_app
 from kinegraph.cli.tasks import (
     assemble,
+    dock,
     equilibria,
     fit,
     integrals,
@@ -65,6 +66,7 @@ TASKS = (
     ik,
     point,
     workspace,
+    dock,
     sensitivity,
     fit,
     synthesise,

@@ -16,7 +16,7 @@ from kinegraph.docking.description import Docking
 from kinegraph.extras import extra
 from kinegraph.model.elements import Bumper, Capsule, ContactShape, Plane, Sphere, anchors_of
 from kinegraph.model.evaluate import number, parameter_values
-from kinegraph.model.mechanism import Body, Shift
+from kinegraph.model.mechanism import Body, Coordinate, Shift
 from kinegraph.solve.problem.problem import Floats
 
 STEP, LOOK = 1e-3, 5
@@ -76,7 +76,7 @@ class MuJoCoDockings:
         )
 
     def _body(self, body: Body) -> str:
-        starts = {one.name: one.position for one in self.docking.mechanism.coordinates if hasattr(one, "name")}
+        starts = {one.name: one.position for one in self.docking.mechanism.coordinates if isinstance(one, Coordinate)}
         shifts = [one for one in body.transforms if isinstance(one, Shift)]
         position = [float(number(starts[one.distance.text], self.values)) for one in shifts]  # type: ignore[attr-defined]
         inertia = body.inertia

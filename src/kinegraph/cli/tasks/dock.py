@@ -1,0 +1,91 @@
+"""`kinegraph dock`: two spacecraft from first contact to the hard joint, once or ten thousand times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, assignments, console, print_json
+from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.simulate import InputOption, RunSetOption, input_values, split_settings
+from kinegraph.errors import SolveError
+
+if TYPE_CHECKING:
+    from kinegraph.docking.description import Docking
+    from kinegraph.docking.result import DockingRun
+
+_UNITS = {"leg": "N", "ring": "N", "interface": "N", "bending": "N m"}
+
+
+@reads_model
+def run(
+    source: ModelSource,
+    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to wait for capture.")] = 30.0,
+    settings: RunSetOption = None,
+    inputs: InputOption = None,
+    distance: Annotated[float, typer.Option(help="Latches engage below this distance, in metres.")] = 0.015,
+    speed: Annotated[float, typer.Option(help="Latches engage below this speed, in metres per second.")] = 0.05,
+    rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-9,
+    to_capture: Annotated[bool, typer.Option("--to-capture", help="Stop where the latches engage.")] = False,
+    cases: Annotated[
+        int | None, typer.Option(metavar="N", help="A study of so many random first contacts instead, up to capture.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random first contacts.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="DIR", help="Keep the study here, or go on with it."),
+    ] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="The study as one .html page.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """A docking: contact, capture by latches, damping, drawing in, the hard joint; outcome and peak forces.
+
+    Example: kinegraph dock docking-light-legs --set bx=0.05,b1=0.02
+    """
+    from kinegraph.docking.description import docking_of
+
+    docking = docking_of(source.mechanism(), distance=distance, speed=speed)
+    if cases is not None:
+        _study(docking, cases, seed, output, page, json, settings)
+        return
+    if output is not None or page is not None:
+        raise SolveError("dock: --output and --page belong to a study: give --cases N")
+    from kinegraph.docking.run import dock
+
+    initial, parameters = split_settings(docking.mechanism, assignments(settings or (), "--set"))
+    given = input_values(assignments(inputs or (), "--input"))
+    found = dock(docking, duration, initial=initial, parameters=parameters, inputs=given, rtol=rtol,
+                 stop_at_capture=to_capture)  # fmt: skip
+    if json:
+        print_json(found.report())
+    else:
+        _show(found)
+
+
+def _study(
+    docking: Docking, cases: int, seed: int, output: Path | None, page: Path | None, json: bool, settings: object
+) -> None:
+    from kinegraph.cli.study.report import finish
+    from kinegraph.docking.first_contacts import first_contacts
+
+    if settings:
+        raise SolveError("dock: --set belongs to one docking, not to --cases; write a study file for others")
+    finish(first_contacts(docking, cases, seed=seed, folder=output), output, page, json)
+
+
+def _show(found: DockingRun) -> None:
+    say = console().print
+    say(f"{found.outcome.value}; touches: {len(found.touches)}", markup=False)
+    for phase in found.phases:
+        say(
+            f"  {phase.name:<11} {phase.times[0]:9.4f} s to {phase.times[-1]:9.4f} s, {phase.steps} steps", markup=False
+        )
+    for one in found.joinings:
+        say(f"  {one.joint} at {one.time:.6f} s: {1e3 * one.shift:.2f} mm beside, {one.lost:.4g} J lost", markup=False)
+    say(
+        "  peaks: " + ", ".join(f"{name} {value:.4g} {_UNITS[name]}" for name, value in found.peaks.items()),
+        markup=False,
+    )
+    say(f"  momentum moved by {found.momentum:.1e}, the balance of energy by {found.energy:.1e}", markup=False)
