@@ -31,6 +31,10 @@ SHAPES = {
     "sphere-plane": "sphere(A(0.1, 0, 0.2), 9), plane(B(0, 0.1, 0), (1, 2, 2))",
     "plane-capsule": "plane(A(0.1, 0, 0.2), (0, 0, 1)), capsule(B(0, -1, 0), B(0.2, 1, 0.1), 9)",
     "sphere-torus": "sphere(A(0.1, 0, 0.2), 2), torus(B(0, 0.1, 0), (0, 3, 4), 1.5, 3)",
+    "arc-sphere": "arc(A(0.1, 0, 0.2), (0, 0, 1), (1, 1, 0.3), 0.7, pi/5, 2), sphere(B(0, 0.1, 0), 3)",
+    "sphere-cylinder": "sphere(A(0.1, 0, 0.2), 3), cylinder(B(0, -0.3, 0), B(0.1, 0.3, 0.1), 0.2)",
+    "plane-cylinder": "plane(A(0.1, 0, 5), (0, 0, 1)), cylinder(B(0, -1, 0), B(0.2, 1, 0.1), 9)",
+    "torus-plane": "torus(A(0.1, 0, 0.2), (0, 0, 1), 5, 4), plane(B(0, 0.1, 0), (1, 2, 2))",
 }
 
 
@@ -118,6 +122,67 @@ def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
         found = [minimize(distance, s, bounds=[(0, 1), (0, 1)], method="L-BFGS-B", tol=1e-14).fun for s in starts]
         depth = 5 - min(found)
         assert energy(q, 0 * v)[1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=1e-7)
+
+
+def _sampled(shapes: str, points: Floats, centre: tuple[float, float, float], radii: float, bodies: str) -> None:
+    """The depth of a sphere in a shape given by many of its points, beside what the stored energy says."""
+    energy = kernel(shapes, "energy")
+    for seed in range(12):
+        q, v = state(seed)
+        own = placed(q, bodies[0], centre)
+        others = np.array([placed(q, bodies[1], tuple(point)) for point in points])
+        depth = radii - np.linalg.norm(others - own, axis=1).min()
+        assert energy(q, 0 * v)[1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=2e-4)
+
+
+def test_an_arc_is_nearest_where_one_of_its_points_is() -> None:
+    middle = np.array([1, 1, 0]) / np.sqrt(2)
+    angles = np.linspace(-np.pi / 5, np.pi / 5, 2001)[:, None]
+    points = 0.7 * (np.cos(angles) * middle + np.sin(angles) * np.cross([0, 0, 1], middle)) + np.array([0.1, 0, 0.2])
+    _sampled("arc-sphere", points, (0, 0.1, 0), 5, "BA")
+
+
+def test_a_cylinder_is_nearest_where_one_of_its_points_is() -> None:
+    first, second = np.array([0, -0.3, 0]), np.array([0.1, 0.3, 0.1])
+    axis = (second - first) / np.linalg.norm(second - first)
+    across = np.cross(axis, [1, 0, 0])
+    across /= np.linalg.norm(across)
+    onwards = np.cross(axis, across)
+    rounds = [
+        (np.cos(a) * across + np.sin(a) * onwards) * r
+        for a in np.linspace(0, 2 * np.pi, 91)
+        for r in np.linspace(0, 0.2, 9)
+    ]
+    points = np.array([first + t * (second - first) + out for t in np.linspace(0, 1, 31) for out in rounds])
+    _sampled("sphere-cylinder", points, (0.1, 0, 0.2), 3, "AB")
+
+
+def test_a_sphere_inside_a_cylinder_leaves_by_the_nearer_side() -> None:
+    m = parse("""coordinates x, z; gravity 0, 0, 0; A | Sx(x), Sz(z) | m(1);
+        bumper b | sphere(A, 0.1), cylinder((0, 0, 0), (0, 0, 2), 0.5), stiffness(100), exponent(1);""")
+    accelerations = kg.compile(m, "qdd")
+    for x, z, expected in ((0.4, 1.0, (20, 0)), (-0.4, 1.0, (-20, 0)), (0.1, 1.95, (0, 15)), (0.1, 0.04, (0, -14)),
+                           (0.55, 1.0, (5, 0)), (0.0, 2.05, (0, 5)), (2.0, 2.0, (0, 0))):  # fmt: skip
+        np.testing.assert_allclose(accelerations([x, z], [0.0, 0.0], [0.0, 0.0]), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_forces_are_continuous(shapes: str) -> None:
+    """Along a path through and out of contact no force jumps: smaller steps change it ever less."""
+    found = kernel(shapes, "forces")
+    begin, end = state(3)[0], state(5)[0]
+    end[:3] += 12.0  # far away
+    v = state(3)[1]
+    steps = []
+    for count in (400, 1600):
+        path = [begin + part * (end - begin) for part in np.linspace(0, 1, count + 1)]
+        for q in path:
+            for start in (6, 10):
+                q[start : start + 4] /= np.linalg.norm(q[start : start + 4])
+        forces = np.array([found(q, v) for q in path])
+        assert np.isfinite(forces).all() and ("plane" in shapes or np.abs(forces[-1]).max() == 0)
+        steps.append(np.abs(np.diff(forces, axis=0)).max())
+    assert steps[1] < 0.5 * steps[0]
 
 
 def test_parallel_segments() -> None:
@@ -238,6 +303,9 @@ ONE = "coordinates z; A | Sz(z) | m(1); bumper b | {};"
         ("sphere((0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "fixed frame"),
         ("plane(A, (0, 0, 1)), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "distance is not known"),
         ("capsule(A, (0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "two points of one body"),
+        ("cylinder(A, (0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "the cylinder of the bumper"),
+        ("capsule(A, A(0, 0, 1), 1), torus((0, 0, 0), (0, 0, 1), 1, 1), stiffness(1)", "distance is not known"),
+        ("sphere(A, 1), arc((0, 0, 0), (0, 0, 1), (1, 0, 0), 1), stiffness(1)", "takes 6 arguments"),
         ("sphere(C, 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "no output or body called C"),
     ],
 )

@@ -112,7 +112,7 @@ class _Step:
         texts = [
             f"contact:{one.name}[{place},{axis}]" for one, place in guide_places(self.docking) for axis in (1, 2, 3)
         ]
-        return self._formulas(texts).reshape(-1, 3) * np.array(signs)[:, None]
+        return np.asarray(self._formulas(texts).reshape(-1, 3) * np.array(signs)[:, None])
 
     def _on_ring(self) -> Floats:
         loads = self._formulas([leg.load for leg in self.docking.legs])

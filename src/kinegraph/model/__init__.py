@@ -1,7 +1,7 @@
 """Mechanisms: what they are, how to write them in Python, when they are well described, what their numbers are."""
 
 from kinegraph.model.builder import Builder, Q, Rx, Ry, Rz, Sx, Sy, Sz, inertia
-from kinegraph.model.element_builder import at, capsule, plane, sphere, torus
+from kinegraph.model.element_builder import arc, at, capsule, cylinder, plane, sphere, torus
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
@@ -105,8 +105,10 @@ __all__ = [
     "Sy",
     "Sz",
     "Transform",
+    "arc",
     "at",
     "capsule",
+    "cylinder",
     "expression",
     "inertia",
     "initial_positions",

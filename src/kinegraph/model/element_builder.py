@@ -10,10 +10,12 @@ from kinegraph.model.elements import (
     DEFAULT_WIDTH,
     HERTZ,
     Anchor,
+    Arc,
     Axes,
     Bumper,
     Capsule,
     ContactShape,
+    Cylinder,
     Damper,
     Element,
     EnergyLaw,
@@ -72,6 +74,24 @@ def plane(point: PointLike, normal: Sequence[Scalar]) -> Plane:
 def torus(centre: PointLike, normal: Sequence[Scalar], ring: Scalar, radius: Scalar) -> Torus:
     """A ring of the radius `ring`, `radius` thick."""
     return Torus(_anchor(centre), _triple(normal, "a normal"), expression(ring), expression(radius))
+
+
+def arc(
+    centre: PointLike,
+    normal: Sequence[Scalar],
+    middle: Sequence[Scalar],
+    ring: Scalar,
+    half_angle: Scalar,
+    radius: Scalar,
+) -> Arc:
+    """A part of a ring with round ends, `half_angle` to both sides of its middle."""
+    sizes = expression(ring), expression(half_angle), expression(radius)
+    return Arc(_anchor(centre), _triple(normal, "a normal"), _triple(middle, "a direction"), *sizes)
+
+
+def cylinder(first: PointLike, second: PointLike, radius: Scalar) -> Cylinder:
+    """A solid cylinder with flat ends, between two points of one body."""
+    return Cylinder(_anchor(first), _anchor(second), expression(radius))
 
 
 class ElementBuilder:

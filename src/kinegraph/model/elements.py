@@ -201,7 +201,32 @@ class Torus:
     radius: Expression
 
 
-ContactShape: TypeAlias = Sphere | Capsule | Plane | Torus
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """A part of a ring with round ends: as a torus, from `half_angle` before to `half_angle` after its middle.
+
+    middle: the direction from the centre to the middle of the arc, in the body's axes; what of it lies along the normal
+    does not count.
+    """
+
+    centre: Anchor
+    normal: Triple
+    middle: Triple
+    ring: Expression
+    half_angle: Expression
+    radius: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Cylinder:
+    """A solid cylinder with flat ends, about the segment between two points of one body."""
+
+    first: Anchor
+    second: Anchor
+    radius: Expression
+
+
+ContactShape: TypeAlias = Sphere | Capsule | Plane | Torus | Arc | Cylinder
 
 #: The exponent of Hertz' contact of round bodies.
 HERTZ = expression(Fraction(3, 2))
@@ -229,7 +254,7 @@ Element: TypeAlias = Spring | Damper | Friction | Force | PointForce | Moment | 
 
 def anchors_of(shape: ContactShape) -> tuple[Anchor, ...]:
     """The points a shape hangs on."""
-    if isinstance(shape, Capsule):
+    if isinstance(shape, Capsule | Cylinder):
         return shape.first, shape.second
     return (shape.point,) if isinstance(shape, Plane) else (shape.centre,)
 

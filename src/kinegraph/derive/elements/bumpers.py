@@ -8,10 +8,21 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from kinegraph.derive.elements.points import Points
-from kinegraph.derive.tree.algebra import Vector, dot, minus, negative, plus, times, vector
+from kinegraph.derive.tree.algebra import Vector, cross, dot, minus, negative, plus, times, vector
 from kinegraph.derive.tree.convert import Names
 from kinegraph.graph.scalar import Scalar
-from kinegraph.model.elements import Bumper, Capsule, ContactShape, Plane, Sphere, Torus, Triple, anchors_of
+from kinegraph.model.elements import (
+    Arc,
+    Bumper,
+    Capsule,
+    ContactShape,
+    Cylinder,
+    Plane,
+    Sphere,
+    Torus,
+    Triple,
+    anchors_of,
+)
 
 #: Under a root of the depth [m]: slopes stay finite where contact begins, and no digit of a force shows it.
 _TINY = Fraction(1, 10**24)
@@ -41,23 +52,64 @@ class Distances:
         self.names = names
 
     def nearest(self, bumper: Bumper) -> Iterator[Nearest]:
-        """One place for each pair; a capsule lies on a plane with both ends."""
-        first, second = bumper.shapes
-        turned = isinstance(first, Plane | Torus) or (isinstance(first, Capsule) and isinstance(second, Sphere))
-        for found in self._ordered(second, first) if turned else self._ordered(first, second):
+        """One place for each pair; capsules and cylinders lie on a plane with both ends."""
+        first, second = sorted(bumper.shapes, key=_rank)
+        turned = first is not bumper.shapes[0]
+        for found in self._ordered(first, second):
             yield Nearest(found.gap, found.point, negative(found.normal)) if turned else found
 
     def _ordered(self, first: ContactShape, second: ContactShape) -> Iterator[Nearest]:
-        if isinstance(second, Plane):
-            assert isinstance(first, Sphere | Capsule)
-            for centre in map(self.points.anchored, anchors_of(first)):
-                yield self._on_plane(centre, self.names.scalar(first.radius), second)
-        elif isinstance(second, Torus):
-            assert isinstance(first, Sphere)
-            yield self._on_ring(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
-        else:
-            assert not isinstance(first, Plane | Torus)
-            yield self._of_segments(first, second)
+        """Planes come last, spheres first."""
+        match first, second:
+            case ((Sphere() | Capsule()), Plane()):
+                for centre in map(self.points.anchored, anchors_of(first)):
+                    yield self._on_plane(centre, self.names.scalar(first.radius), second)
+            case Cylinder(), Plane():
+                yield from self._rims_on_plane(first, second)
+            case Torus(), Plane():
+                axis, centre = self._direction(first.normal, first.centre.of), self.points.anchored(first.centre)
+                lowest = self._lowest(centre, axis, self.names.scalar(first.ring), second)
+                yield self._on_plane(lowest, self.names.scalar(first.radius), second)
+            case Sphere(), Torus() | Arc():
+                yield self._on_ring(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+            case Sphere(), Cylinder():
+                yield self._on_cylinder(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+            case ((Sphere() | Capsule()), (Sphere() | Capsule())):
+                yield self._of_segments(first, second)
+            case _:
+                raise AssertionError(f"no distance of {first} and {second}")  # validated
+
+    def _rims_on_plane(self, cylinder: Cylinder, plane: Plane) -> Iterator[Nearest]:
+        """The deepest point of each end's rim."""
+        along, square = self.points.segment(cylinder.first, cylinder.second)
+        axis, zero = times(square.apply("sqrt").reciprocal(), along), square.number(0)
+        for centre in map(self.points.anchored, anchors_of(cylinder)):
+            yield self._on_plane(self._lowest(centre, axis, self.names.scalar(cylinder.radius), plane), zero, plane)
+
+    def _lowest(self, centre: Vector, axis: Vector, radius: Scalar, plane: Plane) -> Vector:
+        """The point of a circle nearest to a plane; its centre where both are parallel."""
+        normal = self._direction(plane.normal, plane.point.of)
+        across = minus(normal, times(dot(normal, axis), axis))
+        length = (dot(across, across) + _TINY).apply("sqrt")
+        return minus(centre, times(radius / length, across))
+
+    def _on_cylinder(self, centre: Vector, radius: Scalar, cylinder: Cylinder) -> Nearest:
+        """Outside, the corner of both excesses; inside, whichever of side and end is nearer."""
+        along, square = self.points.segment(cylinder.first, cylinder.second)
+        length = square.apply("sqrt")
+        axis = times(length.reciprocal(), along)
+        away = minus(centre, self.points.anchored(cylinder.first))
+        height = dot(away, axis)
+        across = minus(away, times(height, axis))
+        distance = (dot(across, across) + _TINY).apply("sqrt")
+        beyond = height - length * Fraction(1, 2)
+        beside = distance - self.names.scalar(cylinder.radius)
+        upwards = beyond.apply("select", beyond.number(1), beyond.number(-1))
+        above = beyond * upwards - length * Fraction(1, 2)
+        side, end, depth = _mixed(beside, above)
+        normal = plus(times(side / distance, across), times(end * upwards, axis))
+        gap = depth - radius
+        return Nearest(gap, minus(centre, times(radius + gap * Fraction(1, 2), normal)), normal)
 
     def _on_plane(self, centre: Vector, radius: Scalar, plane: Plane) -> Nearest:
         normal = self._direction(plane.normal, plane.point.of)
@@ -65,14 +117,31 @@ class Distances:
         gap = height - radius
         return Nearest(gap, minus(centre, times(radius + gap * Fraction(1, 2), normal)), normal)
 
-    def _on_ring(self, centre: Vector, radius: Scalar, torus: Torus) -> Nearest:
-        """The nearest point of the circle lies in the plane of its axis and the centre."""
-        axis, middle = self._direction(torus.normal, torus.centre.of), self.points.anchored(torus.centre)
+    def _on_ring(self, centre: Vector, radius: Scalar, ring: Torus | Arc) -> Nearest:
+        """The nearest point of the circle lies in the plane of its axis and the centre, or is an end of the arc."""
+        axis, middle = self._direction(ring.normal, ring.centre.of), self.points.anchored(ring.centre)
         away = minus(centre, middle)
         across = minus(away, times(dot(axis, away), axis))
         outwards = times(dot(across, across).apply("sqrt").reciprocal(), across)
-        on_circle = plus(middle, times(self.names.scalar(torus.ring), outwards))
-        return self._of_points(centre, on_circle, radius, self.names.scalar(torus.radius))
+        if isinstance(ring, Arc):
+            outwards = self._within(ring, axis, outwards)
+        on_circle = plus(middle, times(self.names.scalar(ring.ring), outwards))
+        return self._of_points(centre, on_circle, radius, self.names.scalar(ring.radius))
+
+    def _within(self, arc: Arc, axis: Vector, outwards: Vector) -> Vector:
+        """A direction in the plane of an arc, or that of the end it lies nearer to."""
+        given = self._direction(arc.middle, arc.centre.of)
+        flat = minus(given, times(dot(axis, given), axis))
+        middle = times(dot(flat, flat).apply("sqrt").reciprocal(), flat)
+        onwards = cross(axis, middle)
+        half = self.names.scalar(arc.half_angle)
+        cosine, sine = half.apply("cos"), half.apply("sin")
+        side = dot(outwards, onwards)
+        sign = side.apply("select", side.number(1), side.number(-1))
+        end = plus(times(cosine, middle), times(sine * sign, onwards))
+        inside = dot(outwards, middle) - cosine
+        x, y, z = (inside.apply("select", one, other) for one, other in zip(outwards, end, strict=True))
+        return x, y, z
 
     def _of_segments(self, first: Sphere | Capsule, second: Sphere | Capsule) -> Nearest:
         here, there = self._nearest_points(first, second)
@@ -118,6 +187,25 @@ class Distances:
         given = vector([self.names.scalar(item) for item in components])
         length = dot(given, given).apply("sqrt")
         return self.points.turned_out(self.points.frame(of), times(length.reciprocal(), given))
+
+
+def _rank(shape: ContactShape) -> int:
+    """Spheres first, planes last."""
+    return (Sphere, Capsule, Cylinder, Arc, Torus, Plane).index(type(shape))
+
+
+def _mixed(beside: Scalar, above: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """How much of the normal leads sideways and endwards, and the distance, from what is beyond each."""
+    zero, one = beside.number(0), beside.number(1)
+    out, over = positive_part(beside), positive_part(above)
+    distance = (out * out + over * over + _TINY).apply("sqrt")
+    deeper = beside - above
+    within = deeper.apply("select", one, zero), deeper.apply("select", zero, one), deeper.apply("select", beside, above)
+    outside = out / distance, over / distance, distance
+    # outside where one of the two is beyond
+    largest = within[2]
+    side, end, depth = (largest.apply("select", a, b) for a, b in zip(outside, within, strict=True))
+    return side, end, depth
 
 
 def _part(point: Vector, start: Vector, along: Segment) -> Scalar:

@@ -15,6 +15,7 @@ from kinegraph.model.elements import (
     Axes,
     Bumper,
     Capsule,
+    Cylinder,
     Damper,
     Element,
     Force,
@@ -50,8 +51,8 @@ def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> S
 def component_count(element: Element) -> int:
     """How many components an element acts with: the rows of its structure matrix."""
     if isinstance(element, Bumper):
-        capsules = sum(isinstance(shape, Capsule) for shape in element.shapes)
-        return 2 if capsules and any(isinstance(shape, Plane) for shape in element.shapes) else 1
+        long = any(isinstance(shape, Capsule | Cylinder) for shape in element.shapes)
+        return 2 if long and any(isinstance(shape, Plane) for shape in element.shapes) else 1
     return 3 if isinstance(element, PointForce | Moment) else 1
 
 

@@ -10,10 +10,12 @@ from kinegraph.model.elements import (
     DEFAULT_WIDTH,
     HERTZ,
     Anchor,
+    Arc,
     Axes,
     Bumper,
     Capsule,
     ContactShape,
+    Cylinder,
     Damper,
     Element,
     EnergyLaw,
@@ -145,7 +147,7 @@ class _Clauses:
         return self._anchor(clause.arguments[0], clause)
 
     def shape(self, clause: Clause) -> ContactShape:
-        """`sphere(point, radius)`, `capsule(point, point, radius)`, `plane(point, (normal))`, `torus(...)`."""
+        """`sphere(point, radius)`, `capsule(point, point, radius)`, `plane(point, (normal))`, ..."""
         wanted = _SHAPES[clause.word]
         if len(clause.arguments) != len(wanted):
             remedy = f"write {clause.word}({', '.join(wanted)})"
@@ -158,7 +160,7 @@ class _Clauses:
             return self._anchor(argument, clause)
         if kind == "(x, y, z)" and isinstance(argument, tuple) and len(argument) == 3:
             return argument[0], argument[1], argument[2]
-        if kind == "radius" and isinstance(argument, Expression):
+        if kind in ("radius", "angle") and isinstance(argument, Expression):
             return argument
         message = f"`{clause.word}` of {self.what} has something else where its {kind} belongs"
         raise ModelError(message, clause.place, f"write {clause.word}({', '.join(_SHAPES[clause.word])})")
@@ -262,8 +264,12 @@ _SHAPES = {
     "capsule": ("point", "point", "radius"),
     "plane": ("point", "(x, y, z)"),
     "torus": ("point", "(x, y, z)", "radius", "radius"),
+    "arc": ("point", "(x, y, z)", "(x, y, z)", "radius", "angle", "radius"),
+    "cylinder": ("point", "point", "radius"),
 }
-_MADE: dict[str, Callable[..., ContactShape]] = {"sphere": Sphere, "capsule": Capsule, "plane": Plane, "torus": Torus}
+_MADE: dict[str, Callable[..., ContactShape]] = {
+    "sphere": Sphere, "capsule": Capsule, "plane": Plane, "torus": Torus, "arc": Arc, "cylinder": Cylinder,
+}  # fmt: skip
 
 _READERS: dict[str, tuple[Callable[[_Clauses], Element], tuple[str, ...]]] = {
     "spring": (_spring, ("on", "between", "stiffness", "force", "energy", "rest")),

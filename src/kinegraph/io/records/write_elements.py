@@ -8,9 +8,11 @@ from kinegraph.model.elements import (
     DEFAULT_WIDTH,
     HERTZ,
     Anchor,
+    Arc,
     Bumper,
     Capsule,
     ContactShape,
+    Cylinder,
     Damper,
     Element,
     EnergyLaw,
@@ -113,6 +115,11 @@ def _shape(shape: ContactShape) -> str:
             return f"plane({_point(point)}, {_vector('', normal)})"
         case Torus(centre, normal, ring, radius):
             return f"torus({_point(centre)}, {_vector('', normal)}, {text(ring)}, {text(radius)})"
+        case Arc(centre, normal, middle, ring, half, radius):
+            sizes = ", ".join(map(text, (ring, half, radius)))
+            return f"arc({_point(centre)}, {_vector('', normal)}, {_vector('', middle)}, {sizes})"
+        case Cylinder(first, second, radius):
+            return f"cylinder({_point(first)}, {_point(second)}, {text(radius)})"
 
 
 def _law(law: Linear | ForceLaw | EnergyLaw, linear: str) -> str:

@@ -9,9 +9,11 @@ from kinegraph.model.elements import (
     RATE,
     STRETCH,
     Anchor,
+    Arc,
     Bumper,
     Capsule,
     ContactShape,
+    Cylinder,
     Damper,
     Element,
     EnergyLaw,
@@ -119,9 +121,15 @@ def word_of(shape: ContactShape) -> str:
 
 
 def _sizes(shape: ContactShape) -> tuple[Expression, ...]:
-    if isinstance(shape, Plane):
-        return shape.normal
-    return (*shape.normal, shape.ring, shape.radius) if isinstance(shape, Torus) else (shape.radius,)
+    match shape:
+        case Plane():
+            return shape.normal
+        case Torus():
+            return (*shape.normal, shape.ring, shape.radius)
+        case Arc():
+            return (*shape.normal, *shape.middle, shape.ring, shape.half_angle, shape.radius)
+        case Sphere() | Capsule() | Cylinder():
+            return (shape.radius,)
 
 
 def _target(target: Target, allowed: frozenset[str]) -> Iterator[_Part]:
@@ -246,17 +254,24 @@ def _check_numbers(element: Element, values: Mapping[str, Value], places: Places
         _check_bumper(element, values, places)
 
 
+#: The pairs without a sphere whose distance has a closed form.
+_DISTANCES = (
+    frozenset({Capsule}), frozenset({Capsule, Plane}), frozenset({Cylinder, Plane}), frozenset({Torus, Plane}),
+)  # fmt: skip
+
+
 def _check_bumper(element: Bumper, values: Mapping[str, Value], places: Places) -> None:
     what = described(element)
-    kinds = [type(shape) for shape in element.shapes]
-    if not any(kind in (Sphere, Capsule) for kind in kinds) or (Torus in kinds and Capsule in kinds):
+    kinds = frozenset(type(shape) for shape in element.shapes)
+    if Sphere not in kinds and kinds not in _DISTANCES:
         words = " and ".join(map(word_of, element.shapes))
-        remedy = "write a sphere against anything, or a capsule against a capsule or a plane"
+        remedy = "write a sphere against anything, a plane against a capsule, cylinder or torus, or two capsules"
         raise ModelError(f"{what} is between {words}, whose distance is not known", places.of(element), remedy)
     for shape in element.shapes:
-        if isinstance(shape, Capsule) and shape.first.of != shape.second.of:
-            message = f"the capsule of {what} has its ends on {shape.first.of} and {shape.second.of}"
-            raise ModelError(message, places.of(element, "capsule"), "give two points of one body")
+        if isinstance(shape, Capsule | Cylinder) and shape.first.of != shape.second.of:
+            word = word_of(shape)
+            message = f"the {word} of {what} has its ends on {shape.first.of} and {shape.second.of}"
+            raise ModelError(message, places.of(element, word), "give two points of one body")
     first, second = (anchors_of(shape)[0].of for shape in element.shapes)
     if first == second:
         message = f"both shapes of {what} are on {first or 'the fixed frame'}, so it moves nothing"
