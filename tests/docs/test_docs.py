@@ -21,6 +21,8 @@ PAGES = (
     "docs/closed-loops.md",
     "docs/tasks.md",
     "docs/studies.md",
+    "docs/platforms.md",
+    "docs/legs-to-study.md",
     "docs/forces.md",
     "docs/kinematics.md",
     "docs/equilibria.md",
