@@ -10,6 +10,7 @@ from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.reproduce.entry import Verdict
 from kinegraph.reproduce.rackovic.elements import complete_expressions, simplified_expressions
+from kinegraph.reproduce.rackovic.h11 import printed_h11
 from kinegraph.reproduce.rackovic.model_3_1 import CORRECTIONS, Comparison, Program, model_3_1
 from kinegraph.reproduce.rackovic.series import SERIES, mechanism_of, reduced_part, totals
 
@@ -29,6 +30,10 @@ def test_every_correction_is_needed(line: str) -> None:
     wrong = [name for name, node in compared.elements() if name in compared.printed
              if line in program.needs(name) and not compared.equal(program, name, node)]  # fmt: skip
     assert wrong
+
+
+def test_printed_forms_of_h11_are_ours_when_corrected() -> None:
+    assert [entry.verdict for entry in printed_h11()] == [Verdict.EXPLAINED, Verdict.AGREES] * 3
 
 
 def test_single_elements_take_the_operations_that_are_printed() -> None:

@@ -28,6 +28,7 @@ from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, Verdict, fewer, number
 from kinegraph.reproduce.printed import table, text
 from kinegraph.reproduce.rackovic.elements import complete_expressions, simplified_expressions
+from kinegraph.reproduce.rackovic.h11 import printed_h11
 from kinegraph.reproduce.rackovic.model_3_1 import model_3_1
 from kinegraph.reproduce.rackovic.series import first_series, second_series, third_series, totals, whole_walker
 
@@ -199,6 +200,12 @@ DATABASE = Document(
             "0.777778 is taken as 7/9. Printed lines that are wrong are named, with lines that are right.",
             "kinegraph derive rackovic-6r -q H,C,gravity",
             model_3_1,
+        ),
+        Chapter(
+            "Sections 3.5.2 and 3.5.5: H_11 in three forms",
+            "The printed polynomials typed in and proved against ours; corrected where they are misprinted.",
+            "kinegraph derive rackovic-6r -q H",
+            printed_h11,
         ),
         Chapter(
             "Table 3.1: complete analytic expressions",
