@@ -21,10 +21,11 @@ from kinegraph.solve.contacts.complementarity import Floats
 from kinegraph.solve.contacts.mode import Mode, Phase
 from kinegraph.solve.contacts.settle import Rebound, Settled
 from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
+from kinegraph.solve.loops.step import onto_constraints
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem
+from kinegraph.solve.problem.problem import CauchyProblem, code_of
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.results.recording import EventRecord, Grid, OwnSteps, Run, Save, Statistics
 from kinegraph.solve.results.status import Ending, Status
@@ -166,7 +167,17 @@ def integrate_phases(
             progress.reached(time)
             if run.ending.status is not Status.EVENT or ended & system.stops:
                 return record.run(run.ending, (time, state), _is_grid(save))
-            state = system.reset(time, state, ended)
+            state = system.reset(time, _put_back(system.problem(mode, state, *span), time, state), ended)
+
+
+def _put_back(problem: CauchyProblem, time: float, state: Floats) -> Floats:
+    """The state at an event on closed contacts: dense output leaves speeds there that would count as impacts."""
+    if problem.rhs.projection == 0:
+        return state
+    x, size = problem.argument(), len(state)
+    x[size] = time
+    onto_constraints(code_of(problem.rhs.projection), x, size, problem.projected())
+    return x[:size].copy()
 
 
 def _is_grid(save: Save) -> bool:

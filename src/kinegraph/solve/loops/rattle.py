@@ -39,6 +39,8 @@ Array = Any
 
 _MOST_ITERATIONS = 100
 _SMALL = 1e-10  # changes below this that do not become smaller are rounding: of lambda, 1/h^2 times that of positions
+_NEAR = 1e-7  # pivots of positions that a step should not land on; it is then taken in two parts
+_SPLITS = (1.0, 0.37, 0.61, 0.83, 0.29)
 _SINGULAR = 1e-11  # a pivot below this part of its row: constraints depend on each other
 
 
@@ -59,6 +61,8 @@ class Rattle(NamedTuple):
     matrix: Array
     forces: Array
     guess: Array
+    start: Array
+    pivot: Array
     change: Array
     first: Array
     second: Array
@@ -90,16 +94,20 @@ def prepare_rows(rattle: Rattle, work: Work, y: Array) -> int:
             for d in range(count):
                 total += rattle.now[size + i, d] * rattle.now[j, d]
             rattle.matrix[i, j] = total
-    return factorise(rattle.matrix, size)
+    return factorise(rattle.matrix, size, rattle.pivot)
 
 
 @part
-def factorise(matrix: Array, size: int) -> int:
-    """L D L^T in place of a symmetric matrix; the first row with a pivot that is nothing beside its entry, or -1."""
+def factorise(matrix: Array, size: int, pivot: Array) -> int:
+    """L D L^T in place of a symmetric matrix, its lowest pivot noted.
+
+    Returns the first row with a pivot that is nothing beside its entry, or -1.
+    """
     for k in range(size):
         before = matrix[k, k]
         for j in range(k):
             before -= matrix[k, j] * matrix[k, j] * matrix[j, j]
+        pivot[0] = min(pivot[0], before / matrix[k, k])
         if not before > _SINGULAR * matrix[k, k]:
             return k
         matrix[k, k] = before
@@ -256,14 +264,36 @@ def onto_velocities(rattle: Rattle, state: Array, count: int) -> None:
 @part
 def one_step(rattle: Rattle, work: Work, clock: Array, counters: Array) -> tuple[int, float]:
     """Take all steps of the composition; returns how it went and the length."""
-    h = fixed_step(clock, counters)
+    h, code = fixed_step(clock, counters), RUNNING
+    for row in range(len(rattle.forces)):
+        rattle.start[row] = rattle.forces[row]
+    for split in _SPLITS:
+        code = take_split(rattle, work, h, split, counters)
+        if code == RUNNING and rattle.pivot[0] > _NEAR:
+            break
+        for row in range(len(rattle.forces)):
+            rattle.forces[row] = rattle.start[row]
+        prepare_rows(rattle, work, work.y)
+    if code == RUNNING and not rattle.pivot[0] > _NEAR:  # all ways come near to it: the first as good as any
+        code = take_split(rattle, work, h, 1.0, counters)
+    return code, h
+
+
+@part
+def take_split(rattle: Rattle, work: Work, h: float, split: float, counters: Array) -> int:
+    """The step from work.y to work.end, in one part or in two. Notes the lowest pivot on the way."""
+    rattle.pivot[0] = 1.0
     for d in range(len(work.y)):
         work.end[d] = work.y[d]
-    for length in rattle.parts:
-        code = take_part(rattle, work, work.end, length * h, counters)
-        if code != RUNNING:
-            return code, h
-    return RUNNING, h
+    for share in range(2):
+        whole = split * h if share == 0 else (1.0 - split) * h
+        for length in rattle.parts:
+            if whole == 0.0:
+                break
+            code = take_part(rattle, work, work.end, length * whole, counters)
+            if code != RUNNING:
+                return int(code)
+    return RUNNING
 
 
 @part

@@ -119,6 +119,8 @@ class Symplectic(Solver):
             matrix=np.zeros((count, count)),
             forces=np.zeros(count),
             guess=np.zeros(count),
+            start=np.zeros(count),
+            pivot=np.ones(1),
             change=np.zeros(size),
             first=np.zeros(size),
             second=np.zeros(size),

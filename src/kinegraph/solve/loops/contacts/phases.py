@@ -50,7 +50,7 @@ from kinegraph.solve.loops.record import (
     Saving,
 )
 from kinegraph.solve.loops.runge_kutta import Control, begin, move_on, one_step, start_steps
-from kinegraph.solve.loops.step import System, Work, prepare_dense
+from kinegraph.solve.loops.step import System, Work, prepare_dense, project
 from kinegraph.solve.loops.weights import Method
 
 Array = Any
@@ -66,6 +66,16 @@ def clear(watch: Watch, counters: Array) -> None:
     watch.before[:] = watch.values[:] = watch.rates[:] = watch.incoming[:] = 0.0
     watch.residual[:] = watch.zero[:] = watch.since[:] = watch.noise[:] = 0.0
     counters[BEGUN] = 0
+
+
+@part
+def put_back(system: System, work: Work, t: float) -> None:
+    """Take the state at an event onto closed contacts: dense output leaves speeds there that would count as impacts."""
+    for d in range(len(work.y)):
+        work.x[d] = work.y[d]
+    project(system, work, t)
+    for d in range(len(work.y)):
+        work.y[d] = work.end[d] = work.x[d]
 
 
 @part
@@ -182,6 +192,8 @@ def advance(
         if needs_dense(watch, saving, counters, end_of(clock, h)):
             prepare_dense(system, method, work, clock[TIME], h)
         code = finish_step(system, work, clock, watch, saving, counters, h)
+        if code == STOPPED:
+            put_back(system, work, clock[TIME])
         if code == STOPPED and go_on(system, control, contacts, work, clock, watch, counters, first_step):
             counters[BEGUN] = 0  # the next phase
         elif code == RUNNING:
