@@ -7,7 +7,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.graph.text import read
 from kinegraph.passes.by_name import passes_text, read_passes
-from kinegraph.passes.routes import Cheapest, Effort, Small, Unchanged, routes
+from kinegraph.passes.routes import Cheapest, Effort, Large, Small, Unchanged, routes
 
 GRAPH = read('%0 = coordinate "q"\n%1 = velocity "v"\n%2 = sin %0\n%3 = %1 %2^2 + %2\noutput "y" () = %3\n')
 
@@ -37,6 +37,8 @@ def test_conditions() -> None:
     other = read('%0 = coordinate "q"\noutput "y" () = %0\n')
     assert Small(4).holds(GRAPH, {})
     assert not Small(3).holds(GRAPH, {})
+    assert Large(4).holds(GRAPH, {})
+    assert not Large(5).holds(GRAPH, {})
     assert not Small(4, with_rates=3).holds(GRAPH, {})
     assert Small(4, with_rates=0).holds(other, {})
     assert Unchanged("a").holds(GRAPH, {"a": GRAPH})

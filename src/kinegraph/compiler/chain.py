@@ -17,6 +17,7 @@ from kinegraph.codegen.estimate.running_time import estimated_cycles
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.simd.orbits import share_side_by_side
+from kinegraph.compiler.contest import contest_of, seconds_left
 from kinegraph.compiler.records import Chosen, Derived, Means, Reduced
 from kinegraph.compiler.request import Request, arguments_of
 from kinegraph.compiler.segments import fastest_segments
@@ -33,6 +34,7 @@ from kinegraph.graph.count import count
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof.whole import WholeProof
+from kinegraph.interrupt import Interrupt
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
 from kinegraph.jit.target import host
@@ -72,10 +74,25 @@ class Chain:
     @cached_property
     def derived(self) -> Derived:
         """The equations by the cheapest plan."""
-        with without_collector():
-            candidate = self._search.best(self._budget)
+        candidate = self._best
         law.check(candidate.graph)
         return Derived(self.request.key, candidate.plan, candidate.graph)
+
+    @cached_property
+    def _best(self) -> Candidate:
+        """The cheapest plan; beyond quick effort the one of which a search leaves least."""
+        request = self.request
+        with without_collector():
+            cheapest = self._search.best(self._budget)
+        if Effort.QUICK in (request.effort, request.frames):
+            return cheapest
+        contest = contest_of(request.effort, request.seconds)
+        return contest.winner(self._search, cheapest, request.seed, self._interrupt)
+
+    @cached_property
+    def _interrupt(self) -> Interrupt:
+        """Seen by the contest of plans and by the reduction that follows."""
+        return Interrupt()
 
     @property
     def first(self) -> Graph:
@@ -158,8 +175,9 @@ class Chain:
     def _reduce(self) -> tuple[Reduced, bool]:
         request, derived = self.request, self.derived
         reduction = reduce(
-            derived.graph, request.effort, request.seconds, request.seed, prove=False, on_pass=self.on_pass
-        )
+            derived.graph, request.effort, seconds_left(request.seconds), request.seed, prove=False,
+            on_pass=self.on_pass, interrupt=self._interrupt,
+        )  # fmt: skip
         law.check(reduction.graph)
         first, deriving = self._first(derived.plan)
         proof = proved(first, reduction.graph, request.mechanism, deriving)

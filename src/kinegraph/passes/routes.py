@@ -60,6 +60,19 @@ class Small:
 
 
 @dataclass(frozen=True)
+class Large:
+    """The graph has at least so many nodes."""
+
+    nodes: int
+
+    def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool:
+        return len(entry) >= self.nodes
+
+    def __str__(self) -> str:
+        return f"from {self.nodes} nodes on"
+
+
+@dataclass(frozen=True)
 class Unchanged:
     """Another route left the graph as it came."""
 
@@ -122,6 +135,10 @@ class Route:
 SEARCH_SECONDS = 60.0
 
 
+#: From how many seeds a search begins.
+_STARTS = 4
+
+
 def routes(effort: Effort, seconds: float | None = None, seed: int = 0) -> tuple[Route, ...]:
     """The routes of an effort; `seconds` are those of `Effort.SEARCH`."""
     if effort is Effort.QUICK:
@@ -149,12 +166,17 @@ _FACTORED = (
 
 
 def _normal(half: Budget, seed: int) -> tuple[Route, ...]:
-    """Half of the work on the graph as it stands; the other half on its outputs written out, or on the same again."""
+    """Half of the work on the graph as it stands; the other half on its outputs written out, or on the same again.
+
+    Large graphs have more to find, and get twice as much once more.
+    """
+    long = Budget(work=2 * (half.work or 0), compiled=True)
     return (
         *_FACTORED,
-        Route("searched", (Search(half, seed),), after=("factored", "simplified")),
-        Route("written out", (Analytic(half, seed),)),
+        Route("searched", (Search(half, seed, starts=_STARTS),), after=("factored", "simplified")),
+        Route("written out", (Analytic(half.part(2), seed, starts=_STARTS),)),
         Route("searched again", (Search(half, seed + 1),), ("searched",), (Unchanged("written out"),)),
+        Route("searched long", (Search(long, seed + 2),), ("searched again",), (Large(800), Unchanged("written out"))),
     )
 
 
@@ -164,7 +186,7 @@ def _search(seconds: float, seed: int) -> tuple[Route, ...]:
     both = ("searched", "written out")
     return (
         *_FACTORED,
-        Route("searched", (Search(quarter, seed),), after=("factored", "simplified")),
+        Route("searched", (Search(quarter, seed, starts=_STARTS),), after=("factored", "simplified")),
         Route("written out", (Analytic(quarter, seed),)),
         Route("searched again", (Search(quarter, seed + 1),), ("searched",), (Cheapest("searched", both),), rest=True),
         Route("written again", (Analytic(quarter, seed + 1),), (), (Cheapest("written out", both),), rest=True),

@@ -6,8 +6,9 @@ force = m a + U mc and moment = mc x a + axial(U S): no product of two computed 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kinegraph.derive.dynamics.carried_gradient import Carried, CrossAxis, Spin, carried_axis, carried_gradient
 from kinegraph.derive.tree.algebra import (
     Matrix,
     Symmetric,
@@ -23,7 +24,7 @@ from kinegraph.derive.tree.algebra import (
 from kinegraph.derive.tree.displacements import Motion, Rates
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.inertia import MassMoments
-from kinegraph.derive.tree.links import JointKind
+from kinegraph.derive.tree.links import JointKind, is_prismatic
 from kinegraph.graph.scalar import Scalar
 
 
@@ -46,12 +47,15 @@ class LinkMotion:
         )
 
 
-def joint_forces(layout: FrameAssignment, motion: Motion, euler: frozenset[int]) -> list[tuple[Scalar, ...]]:
+def joint_forces(
+    layout: FrameAssignment, motion: Motion, euler: frozenset[int], carried: Carried = frozenset()
+) -> list[tuple[Scalar, ...]]:
     """The force or moment in every joint (three components for a ball joint), by link.
 
-    The links of `euler` form their moment by Euler's equation, the others from U.
+    The links of `euler` form their moment by Euler's equation, the others from U; those of `carried` take U over
+    from their parent.
     """
-    states, gradients = link_motions(layout, motion)
+    states, gradients = link_motions(layout, motion, carried)
     wrenches = subtree_wrenches(layout, states, gradients, euler)
     return [(), *(projected(layout, index, *wrenches[index]) for index in range(1, len(wrenches)))]
 
@@ -65,17 +69,37 @@ def without_products(layout: FrameAssignment) -> frozenset[int]:
     )
 
 
-def link_motions(layout: FrameAssignment, motion: Motion) -> tuple[list[LinkMotion], list[Matrix]]:
+def link_motions(
+    layout: FrameAssignment, motion: Motion, carried: Carried = frozenset()
+) -> tuple[list[LinkMotion], list[Matrix]]:
     """How every link moves, from the base outwards, and the gradient of its field of accelerations."""
-    tree = layout.tree
+    tree, squares = layout.tree, dict(carried)
     rest = zero_vector(tree.like)
     states = [LinkMotion(rest, rest, negative(tree.gravity))]
     gradients = [states[0].gradient()]
     for index in range(1, len(tree.links)):
         parent = tree.links[index].parent
-        states.append(_next(layout, index, states[parent], gradients[parent], motion.rates[index]))
-        gradients.append(states[index].gradient())
+        before = states[parent], gradients[parent]
+        state = _next(layout, index, *before, motion.rates[index])
+        state, gradient = _with_gradient(layout, index, before, state, motion.rates[index], squares.get(index))
+        states.append(state)
+        gradients.append(gradient)
     return states, gradients
+
+
+def _with_gradient(
+    layout: FrameAssignment, index: int, parent: tuple[LinkMotion, Matrix], state: LinkMotion, rates: Rates,
+    square: CrossAxis | None,
+) -> tuple[LinkMotion, Matrix]:  # fmt: skip
+    """A link's motion and U: its parent's in the same frame, carried over, or formed anew."""
+    if is_prismatic(layout.tree, index):
+        return state, parent[1]
+    if square is None or carried_axis(layout, index) is None:
+        return state, state.gradient()
+    before = parent[0].angular_velocity, parent[1]
+    spin = Spin(state.angular_velocity, state.angular_acceleration)
+    gradient, acceleration = carried_gradient(layout, index, before, spin, rates, square)
+    return replace(state, angular_acceleration=acceleration), gradient
 
 
 def _next(layout: FrameAssignment, index: int, parent: LinkMotion, gradient: Matrix, rates: Rates) -> LinkMotion:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
 
+from kinegraph.derive.dynamics.carried_gradient import Carried, CrossAxis
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
@@ -44,6 +46,7 @@ _OF_SEGMENTS = ("qdd", "multipliers", "pivots")
 class _Change(TypedDict, total=False):
     """New values for fields of a plan."""
 
+    carried: Carried
     in_parent_frame: frozenset[int]
     euler: None
     inertia: InertiaMethod
@@ -175,7 +178,13 @@ class PlanSearch:
             changed = self.candidate(replace(best.plan, **change))
             best = min(best, changed, key=lambda candidate: candidate.cost)
         self._left = budget
-        return self._improve(best) if budget else best
+        return self._improve(best, self._changes) if budget else best
+
+    def best_formed_anew(self, best: Candidate, budget: int) -> Candidate:
+        """The same of the plans that carry nothing over, from the main choices of another one."""
+        self._left = budget
+        settled = replace(best.plan, carried=frozenset(), euler=None, axial_moments=frozenset())
+        return self._improve(self.candidate(settled), (*_CHANGES, _flip_moment))
 
     @cached_property
     def bars(self) -> int:
@@ -215,16 +224,17 @@ class PlanSearch:
         if Choice.FORWARD in matters:
             yield {"forward": ForwardMethod.ARTICULATED}
         yield {"in_parent_frame": frozenset(), "euler": None}
+        yield {"carried": self._all_carried}
         if Choice.INERTIA in matters or any(quantity.by for quantity in self._judged):
             yield {"inertia": InertiaMethod.WRENCHES}
 
-    def _improve(self, best: Candidate) -> Candidate:
+    def _improve(self, best: Candidate, changes: Sequence[Callable[[Plan, int], Plan]]) -> Candidate:
         """Change one choice of one link at a time while that saves operations."""
         improved = True
         while improved:
             improved = False
-            for index in self._revolute_links():
-                for change in _CHANGES:
+            for index in self._revolute_links:
+                for change in changes:
                     if self._left < 0:
                         return best
                     changed = self.candidate(change(best.plan, index))
@@ -232,6 +242,30 @@ class PlanSearch:
                         best, improved = changed, True
         return best
 
+    def neighbour(self, plan: Plan, chance: random.Random) -> Plan:
+        """Another plan: one to three choices of single links changed."""
+        for _ in range(chance.choice((1, 1, 1, 2, 3))):
+            plan = chance.choice(self._changes)(plan, chance.choice(self._revolute_links))
+        return plan
+
+    @property
+    def has_neighbours(self) -> bool:
+        """Are there choices of single links, and is a plan judged by all that is wanted?"""
+        whole = self._judged == tuple(self.quantities) and not self.bars and not self.has_closed_legs
+        return whole and bool(self._revolute_links)
+
+    @cached_property
+    def _changes(self) -> tuple[Callable[[Plan, int], Plan], ...]:
+        """The changes that may matter: without forces of a motion nothing is carried over."""
+        plan = self._first_plan
+        moving = self.candidate(replace(plan, carried=self._all_carried)).graph != self.candidate(plan).graph
+        return (*_CHANGES, *_CHANGES_OF_MOTION) if moving else _CHANGES
+
+    @property
+    def _all_carried(self) -> Carried:
+        return frozenset((index, CrossAxis.FIRST) for index in self._revolute_links)
+
+    @cached_property
     def _revolute_links(self) -> list[int]:
         links = Derivation(self.mechanism, self.bound, Plan()).tree.links
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
@@ -285,11 +319,25 @@ def _euler_with(axial_moment: AxialMoment) -> Callable[[Plan, int], Plan]:
     return change
 
 
+def _carry(square: CrossAxis) -> Callable[[Plan, int], Plan]:
+    """The gradient carried over with one or the other square; the same change again takes it back."""
+
+    def change(plan: Plan, index: int) -> Plan:
+        others = frozenset(item for item in plan.carried if item[0] != index)
+        return replace(plan, carried=others if (index, square) in plan.carried else others | {(index, square)})
+
+    return change
+
+
 _CHANGES: tuple[Callable[[Plan, int], Plan], ...] = (
     _flip_frame,
     _flip_shift_to_parent,
     _flip_shift_to_child,
-    _flip_moment,
     _euler_with(AxialMoment.FIRST),
     _euler_with(AxialMoment.SECOND),
+)
+_CHANGES_OF_MOTION: tuple[Callable[[Plan, int], Plan], ...] = (
+    _flip_moment,
+    _carry(CrossAxis.FIRST),
+    _carry(CrossAxis.SECOND),
 )

@@ -73,6 +73,10 @@ def minus(left: Form, right: Form) -> Form:
     return tuple(a - b for a, b in zip(left, right, strict=True))
 
 
+def plus(left: Form, right: Form) -> Form:
+    return tuple(a + b for a, b in zip(left, right, strict=True))
+
+
 class _Span:
     """The space spanned by forms: rows in echelon form by their first entry, zeros left out."""
 

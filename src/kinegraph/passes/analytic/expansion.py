@@ -77,8 +77,8 @@ class Expansion:
         return self.gens[self.position[("cos", form)]]
 
     def _candidate_forms(self) -> list[Form]:
-        """The basis, and differences of basis angles that share an atom."""
-        found = dict.fromkeys(self.basis)
+        """The basis, the graph's own angles, and differences of basis angles that share an atom."""
+        found = dict.fromkeys([*self.basis, *self.space.own()])
         for block in self.blocks:
             for i in block:
                 for j in block:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import combinations, islice, product
 from math import comb
+from typing import TypeAlias
 
 from flint import fmpq, fmpq_mpoly
 
-from kinegraph.passes.analytic.angles import Form, minus, positive, trees
+from kinegraph.passes.analytic.angles import Form, minus, plus, positive, trees
 from kinegraph.passes.analytic.expansion import Expansion, TooLargeError
 
 #: Exponents by generator position, and coefficient: a polynomial outside flint.
-Terms = dict[tuple[tuple[int, int], ...], fmpq]
+Exponents: TypeAlias = tuple[tuple[int, int], ...]
+Terms: TypeAlias = dict[Exponents, fmpq]
 
 #: Longer polynomials stay in the basis they come in.
 REWRITTEN = 150
@@ -54,9 +56,10 @@ def ways(expansion: Expansion, polynomial: fmpq_mpoly, most: int, bases: int) ->
     for basis, rewritten in islice(_in_bases(expansion, polynomial), bases):
         angles = tuple(f for f in basis if _has(expansion, rewritten, f))
         for terms in _eliminations(expansion, sparse(rewritten), angles):
-            key = frozenset((m, str(c)) for m, c in terms.items())
-            if key not in found:
-                found[key] = WrittenForm(terms, naive_cost(terms, static), angles)
+            for changed in (terms, folded(expansion, terms, angles)):
+                key = frozenset((m, str(c)) for m, c in changed.items())
+                if key not in found:
+                    found[key] = WrittenForm(changed, naive_cost(changed, static), angles)
     return sorted(found.values(), key=lambda way: (way.cost, len(way.angles)))[:most]
 
 
@@ -110,6 +113,73 @@ def _eliminations(expansion: Expansion, terms: Terms, angles: tuple[Form, ...]) 
         yield changed
 
 
+def folded(expansion: Expansion, terms: Terms, angles: tuple[Form, ...]) -> Terms:
+    """The terms with cos a cos b + sin a sin b and the like as functions of a - b or a + b where they have one factor.
+
+    No basis gives this: a, b and their difference then stand side by side in one expression.
+    """
+    for a, b in combinations(angles, 2):
+        for sign, form in ((1, minus(a, b)), (-1, plus(a, b))):
+            turned, normal = positive(form)
+            if ("cos", normal) in expansion.position:
+                terms = _with_sum(expansion, terms, (a, b, normal), sign, turned)
+    return terms
+
+
+def _with_sum(expansion: Expansion, terms: Terms, forms: tuple[Form, Form, Form], sign: int, turned: int) -> Terms:
+    """One identity: cos a cos b + sign sin a sin b = cos(a - sign b), sin a cos b - sign cos a sin b = its sine."""
+    (sine_a, cosine_a), (sine_b, cosine_b), (sine, cosine) = (
+        (expansion.position["sin", form], expansion.position["cos", form]) for form in forms
+    )
+    for first, second, ratio, whole, factor in (
+        ((cosine_a, cosine_b), (sine_a, sine_b), sign, cosine, 1),
+        ((sine_a, cosine_b), (cosine_a, sine_b), -sign, sine, turned),
+    ):
+        terms = _replaced(terms, first, second, ratio, whole, factor)
+    return terms
+
+
+def _replaced(
+    terms: Terms, first: tuple[int, int], second: tuple[int, int], ratio: int, whole: int, factor: int
+) -> Terms:
+    """x first + ratio x second as factor x whole, for every monomial x where both terms are there."""
+    result = dict(terms)
+    for exponents, c in terms.items():
+        rest = _divided(exponents, first)
+        if rest is None or result.get(exponents) != c:
+            continue
+        other = _multiplied(rest, second)
+        if result.get(other) == ratio * c:
+            del result[exponents], result[other]
+            _add(result, _multiplied(rest, (whole,)), factor * c)
+    return result
+
+
+def _divided(exponents: Exponents, factors: tuple[int, ...]) -> Exponents | None:
+    """A monomial without some of its factors; None if it does not have them."""
+    powers = dict(exponents)
+    for factor in factors:
+        if not powers.get(factor):
+            return None
+        powers[factor] -= 1
+    return tuple(sorted((i, e) for i, e in powers.items() if e))
+
+
+def _multiplied(exponents: Exponents, factors: tuple[int, ...]) -> Exponents:
+    powers = dict(exponents)
+    for factor in factors:
+        powers[factor] = powers.get(factor, 0) + 1
+    return tuple(sorted(powers.items()))
+
+
+def _add(terms: Terms, key: Exponents, value: fmpq) -> None:
+    total = terms.get(key, 0) + value
+    if total:
+        terms[key] = total
+    else:
+        terms.pop(key, None)
+
+
 def without_square(terms: Terms, gone: int, kept: int) -> Terms:
     """Replace the square of one generator by one minus the square of another, by the binomial theorem."""
     result: Terms = {}
@@ -122,10 +192,5 @@ def without_square(terms: Terms, gone: int, kept: int) -> Terms:
             expanded = dict(powers)
             if taken:
                 expanded[kept] = expanded.get(kept, 0) + 2 * taken
-            key = tuple(sorted(expanded.items()))
-            total = result.get(key, 0) + (-1) ** taken * comb(squares, taken) * c
-            if total:
-                result[key] = total
-            else:
-                result.pop(key, None)
+            _add(result, tuple(sorted(expanded.items())), (-1) ** taken * comb(squares, taken) * c)
     return result

@@ -10,7 +10,7 @@ import math
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes.factoring.extract import greedy
@@ -45,6 +45,11 @@ class Budget:
     seconds: float | None = None
     compiled: bool = False
     interrupt: Interrupt = field(default_factory=Interrupt, compare=False, repr=False)
+
+    def part(self, number: int) -> Budget:
+        """One of so many equal parts."""
+        work = None if self.work is None else max(1, self.work // number)
+        return replace(self, work=work, seconds=None if self.seconds is None else self.seconds / number)
 
 
 class Repair:

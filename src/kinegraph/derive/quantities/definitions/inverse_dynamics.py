@@ -42,7 +42,7 @@ def joint_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
 
 def tree_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
     """The generalized forces a motion of the tree needs, elements or not."""
-    forces = newton_euler.joint_forces(derivation.layout, motion, derivation.euler)
+    forces = newton_euler.joint_forces(derivation.layout, motion, derivation.euler, derivation.plan.carried)
     bodies = newton_euler.generalized(motion, forces, derivation.size, derivation.zero)
     return armature.add_forces(bodies, derivation.armature, motion)
 

@@ -1,0 +1,55 @@
+"""The contest of plans: equal equations, the same by the same seed, ended early by an interrupt."""
+
+from __future__ import annotations
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.compiler.contest import Contest, contest_of, seconds_left
+from kinegraph.compiler.request import bound_parameters, quantities_of
+from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.graph.proof.prove import prove
+from kinegraph.interrupt import Interrupt
+from kinegraph.passes.pipeline import Effort
+from tests.mechanisms import Joint, random_tree
+
+BRIEF = Contest(judged=4, work=100, finalists=2, final_work=200, derived_nodes=500)
+
+
+def _plans() -> PlanSearch:
+    mechanism = random_tree(3, bodies=2, joints=(Joint.REVOLUTE,))
+    return PlanSearch(mechanism, quantities_of("tau"), bound_parameters(mechanism, False, None))
+
+
+def test_the_winner_is_proved_and_the_same_by_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kinegraph.compiler.contest.can_be_written_out", lambda graph: False)
+    monkeypatch.setattr("kinegraph.passes.factoring.searching.SMALL", 10_000)
+    plans = _plans()
+    start = plans.best()
+    winner = BRIEF.winner(plans, start, 1, Interrupt())
+    prove(start.graph, winner.graph).require()
+    again = BRIEF.winner(_plans(), _plans().best(), 1, Interrupt())
+    assert again.plan == winner.plan
+
+
+def test_an_interrupt_leaves_the_start() -> None:
+    plans, interrupt = _plans(), Interrupt()
+    interrupt.request()
+    start = plans.best()
+    assert BRIEF.winner(plans, start, 0, interrupt).graph == start.graph
+
+
+def test_what_can_be_written_out_needs_no_contest() -> None:
+    mechanism = kg.load("double-pendulum")
+    plans = PlanSearch(mechanism, quantities_of("H"), bound_parameters(mechanism, True, None))
+    start = plans.best()
+    assert BRIEF.winner(plans, start, 0, Interrupt()) is start
+
+
+def test_a_search_by_the_clock_has_its_seconds_shared() -> None:
+    contest = contest_of(Effort.SEARCH, 10.0)
+    left = seconds_left(10.0)
+    assert contest.seconds is not None and left is not None
+    assert contest.seconds + left == 10.0
+    assert contest_of(Effort.NORMAL, None).seconds is None
+    assert seconds_left(None) is None
