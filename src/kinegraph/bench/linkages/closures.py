@@ -2,7 +2,7 @@
 
     kinegraph bench closures [--models four-bar,slider-crank] [--effort quick] [--json]
 
-All three are proved equal before they are measured. Times are of single calls, in turns, the best of many short bursts;
+All three are proved equal before they are measured. Models that roll or glide are partitioned by quasi-velocities. Times are of single calls, in turns, the best of many short bursts;
 only their ratios mean something. `difference` is the largest relative one to the first way.
 """
 
@@ -23,10 +23,22 @@ from kinegraph.compiler.compile import compile
 from kinegraph.compiler.load import load
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.quantities.plan import Closure
+from kinegraph.io.records.load import parse
+from kinegraph.io.records.write import write
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.problem import Floats
 
-MODELS = ("four-bar", "slider-crank", "spatial-slider-crank", "andrews", "3-rrr")
+MODELS = (
+    "four-bar", "slider-crank", "spatial-slider-crank", "andrews", "3-rrr", "knife-edge", "rolling-disc", "bicycle",
+)  # fmt: skip
+#: Quasi-velocities in which partitioning writes the equations of models that roll or glide.
+QUASI_VELOCITIES = {
+    "knife-edge": "quasivelocity u = cos(theta)*x' + sin(theta)*y'; quasivelocity w = theta';",
+    "rolling-disc": (
+        "quasivelocity wx = lean'; quasivelocity wy = phi' + psi'*sin(lean); quasivelocity wz = psi'*cos(lean);"
+    ),
+    "bicycle": "quasivelocity wr = roll'; quasivelocity ws = steer'; quasivelocity ww = rear';",
+}
 _ROWS = 16
 _ROUNDS = 40
 
@@ -50,6 +62,8 @@ class Row:
 def measured(model: str, effort: str = "quick") -> list[Row]:
     """All ways there are, measured in turns at the same states."""
     mechanism = load(model)
+    if model in QUASI_VELOCITIES:
+        mechanism = parse(write(mechanism) + QUASI_VELOCITIES[model])
     states = _states(mechanism)
     cycles = closure_times(request_of(mechanism, "qdd", numeric=True, effort=effort), ())
     kernels = {closure: compile(mechanism, "qdd", closure=closure, effort=effort) for closure in cycles}

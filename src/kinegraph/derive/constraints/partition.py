@@ -34,7 +34,44 @@ class Solver(Protocol):
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]: ...
 
 
-class PartitionedSystem:
+class ReducedSystem:
+    """The equations of motion for as many accelerations u' as there are degrees of freedom: a = B u' + offset."""
+
+    #: Of what u' are the accelerations, for errors.
+    reduced_names: Sequence[str]
+
+    @cached_property
+    def map(self) -> Square:
+        """B, as rows by velocity and columns by entries of u."""
+        raise NotImplementedError
+
+    def offset(self, gamma: Sequence[Scalar]) -> list[Scalar]:
+        """Accelerations of all coordinates when u' is zero."""
+        raise NotImplementedError
+
+    def project(self, force: Sequence[Scalar]) -> list[Scalar]:
+        """B^T f: what forces on all coordinates do on u."""
+        columns = zip(*self.map, strict=True)
+        return [_sum_of_products(column, force) for column in columns]
+
+    def inertia(self, inertia: Square) -> Square:
+        """A = B^T H B."""
+        half = [[_sum_of_products(row, column) for column in zip(*self.map, strict=True)] for row in inertia]
+        columns = list(zip(*half, strict=True))
+        count = len(self.reduced_names)
+        projected = [self.project(column) for column in columns]
+        return [[projected[max(i, j)][min(i, j)] for j in range(count)] for i in range(count)]
+
+    def accelerations(self, inertia: Square, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
+        """All accelerations, from the generalized forces f (bias taken off)."""
+        offset = self.offset(gamma)
+        remaining = [item - _sum_of_products(row, offset) for item, row in zip(force, inertia, strict=True)]
+        system = Factorised(self.inertia(inertia), range(len(self.reduced_names)), self.reduced_names)
+        solved = system.solve(self.project(remaining))
+        return [_sum_of_products(row, solved) + extra for row, extra in zip(self.map, offset, strict=True)]
+
+
+class PartitionedSystem(ReducedSystem):
     """The equations of motion in independent coordinates. sample: the entries of the rows at some state, if known.
 
     elimination: how rows are solved; else in the order of the columns.
@@ -53,6 +90,7 @@ class PartitionedSystem:
         self.independent = partition.independent(self.size)
         self._jacobian = jacobian
         self._names = names
+        self.reduced_names = [names[k] for k in self.independent]
         self.elimination: Solver = elimination or self._elimination(sample)
 
     def _elimination(self, sample: Sequence[Sequence[float]]) -> Elimination:
@@ -79,28 +117,6 @@ class PartitionedSystem:
         for dependent, entry in zip(self.dependent, self.elimination.solve(gamma), strict=True):
             found[dependent] = entry
         return found
-
-    def project(self, force: Sequence[Scalar]) -> list[Scalar]:
-        """B^T f: what forces on all coordinates do on the independent ones."""
-        columns = zip(*self.map, strict=True)
-        return [_sum_of_products(column, force) for column in columns]
-
-    def inertia(self, inertia: Square) -> Square:
-        """A = B^T H B."""
-        half = [[_sum_of_products(row, column) for column in zip(*self.map, strict=True)] for row in inertia]
-        columns = list(zip(*half, strict=True))
-        count = len(self.independent)
-        projected = [self.project(column) for column in columns]
-        return [[projected[max(i, j)][min(i, j)] for j in range(count)] for i in range(count)]
-
-    def accelerations(self, inertia: Square, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
-        """All accelerations, from the generalized forces f (bias taken off)."""
-        offset = self.offset(gamma)
-        remaining = [item - _sum_of_products(row, offset) for item, row in zip(force, inertia, strict=True)]
-        names = [self._names[index] for index in self.independent]
-        system = Factorised(self.inertia(inertia), range(len(names)), names)
-        solved = system.solve(self.project(remaining))
-        return [_sum_of_products(row, solved) + extra for row, extra in zip(self.map, offset, strict=True)]
 
 
 def _sum_of_products(first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:

@@ -9,7 +9,8 @@ from kinegraph.derive.constraints.analysis import analysed, row_names_of
 from kinegraph.derive.constraints.dyads.choice import Choice
 from kinegraph.derive.constraints.dyads.dynamics import Dyads, NoClosedForm
 from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
-from kinegraph.derive.constraints.partition import PartitionedSystem
+from kinegraph.derive.constraints.partition import ReducedSystem
+from kinegraph.derive.constraints.quasi_velocities import QuasiVelocitySystem, quasi_velocity_rows
 from kinegraph.derive.constraints.segments.dynamics import SegmentedRing, lengths_of
 from kinegraph.derive.constraints.segments.lanes import WIDTH, Lanes, lane_groups
 from kinegraph.derive.constraints.segments.ring import Ring, planar_ring
@@ -284,9 +285,14 @@ class Derivation:
         return Dyads(self.builder, tuple(blocks), rows, self.mechanism.layout.velocities)
 
     @cached_property
-    def partitioned(self) -> PartitionedSystem:
-        """The equations in independent coordinates, loop by loop where loops have closed forms."""
-        constrained, dyads = self.constrained, self.dyads
+    def partitioned(self) -> ReducedSystem:
+        """The equations for as many accelerations as there are degrees of freedom: of quasi-velocities, if the model
+        names as many; else of independent coordinates, loop by loop where loops have closed forms."""
+        constrained = self.constrained
+        if len(self.mechanism.quasivelocities) == self.size - len(constrained.places):
+            rows = [constrained.rows[k] for k in constrained.places]
+            return QuasiVelocitySystem(rows, quasi_velocity_rows(self.ties), dict(constrained.analysis.sample))
+        dyads = self.dyads
         if dyads is None:
             return constrained.partition
         return dyads.partition([list(constrained.rows[k].jacobian) for k in constrained.places])

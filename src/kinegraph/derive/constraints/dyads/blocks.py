@@ -9,21 +9,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
+
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from kinegraph.derive.constraints.dyads.choice import Block
+from kinegraph.derive.constraints.elimination import Elimination
 from kinegraph.derive.tree.coordinates import Square
+from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
+
+Sample: TypeAlias = Sequence[Sequence[float]]
 
 #: The square of a determinant below this part of its columns' squares is that of a dead point.
 _DEAD_POINT = Fraction(1, 10**10)
+#: Larger blocks have too many cofactors.
+_MOST_COFACTORS = 3
 
 
 class BlockElimination:
-    """Solves the rows of loops for the velocities each determines; `columns` are all of these, in order."""
+    """Solves the rows of loops for the velocities each determines; `columns` are all of these, in order.
 
-    def __init__(self, jacobian: Square, blocks: Sequence[Block], columns: Sequence[int]) -> None:
+    sample: the entries at some state, if known, for blocks that are too large for cofactors.
+    """
+
+    def __init__(
+        self, jacobian: Square, blocks: Sequence[Block], columns: Sequence[int], sample: Sample | None = None
+    ) -> None:
         self._jacobian = jacobian
-        self._blocks = [_Small(jacobian, block) for block in blocks]
+        self._blocks = [_Small(jacobian, block, sample) for block in blocks]
         self._columns = columns
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
@@ -38,16 +53,45 @@ class BlockElimination:
         return [found[column] for column in self._columns]
 
 
-class _Small:
-    """One to three rows."""
+def triangular_blocks(matrix: Square) -> list[Block]:
+    """Rows and columns of a square matrix in groups, each solvable after those before it: its block-triangular form."""
+    size = len(matrix)
+    present = csr_array([[int(not entry.is_zero) for entry in row] for row in matrix])
+    column_of = maximum_bipartite_matching(present, perm_type="column")
+    if (column_of < 0).any():
+        raise DerivationError("quasi-velocities and constraints together do not determine all velocities: name others")
+    count, group = connected_components(present[:, column_of], connection="strong")
+    rows = [[k for k in range(size) if group[k] == one] for one in range(count)]
+    found = [Block(tuple(one), tuple(int(column_of[k]) for k in one), ()) for one in rows]
+    return _in_order(found, matrix)
 
-    def __init__(self, jacobian: Square, block: Block) -> None:
+
+def _in_order(blocks: Sequence[Block], matrix: Square) -> list[Block]:
+    waiting, known, found = list(blocks), set[int](), list[Block]()
+    while waiting:
+        for block in waiting:
+            needed = {c for row in block.rows for c, entry in enumerate(matrix[row]) if not entry.is_zero}
+            if needed <= known | set(block.columns):
+                break
+        waiting.remove(block)
+        found.append(block)
+        known |= set(block.columns)
+    return found
+
+
+class _Small:
+    """A few rows: up to three by cofactors, more by elimination."""
+
+    def __init__(self, jacobian: Square, block: Block, sample: Sample | None) -> None:
         self.block = block
+        self._sample = sample
         self._matrix = [[jacobian[row][column] for column in block.columns] for row in block.rows]
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """By cofactors."""
+        """The velocities of the block."""
         size = range(len(right))
+        if len(right) > _MOST_COFACTORS:
+            return self._elimination.solve(right)
         sums = []
         for column in size:
             total = right[0].number(0)
@@ -56,6 +100,11 @@ class _Small:
                     total = total + self._cofactors[row][column] * right[row]
             sums.append(total)
         return [total * self._inverse for total in sums]
+
+    @cached_property
+    def _elimination(self) -> Elimination:
+        sample = self._sample and [[self._sample[r][c] for c in self.block.columns] for r in self.block.rows]
+        return Elimination(self._matrix, ["a velocity"] * len(self._matrix), sample)
 
     @cached_property
     def _inverse(self) -> Scalar:

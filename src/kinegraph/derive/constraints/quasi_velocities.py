@@ -1,0 +1,60 @@
+"""Nonholonomic systems in quasi-velocities: constraints and quasi-velocities u together determine all velocities.
+
+With J v = -drift and W v = u the square matrix (J, W) gives v = B u + c, and B^T projects the equations of motion: no
+multipliers appear, and as many equations are solved as there are degrees of freedom (Gibbs-Appell, Maggi).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from kinegraph.derive.constraints.dyads.blocks import BlockElimination, Sample, triangular_blocks
+from kinegraph.derive.constraints.partition import ReducedSystem
+from kinegraph.derive.constraints.ties import TieRow, Ties
+from kinegraph.derive.tree.coordinates import Square
+from kinegraph.graph.scalar import Scalar
+
+
+def quasi_velocity_rows(ties: Ties) -> list[TieRow]:
+    """The quasi-velocities of a model as rows: `rate` is u, `jacobian` W, `bias` what changes u at v' = 0."""
+    named = ties.mechanism.quasivelocities
+    return [ties.nonholonomic(one.name, ties.names.scalar(one.value)) for one in named]
+
+
+class QuasiVelocitySystem(ReducedSystem):
+    """The equations of motion in quasi-velocities. sample: by name the entries of constraint rows at some state."""
+
+    def __init__(self, rows: Sequence[TieRow], quasi: Sequence[TieRow], sample: dict[str, tuple[float, ...]]) -> None:
+        self._rows, self._quasi = rows, quasi
+        self.reduced_names = [one.name for one in quasi]
+        self._matrix: Square = [list(row.jacobian) for row in (*rows, *quasi)]
+        self._sample = sample
+
+    @cached_property
+    def _elimination(self) -> BlockElimination:
+        blocks = triangular_blocks(self._matrix)
+        return BlockElimination(self._matrix, blocks, range(len(self._matrix)), self._numbers)
+
+    @property
+    def _numbers(self) -> Sample | None:
+        """The matrix at a state; known where all quasi-velocities have constant factors."""
+        whole = [[entry.value for entry in row.jacobian] for row in self._quasi]
+        known = [[float(entry) for entry in row if entry is not None] for row in whole]
+        rows = [self._sample.get(row.name, ()) for row in self._rows]
+        complete = all(rows) and all(len(row) == len(self._matrix) for row in known)
+        return [*rows, *known] if complete else None
+
+    @cached_property
+    def map(self) -> Square:
+        """B, as rows by velocity and columns by quasi-velocity."""
+        like = self._matrix[0][0]
+        columns = []
+        for k in range(len(self._quasi)):
+            unit = [like.number(int(row == len(self._rows) + k)) for row in range(len(self._matrix))]
+            columns.append(self._elimination.solve(unit))
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def offset(self, gamma: Sequence[Scalar]) -> list[Scalar]:
+        """Accelerations of all coordinates when no quasi-velocity changes."""
+        return self._elimination.solve([*gamma, *(-one.bias for one in self._quasi)])
