@@ -2,7 +2,8 @@
 
     kinegraph bench closures [--models four-bar,slider-crank] [--effort quick] [--json]
 
-All three are proved equal before they are measured. Models that roll or glide are partitioned by quasi-velocities. Times are of single calls, in turns, the best of many short bursts;
+All three are proved equal before they are measured. Models that roll or glide are partitioned by quasi-velocities.
+Times are of single calls, in turns, the best of many short bursts;
 only their ratios mean something. `difference` is the largest relative one to the first way.
 """
 
