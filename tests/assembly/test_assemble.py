@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
@@ -59,3 +60,37 @@ def test_what_cannot_close_says_where_and_by_how_much():
 def test_a_name_that_does_not_exist_is_proposed():
     with pytest.raises(AssemblyError, match="did you mean `crank`"):
         assemble(four_bar(), {"crnk": 1})
+
+
+#: An arm of six joints whose hand is welded to a frame; its rows are also zero after half turns and thirds of a turn.
+WELDED = """coordinates q1 = 0.3, q2 = 0.4, q3 = 0.5, q4 = 0.2, q5 = 0.6, q6 = 0.1;
+A | Rz(q1) | m(1), Jz(1); B~A | Sz(0.5), Rx(q2) | m(1), Jx(1); C~B | Sz(0.6), Rx(q3) | m(1), Jx(1);
+D~C | Sz(0.4), Rz(q4) | m(1), Jz(1); E~D | Rx(q5) | m(1), Jx(1); F~E | Rz(q6) | m(1), Jz(1);
+loop weld | fixed | F: Sz(0.1) | Sx(0.2), Sy(-0.6), Sz(0.9), Rx(1.1), Rz(0.3);"""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_welded_frames_are_never_turned_round(seed: int) -> None:
+    """From anywhere: found with parallel frames, or refused."""
+    mechanism = kg.parse(WELDED)
+    start = np.random.default_rng(seed).uniform(-3, 3, 6)
+    try:
+        found = kg.assemble(mechanism, dict(zip(mechanism.layout.positions, start, strict=True)))
+    except AssemblyError as error:
+        assert "weld" in str(error)
+        return
+    given = dict(zip(mechanism.layout.positions, found.q, strict=True))
+    hand = kg.interpret(kg.derive(mechanism, "pose:F"), given)["pose:F"][:3, :3]
+    np.testing.assert_allclose(hand, Rotation.from_euler("XZ", [1.1, 0.3]).as_matrix(), atol=1e-9)
+
+
+def test_frames_that_can_only_be_turned_round_are_refused() -> None:
+    """A bar on a hinge, welded to a frame that would need half a turn about another axis."""
+    mechanism = kg.parse("coordinates q = 0.1; Bar | Rz(q) | m(1), Jz(1); loop weld | fixed | Bar: | Rx(pi);")
+    with pytest.raises(AssemblyError, match="frames turned round that should be parallel: weld"):
+        kg.assemble(mechanism)
+
+
+def test_a_slider_welded_round_turns_back() -> None:
+    mechanism = kg.parse("coordinates q = 2.9; Bar | Rz(q) | m(1), Jz(1); loop weld | prismatic(x) | Bar: | Sx(0);")
+    assert kg.assemble(mechanism).q[0] % (2 * np.pi) == pytest.approx(0, abs=1e-9)

@@ -20,6 +20,7 @@ from kinegraph.derive.constraints.rank import RowRank, nearly_dependent, row_ran
 from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
+from kinegraph.model.constraints.joint_types import Rotation as Turns
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Loop, row_group, row_names
 from kinegraph.model.evaluate import float_values, initial_positions, initial_velocities, number, parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression, names
@@ -28,6 +29,8 @@ from kinegraph.model.names import did_you_mean
 
 #: How much less a value that was given moves than one that was not, where both cannot stay.
 _RELUCTANCE = 1e-3
+#: The cosines of three axes that are parallel add up to 3; to 0 or -1 where frames fit otherwise.
+_PARALLEL = 2.0
 #: Residuals below this (metres, radians) count as closed.
 CLOSED = 1e-10
 
@@ -164,18 +167,32 @@ class Assembler:
         for start in range(starts):
             aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)
             place = assembled_positions(conditions, conditions.moved(q, aside), np.where(free, 1.0, 0.0))
-            if place.miss <= CLOSED and not any(_same(place.q, one.q, turns) for one in found):
+            if (
+                place.miss <= CLOSED
+                and not place.turned_round
+                and not any(_same(place.q, one.q, turns) for one in found)
+            ):
                 found.append(self.assembled(place.q, v, tuple(at)))
         return found
 
     def _positions(self, conditions: Conditions, q: Floats, held: Sequence[str]) -> Assembled:
         fixed = self._held(held)
         found = assembled_positions(conditions, q, np.where(fixed, 0.0, 1.0))
-        if found.miss > CLOSED and np.any(fixed):
+        if (found.miss > CLOSED or found.turned_round) and np.any(fixed):
             found = assembled_positions(conditions, q, np.where(fixed, _RELUCTANCE, 1.0))
         if found.miss > CLOSED:
             raise AssemblyError(self._miss(found, held))
+        if found.turned_round:
+            raise AssemblyError(
+                f"{self.mechanism.name} closes near this state only with frames turned round that should be parallel: "
+                f"{', '.join(self._turned_round(conditions, found.q))}\n  begin nearer to a position where they are"
+            )
         return found
+
+    def _turned_round(self, conditions: Conditions, q: Floats) -> list[str]:
+        held = [one for one in self.mechanism.loops if isinstance(one, Loop) and one.type.fixes.rotation is Turns.ALL]
+        cosines = conditions.facing(q).reshape(-1, 3)
+        return [loop.name for loop, facing in zip(held, cosines, strict=True) if np.sum(facing) < _PARALLEL]
 
     def _velocities(self, conditions: Conditions, q: Floats, v: Floats, held: Sequence[str]) -> Floats:
         fixed = np.array([name in held for name in self.mechanism.layout.velocities], dtype=bool)

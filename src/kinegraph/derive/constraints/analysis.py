@@ -111,8 +111,9 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
         row_names_of(mechanism),
         lambda q: at(q, still)[:rows],
         lambda q: at(q, still)[rows : rows + rows * size].reshape(rows, size),
-        lambda q, v: at(q, v)[rows + rows * size :],
+        lambda q, v: at(q, v)[rows + rows * size : 2 * rows + rows * size],
         lambda q, d: moved_positions(mechanism, q, d),
+        lambda q: at(q, still)[2 * rows + rows * size :],
     )
 
 

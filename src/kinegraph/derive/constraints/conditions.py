@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
+#: Cosines of frames that fit are 1, or 0 and less.
+_PARALLEL = 0.5
+
 
 @dataclass(frozen=True)
 class Conditions:
@@ -27,3 +30,9 @@ class Conditions:
     rate: Callable[[Floats, Floats], Floats]
     moved: Callable[[Floats, Floats], Floats]
     """`moved(q, d)`: positions after a small displacement d; quaternions keep unit length."""
+    facing: Callable[[Floats], Floats]
+    """`facing(q)`: cosines between axes of frames that stay parallel; not one where these are turned away."""
+
+    def turned_round(self, q: Floats) -> bool:
+        """Whether frames that should be parallel are turned by half a turn or a third: rows alone do not tell."""
+        return bool(np.any(self.facing(q) < _PARALLEL))

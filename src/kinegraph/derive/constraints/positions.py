@@ -6,7 +6,7 @@ constraints allow, and the assembly stays on the user's branch. Steps are limite
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,8 @@ LARGEST_STEP = 0.3
 MOST_STEPS = 200
 #: Singular values below this part of the largest are taken as zero: the rows they belong to are redundant.
 RANK_TOLERANCE = 1e-10
+#: How far beside the given positions frames are looked for that do not face the other way.
+_FURTHER = (1.5, 1.5, 2.0, 2.0, 2.5, 2.5, 3.0, 3.0)
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Assembled:
     residual: Floats
     steps: int
     closed: bool
+    turned_round: bool = False
 
     @property
     def miss(self) -> float:
@@ -37,19 +40,27 @@ class Assembled:
 def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
     """Positions with value(q) = 0 near q. Displacements of zero weight are held; others move by their weight.
 
-    A stretched position has no first-order way out; where the search ends open it begins again a little beside it.
+    A stretched position has no first-order way out; where the search ends open, or with frames that are turned
+    away from each other, it begins again a little beside it, then further away.
     """
     best = _search(conditions, q, weights, tolerance)
     random = np.random.default_rng(11)
-    for size in (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0):
-        if best.closed:
+    for size in (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, *_FURTHER):
+        if best.closed and not best.turned_round:
+            break
+        if size in _FURTHER and not best.turned_round:
             break
         aside = conditions.moved(q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
-        best = min(best, _search(conditions, aside, weights, tolerance), key=lambda one: one.miss)
+        best = min(best, _search(conditions, aside, weights, tolerance), key=lambda one: (one.turned_round, one.miss))
     return best
 
 
 def _search(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
+    found = _newton(conditions, q, weights, tolerance)
+    return replace(found, turned_round=found.closed and conditions.turned_round(found.q))
+
+
+def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
     residual = conditions.value(q)
     for count in range(MOST_STEPS):
         if not np.all(np.isfinite(residual)):

@@ -10,7 +10,7 @@ from kinegraph.derive.constraints.joint_rows import joint_rows
 from kinegraph.derive.constraints.rows import Pair, Row
 from kinegraph.derive.dynamics.composite_body import Screw
 from kinegraph.derive.elements.forces import ElementNames
-from kinegraph.derive.tree.algebra import apply, cross, negative, plus, transpose, vector, zero_vector
+from kinegraph.derive.tree.algebra import apply, cross, dot, negative, plus, transpose, vector, zero_vector
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.kinematics import jacobian
@@ -18,7 +18,7 @@ from kinegraph.derive.tree.links import first_frame, second_frame
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.scalar import Scalar
-from kinegraph.model.constraints.joint_types import Translation
+from kinegraph.model.constraints.joint_types import Rotation, Translation
 from kinegraph.model.constraints.records import Constraint, Coupling, Loop, row_names
 from kinegraph.model.expression import Name, names
 from kinegraph.model.mechanism import Mechanism
@@ -114,6 +114,16 @@ class Ties:
         turn = transpose(pair.b.rotation)
         turned = {column: Screw(apply(turn, one.angular), apply(turn, one.linear)) for column, one in screws.items()}
         return jacobian(turned, self.motion.columns, len(self.motion.velocities), self.layout.tree.like.number(0))
+
+    def facing(self) -> list[Scalar]:
+        """Cosines between the same axes of both frames of loops that keep them parallel, three each.
+
+        Their rows are zero after half turns and where axes have changed places, too; all are one where the frames are
+        parallel indeed.
+        """
+        loops = (loop for loop in self.mechanism.loops if isinstance(loop, Loop))
+        pairs = (self._pair(loop) for loop in loops if loop.type.fixes.rotation is Rotation.ALL)
+        return [dot(pair.a.axis(axis), pair.b.axis(axis)) for pair in pairs for axis in range(3)]
 
     def in_stated_axes(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
         """Multipliers of the rows computed with, as those of the stated rows: forces in points that coincide are

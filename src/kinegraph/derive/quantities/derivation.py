@@ -382,13 +382,14 @@ class Derivation:
 
 
 def constraint_graph(mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
-    """`value`, `jacobian` and `rate` of all rows as they are computed with."""
+    """`value`, `jacobian` and `rate` of all rows as they are computed with; `facing` of frames that stay parallel."""
     derivation = Derivation(mechanism, dict(bound), Plan())
-    rows = derivation.ties.rows()
+    rows, facing = derivation.ties.rows(), derivation.ties.facing()
     count = len(rows)
     outputs = (
         output("value", (count,), [row.zero_value() for row in rows]),
         output("jacobian", (count, derivation.size), [row.jacobian for row in rows]),
         output("rate", (count,), [row.rate for row in rows]),
+        output("facing", (len(facing),), facing),
     )
     return derivation.builder.graph(outputs)
