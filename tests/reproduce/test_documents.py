@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 
+from kinegraph.cli.reproduce import Which
 from kinegraph.reproduce.document import Chapter, Document, reproduced
 from kinegraph.reproduce.documents import DOCUMENTS
 from kinegraph.reproduce.documents.database import numbers_of_example, symbolic_element
@@ -65,6 +66,11 @@ def test_figures_stand_on_the_page() -> None:
     chapter = Chapter("Figure", "text", "kinegraph eval x", lambda: (number("a", "1", 1.0),), picture)
     found = reproduced(Document("word", "T", "s", (chapter,)))
     assert "<figure><svg" in html(found) and "on the HTML page" in markdown(found)
+
+
+def test_the_command_knows_every_document() -> None:
+    assert {which.value for which in Which} == {*DOCUMENTS, "all"}
+    assert list(DOCUMENTS) == ["kidym", "inverse", "loops", "database", "docking"]
 
 
 def test_every_chapter_names_a_command() -> None:
