@@ -13,6 +13,8 @@ from kinegraph.reproduce.entry import Entry, Verdict
 _HEAD = ("quantity", "printed", "ours", "", "reason")
 #: Longer tables show what differs, and keep the rest folded.
 _LONG = 40
+#: Cells below so many characters stay on one line.
+_SHORT = 26
 
 
 def markdown(found: Reproduction) -> str:
@@ -116,8 +118,8 @@ def _table(entries: Sequence[Entry]) -> str:
 
 
 def _html_row(entry: Entry) -> str:
-    name, printed, ours, verdict, reason = map(escape, _cells(entry))
-    numbers = f"<td class=n>{printed}</td><td class=n>{ours}</td>"
+    name, printed, ours, verdict, reason = map(_code, _cells(entry))
+    numbers = "".join(f"<td class='n{' short' if len(cell) < _SHORT else ''}'>{cell}</td>" for cell in (printed, ours))
     return f"<tr><td>{name}</td>{numbers}<td class={entry.verdict.value}>{verdict}</td><td>{reason}</td></tr>"
 
 
@@ -131,7 +133,7 @@ _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:66rem;margin:2rem auto;padding:0 1rem;color:#1f2328}"
     "table{border-collapse:collapse;width:100%;font-size:.9rem}table.sums{margin:1rem 0 2rem}"
     "td,th{padding:.2rem .6rem;border-bottom:1px solid #d0d7de;text-align:left;vertical-align:top}"
-    "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{max-width:24rem}"
+    "td.short{white-space:nowrap}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}td.n{max-width:24rem}"
     "figure{flex:1 1 26rem;max-width:34rem;margin:1rem 0;background:#fff;border-radius:6px;padding:.4rem}"
     "figure svg{width:100%;height:auto}.figures{display:flex;flex-wrap:wrap;gap:1rem}"
     "pre,code{background:#f6f8fa;border-radius:4px}pre{padding:.6rem;white-space:pre-wrap}code{padding:.1rem .3rem}"

@@ -113,7 +113,8 @@ KIDYM = Document(
         ),
         Chapter(
             "Principal axes",
-            "J = V I V^T once, V in the kinematic equations: `velocity principal (wx, wy, wz)` of a quaternion.",
+            "J = V I V^T once, V in the kinematic equations: `velocity principal (wx, wy, wz)` of a "
+            "quaternion. `nut.kg` is on the page docs/papers.md.",
             "kinegraph ops nut.kg -q tau",
             principal_axes,
         ),
