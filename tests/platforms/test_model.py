@@ -177,3 +177,34 @@ def test_energy_is_kept_by_a_free_ring() -> None:
         q, v = (np.array([run[name][row] for name in names]) for names in (layout.positions, layout.velocities))
         energies.append(kernel(q, v)[0].sum())
     assert abs(energies[1] - energies[0]) < 1e-8
+
+
+def test_first_joints_moved_by_a_drive_or_by_a_law() -> None:
+    """A carriage held at a constant speed by its drive: the ring moves as on joints that a law moves so, and the force
+    of the drive is what the legs take."""
+    kind, parts = "RUS(0.2, 0.6)", "Sx(0.1), m(1), Jz(0.02) | Sx(0.3), m(0.5), Jy(0.02), Jz(0.02)"
+    rows = (
+        "| A{on}: {at}Sx(0.5), Rx(pi/2) > Sx(0.3), Sy(0.2) | B{on}: {at}Sx(-0.2), Sy(0.4), Rx(pi/2) > Sx(-0.3), Sy(0.1)"
+    )
+    law = kg.parse(table(rows=rows.format(on="", at="Sz(0.05*t), "), kind=kind, parts=parts))
+    carriage = RING.replace("coordinates x", "coordinates s; coordinates x") + "Slide | Sz(s) | m(3);"
+    driven = kg.parse(f"model slid; {carriage} platform {kind} | Ring | {parts} | {rows.format(on='~Slide', at='')};")
+    assert platform_of(law) is not None and platform_of(driven) is None  # loops: the carriage is not free
+    q, v, tau, t = moving(law, 0.4)
+    assert isinstance(t, float)
+    wanted, forces = evaluated(law, "qdd,base_reaction")(q, v, tau, t)
+    names, known = driven.layout, law.layout
+    at = {**dict(zip(known.positions, q, strict=True)), "s": 0.05 * t}
+    rates = {**dict(zip(known.velocities, v, strict=True)), "s'": 0.05}
+    given = dict(zip(known.velocities, tau, strict=True))
+    run, place = evaluated(driven, "qdd"), names.velocities.index("s'")
+    columns = np.array([at[one] for one in names.positions]), np.array([rates[one] for one in names.velocities])
+    found = []
+    for force in (0.0, 1.0):
+        loads = np.array([given.get(one, force) for one in names.velocities])
+        found.append(run(*columns, loads)[0])
+    needed = -found[0][place] / (found[1] - found[0])[place]
+    held = found[0] + needed * (found[1] - found[0])
+    right = [wanted[known.velocities.index(one)] if one != "s'" else 0.0 for one in names.velocities]
+    np.testing.assert_allclose(held, right, rtol=0, atol=1e-9 * np.max(np.abs(wanted)))
+    assert needed == pytest.approx(3 * 9.81 - forces[2], rel=1e-9)
