@@ -15,6 +15,7 @@ from kinegraph.derive.quantities.table import TABLE
 from kinegraph.io import parse, write
 from kinegraph.io.dh.table import load_denavit_hartenberg
 from kinegraph.io.mjcf import parse_mjcf
+from kinegraph.io.options import UrdfOptions
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.model.expression import FUNCTIONS
 from kinegraph.model.mechanism import Mechanism
@@ -91,7 +92,7 @@ def run_urdf(text: str, depth: Depth) -> None:
     """Read a URDF robot."""
     chance = chance_of(text)
     base = chance.choice(("fixed", "fixed", "floating"))
-    _written_and_explored(parse_urdf(_bytes(text), base=base).mechanism, depth, chance)
+    _written_and_explored(parse_urdf(_bytes(text), options=UrdfOptions(base=base)).mechanism, depth, chance)
 
 
 def run_mjcf(text: str, depth: Depth) -> None:

@@ -21,6 +21,7 @@ from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Pl
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret
 from kinegraph.io.mjcf import load_mjcf
+from kinegraph.io.options import RobotFileOptions
 from kinegraph.model.evaluate import initial_positions
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.robot.elements import with_elements
@@ -72,7 +73,7 @@ def differences(path: Path, numbers: Numbers, accelerations: bool = True) -> dic
 
     Forces, energies and momenta that nearly vanish are measured by a thousandth of the inertia: velocities are about 1.
     """
-    mechanism = with_elements(load_mjcf(path, right_angles=False).mechanism)
+    mechanism = with_elements(load_mjcf(path, options=RobotFileOptions(right_angles=False)).mechanism)
     worst = {"start": start_difference(mechanism, numbers["start"])}
     derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), Plan(forward=ForwardMethod.ARTICULATED))
     words = (*QUANTITIES, "qdd") if accelerations else QUANTITIES

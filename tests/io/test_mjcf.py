@@ -15,6 +15,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.mjcf.numeric import pose, quaternion_of_matrix
+from kinegraph.io.options import RobotFileOptions
 from kinegraph.model import (
     Inertia,
     JointArmature,
@@ -55,7 +56,7 @@ def record(body: str, before: str = "") -> str:
 
 
 def test_every_quantity_agrees_with_mujoco() -> None:
-    mechanism = load_mjcf(BRANCHED, right_angles=False).mechanism
+    mechanism = load_mjcf(BRANCHED, options=RobotFileOptions(right_angles=False)).mechanism
     own = Own(mechanism, ["H", "bias", "energy", "pose:elbow"])
     for state in REFERENCE["states"]:
         found = own.at(state)
@@ -229,9 +230,9 @@ def test_meshes_and_includes_lie_below_the_folder_or_the_package_roots(tmp_path:
     file = inner / "robot.xml"
     file.write_text(model('<joint/><geom type="mesh" mesh="part"/>', '<include file="../../parts/assets.xml"/>'))
     with pytest.raises(ModelError, match="lies outside the model's folder") as raised:
-        load_mjcf(file, package_roots=[tmp_path / "robots"])
+        load_mjcf(file, options=RobotFileOptions(package_roots=[tmp_path / "robots"]))
     assert raised.value.remedy and "--package-root" in raised.value.remedy
-    found = load_mjcf(file, package_roots=[tmp_path]).mechanism
+    found = load_mjcf(file, options=RobotFileOptions(package_roots=[tmp_path])).mechanism
     assert number(found.body("b").inertia.mass, {}) == pytest.approx(1000 / 6)
     assert kg.load(file, package_roots=[tmp_path], elements=False).bodies == found.bodies
 

@@ -13,6 +13,7 @@ import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
+from kinegraph.io.options import RobotFileOptions
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Constraint, Frame, Joint, Loop, row_names
 from kinegraph.model.expression import Name, Number
@@ -29,7 +30,7 @@ WORDS = ("constraints", "constraint_jacobian", "qdd")
 
 @cache
 def read(file: str) -> Mechanism:
-    return with_elements(load_mjcf(MODELS / file, right_angles=False).mechanism)
+    return with_elements(load_mjcf(MODELS / file, options=RobotFileOptions(right_angles=False)).mechanism)
 
 
 @cache

@@ -12,6 +12,7 @@ import pytest
 
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
+from kinegraph.io.options import UrdfOptions
 from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.model import (
@@ -45,7 +46,7 @@ def joint(inner: str = "", kind: str = "revolute", name: str = "j", parent: str 
 
 @pytest.mark.parametrize("given", REFERENCE["robots"], ids=lambda given: given["base"])
 def test_every_quantity_agrees_with_pinocchio(given: dict[str, Any]) -> None:
-    mechanism = load_urdf(DATA / given["file"], base=given["base"], right_angles=False).mechanism
+    mechanism = load_urdf(DATA / given["file"], options=UrdfOptions(base=given["base"], right_angles=False)).mechanism
     wanted = [name for name in given["states"][0] if name not in ("q", "v", "a", "force")]
     own = Own(mechanism, wanted)
     levels = set()
@@ -59,14 +60,14 @@ def test_every_quantity_agrees_with_pinocchio(given: dict[str, Any]) -> None:
 
 
 def test_reading_back_the_written_model_gives_all_but_the_extras() -> None:
-    mechanism = load_urdf(EVERY_JOINT, base=Base.FLOATING).mechanism
+    mechanism = load_urdf(EVERY_JOINT, options=UrdfOptions(base=Base.FLOATING)).mechanism
     written = write(mechanism)
     assert parse(written) == replace(mechanism, extras=())
     assert "# limits: joint hip-1, displacement hip_1, lower -1.5, upper 2, velocity 6, effort 40" in written
 
 
 def test_names_are_made_legal_and_the_originals_kept() -> None:
-    found = load_urdf(EVERY_JOINT, base=Base.FLOATING)
+    found = load_urdf(EVERY_JOINT, options=UrdfOptions(base=Base.FLOATING))
     assert found.joints["hip_1"] == "hip-1"
     assert found.joints["base_e0"] == found.joints["base_wx"] == "base"
     assert set(found.links.values()) == {"base", "thigh", "shank", "foot", "contact", "toe", "slab", "drone"}
@@ -129,7 +130,14 @@ def test_mimic_joints_follow_through_chains() -> None:
     (turn,) = found.body("d").transforms
     assert isinstance(turn, Rotation)
     assert text(turn.angle) == "-6*j - 0.5"
-    assert len(parse_urdf(robot(third, second, joint(), links=links), mimic=False).mechanism.coordinates) == 3
+    assert (
+        len(
+            parse_urdf(
+                robot(third, second, joint(), links=links), options=UrdfOptions(mimic=False)
+            ).mechanism.coordinates
+        )
+        == 3
+    )
 
 
 def test_limits_and_friction_are_kept() -> None:
@@ -146,7 +154,7 @@ def test_shapes_are_kept_and_meshes_found_below_the_roots_only(tmp_path: Path) -
     mesh = tmp_path / "every_joint" / "meshes" / "thigh.stl"
     mesh.parent.mkdir(parents=True)
     mesh.write_bytes(b"")
-    found = load_urdf(EVERY_JOINT, package_roots=[tmp_path])
+    found = load_urdf(EVERY_JOINT, options=UrdfOptions(package_roots=[tmp_path]))
     visual, collision = (extra for extra in found.mechanism.extras if isinstance(extra, Shape))
     assert (visual.kind, visual.role, visual.file) == (ShapeKind.MESH, ShapeRole.VISUAL, str(mesh.resolve()))
     assert visual.reference == "package://every_joint/meshes/thigh.stl"
@@ -156,7 +164,7 @@ def test_shapes_are_kept_and_meshes_found_below_the_roots_only(tmp_path: Path) -
     inner = tmp_path / "inner"
     inner.mkdir()
     (inner / "robot.urdf").write_text(escape, "utf-8")
-    escaped = load_urdf(inner / "robot.urdf", package_roots=[inner])
+    escaped = load_urdf(inner / "robot.urdf", options=UrdfOptions(package_roots=[inner]))
     assert [extra.file for extra in escaped.mechanism.extras if isinstance(extra, Shape)] == [None, None]
     assert len(escaped.report.of(FindingKind.MESH)) == 1
 

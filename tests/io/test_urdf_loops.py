@@ -5,6 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import ModelError
+from kinegraph.io.options import UrdfOptions
 from kinegraph.io.urdf import load_urdf
 
 
@@ -34,7 +35,7 @@ def read(tmp_path):
     def load(text):
         file = tmp_path / "bars.urdf"
         file.write_text(text, encoding="utf-8")
-        return load_urdf(file, gravity=(0, -9.81, 0)).mechanism
+        return load_urdf(file, options=UrdfOptions(gravity=(0, -9.81, 0))).mechanism
 
     return load
 

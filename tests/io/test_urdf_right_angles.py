@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kinegraph.errors import ModelError
 from kinegraph.io import write
 from kinegraph.io.mjcf import parse_mjcf
+from kinegraph.io.options import RobotFileOptions, UrdfOptions
 from kinegraph.io.robot.attributes import Written
 from kinegraph.io.robot.right_angles import PI_VALUE, Likeness, RightAngles, pi_multiple
 from kinegraph.io.urdf import parse_urdf
@@ -89,7 +90,9 @@ def test_the_tolerance_and_the_switch() -> None:
     given = robot(joint('<origin rpy="3.14 0 1.5708"/>'))
 
     def angles(**options: float) -> list[str]:
-        return [text(t.angle) for t in parse_urdf(given, **options).mechanism.body("b").transforms[:2]]
+        return [
+            text(t.angle) for t in parse_urdf(given, options=UrdfOptions(**options)).mechanism.body("b").transforms[:2]
+        ]
 
     assert angles() == ["1.5708", "3.14"]
     assert angles(angle_tolerance=1e-5) == ["pi/2", "3.14"]
@@ -119,7 +122,7 @@ def test_the_tolerance_and_the_switch() -> None:
 )
 def test_quaternions(quat: str, tolerance: float, expected: str, kind: FindingKind | None) -> None:
     model = f'<mujoco><worldbody><body name="b" quat="{quat}"/></worldbody></mujoco>'
-    found = parse_mjcf(model, angle_tolerance=tolerance)
+    found = parse_mjcf(model, options=RobotFileOptions(angle_tolerance=tolerance))
     record = next(line for line in write(found.mechanism).splitlines() if line.startswith("b "))
     assert record.partition("|")[2].strip(" ;|") == expected
     assert [finding.kind for finding in found.report.findings] == ([] if kind is None else [kind])

@@ -10,6 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.export import export
+from kinegraph.io.options import UrdfOptions
 from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.io.urdf.writing.pose import Attitude, Move, Turn, origin, pose
@@ -22,7 +23,7 @@ PANDA = DATA.parents[1] / "data" / "panda.urdf"
 
 
 def again(mechanism: kg.Mechanism, base: Base = Base.FIXED) -> kg.Mechanism:
-    return parse_urdf(write_urdf(mechanism).text, base=base, gravity=mechanism.gravity).mechanism
+    return parse_urdf(write_urdf(mechanism).text, options=UrdfOptions(base=base, gravity=mechanism.gravity)).mechanism
 
 
 def assert_same_numbers(first: kg.Mechanism, second: kg.Mechanism) -> None:
@@ -52,7 +53,7 @@ def dynamics(mechanism: kg.Mechanism, state: dict[str, float]) -> tuple[np.ndarr
 @pytest.mark.parametrize("base", Base)
 @pytest.mark.parametrize("path", [DATA / "every_joint.urdf", PANDA], ids=lambda path: path.stem)
 def test_a_robot_comes_back(path: Path, base: Base) -> None:
-    robot = load_urdf(path, base=base).mechanism
+    robot = load_urdf(path, options=UrdfOptions(base=base)).mechanism
     back = again(robot, base)
     assert back.layout.positions == robot.layout.positions and back.layout.velocities == robot.layout.velocities
     kept = {body.name for body in robot.bodies}
@@ -65,7 +66,7 @@ def test_a_robot_comes_back(path: Path, base: Base) -> None:
 def test_a_model_of_the_library_becomes_a_robot(model: str) -> None:
     mechanism = kg.load(model)
     written = write_urdf(mechanism)
-    back = parse_urdf(written.text, gravity=mechanism.gravity).mechanism
+    back = parse_urdf(written.text, options=UrdfOptions(gravity=mechanism.gravity)).mechanism
     assert_same_numbers(mechanism, back)
     for point in mechanism.points[:1]:
         assert any(point.name in note for note in written.notes)
@@ -137,7 +138,7 @@ def test_notes_name_what_is_lost() -> None:
     assert "joint d32 has no limits" in notes and "initial positions" in notes
     moon = kg.parse("coordinates q; gravity 0, 0, -1.62; A | Ry(q) | Sz(-1), m(1);")
     assert "gravity is not part of URDF" in "\n".join(write_urdf(moon).notes)
-    assert "floating base" in write_urdf(load_urdf(PANDA, base="floating").mechanism).notes[0]
+    assert "floating base" in write_urdf(load_urdf(PANDA, options=UrdfOptions(base="floating")).mechanism).notes[0]
     assert "free_x, free_y" in "\n".join(
         write_urdf(
             kg.parse(

@@ -31,6 +31,7 @@ import pinocchio as pin
 
 from kinegraph.compiler.compile import compile
 from kinegraph.errors import ModelError
+from kinegraph.io.options import UrdfOptions
 from kinegraph.io.robot.report import Base, Robot
 from kinegraph.io.urdf import load_urdf
 from kinegraph.jit.kernel import KernelOptions
@@ -269,13 +270,13 @@ def compare(path: Path, base: Base, states: int) -> Comparison:
     mimic = True
     try:
         try:
-            robot = load_urdf(path, base=base, right_angles=False)
+            robot = load_urdf(path, options=UrdfOptions(base=base, right_angles=False))
         except ModelError as error:
             if "mimic=False" not in str(error):
                 raise
             mimic = False
             comparison.name += " (mimic off)"
-            robot = load_urdf(path, base=base, right_angles=False, mimic=False)
+            robot = load_urdf(path, options=UrdfOptions(base=base, right_angles=False, mimic=False))
     except ModelError as error:
         comparison.problem = str(error).replace(str(path), path.name).replace("\n", ";")
         return comparison

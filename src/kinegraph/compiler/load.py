@@ -14,6 +14,7 @@ from kinegraph.errors import LeftOutWarning, ModelError
 from kinegraph.io.dh.table import load_denavit_hartenberg
 from kinegraph.io.mjcf.load import read_mjcf
 from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
+from kinegraph.io.options import RobotFileOptions, UrdfOptions
 from kinegraph.io.parameters import read_parameters
 from kinegraph.io.records.load import load as load_records
 from kinegraph.io.records.write import write as write_records
@@ -127,14 +128,12 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     path = Path(source)
     if kind in (ModelFormat.MJCF, ModelFormat.SDF):
         reader = read_mjcf if kind is ModelFormat.MJCF else read_sdf
-        mechanism = reader(
-            root, path, package_roots=options.package_roots, angle_tolerance=options.angle_tolerance
-        ).mechanism
+        shared = RobotFileOptions(options.package_roots, angle_tolerance=options.angle_tolerance)
+        mechanism = reader(root, path, shared).mechanism
         return _with_joint_model(mechanism, JointModel() if options.elements is None else options.elements)
     base = Base.FLOATING if options.floating else Base.FIXED
-    robot = read_urdf(
-        root, path, base=base, package_roots=options.package_roots, angle_tolerance=options.angle_tolerance
-    )
+    chosen = UrdfOptions(options.package_roots, angle_tolerance=options.angle_tolerance, base=base)
+    robot = read_urdf(root, path, chosen)
     return _with_joint_model(robot.mechanism, options.elements or False)
 
 

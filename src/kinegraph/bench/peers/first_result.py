@@ -22,11 +22,12 @@ path, base, quantity = sys.argv[1:4]
 start = now()
 import numpy
 from importlib import import_module
+from kinegraph.io.options import UrdfOptions
 from kinegraph.io.urdf import load_urdf
 compiler = import_module("kinegraph.compiler.compile")
 imported = since(start)
 start = now()
-mechanism = load_urdf(path, base=base, mimic=False).mechanism
+mechanism = load_urdf(path, UrdfOptions(base=base, mimic=False)).mechanism
 loaded = since(start)
 kernel = compiler.compile(mechanism, quantity)
 sizes = [len(argument.symbols) for argument in kernel.arguments]

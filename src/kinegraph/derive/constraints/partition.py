@@ -31,7 +31,9 @@ class Partition:
 class Solver(Protocol):
     """Solves rows for the dependent velocities."""
 
-    def solve(self, right: Sequence[Scalar]) -> list[Scalar]: ...
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """What the matrix takes to the right-hand side."""
+        ...
 
 
 class ReducedSystem:

@@ -40,14 +40,17 @@ class Touch:
 
     @property
     def pressing(self) -> Scalar:
+        """The normal force, elastic and lost together."""
         return self.elastic + self.loss
 
     @property
     def force(self) -> Vector:
+        """The whole force, along the normal and by friction."""
         return minus(times(self.pressing, self.place.normal), self.rubbing)
 
     @property
     def storing(self) -> Storing:
+        """The energy that is stored, and the work that stores it."""
         return Storing(self.energy, Work(self.elastic, self.approach.target, self.approach.is_rate))
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
@@ -15,56 +14,32 @@ from kinegraph.io.mjcf.settings import read_settings
 from kinegraph.io.mjcf.vocabulary import MJCF
 from kinegraph.io.mjcf.walk import bodies_of
 from kinegraph.io.model_format import ModelFormat, require_root
+from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.report import Findings, Robot
-from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
+from kinegraph.io.robot.right_angles import RightAngles
 from kinegraph.io.robot.vocabulary import report_words
-from kinegraph.io.robot.xml import Element, parse_xml, read_xml
+from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml
 from kinegraph.model.report import FindingKind
 
 
-def load_mjcf(
-    path: str | PathLike[str],
-    *,
-    package_roots: Iterable[str | PathLike[str]] = (),
-    right_angles: bool = True,
-    angle_tolerance: float = ANGLE_TOLERANCE,
-) -> Robot:
+def load_mjcf(path: str | PathLike[str], options: RobotFileOptions = AS_WRITTEN) -> Robot:
     """Read an MJCF file; its includes and meshes lie in its folder or below, or below one of the package roots.
 
-    right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance` radians;
-    each is listed in the report of the result. Angles in degrees are exact anyway.
+    Angles in degrees are exact, whatever the options say.
     """
-    return read_mjcf(
-        read_xml(path),
-        Path(path),
-        package_roots=package_roots,
-        right_angles=right_angles,
-        angle_tolerance=angle_tolerance,
-    )
+    return read_mjcf(read_xml(path), Path(path), options)
 
 
-def read_mjcf(
-    root: Element,
-    path: Path,
-    *,
-    package_roots: Iterable[str | PathLike[str]] = (),
-    right_angles: bool = True,
-    angle_tolerance: float = ANGLE_TOLERANCE,
-) -> Robot:
+def read_mjcf(root: Element, path: Path, options: RobotFileOptions = AS_WRITTEN) -> Robot:
     """Read an MJCF document that came from the file `path`; like `load_mjcf` otherwise."""
-    rule = RightAngles.within(angle_tolerance, right_angles)
-    return _robot(root, MeshFinder(path.parent, tuple(Path(one) for one in package_roots)), path.stem, rule)
+    return _robot(root, options.meshes(path.parent), path.stem, options.rule)
 
 
-def parse_mjcf(
-    text: str | bytes, source: str = "", *, right_angles: bool = True, angle_tolerance: float = ANGLE_TOLERANCE
-) -> Robot:
+def parse_mjcf(text: str | bytes, source: str = "", options: RobotFileOptions = AS_WRITTEN) -> Robot:
     """Read MJCF from its text, which cannot include files; `source` names it in messages."""
-    content = text.encode() if isinstance(text, str) else text
-    rule = RightAngles.within(angle_tolerance, right_angles)
-    return _robot(parse_xml(content, source), MeshFinder(None), "mechanism", rule)
+    return _robot(parse_xml(encoded(text), source), options.meshes(None), "mechanism", options.rule)
 
 
 def _robot(root: Element, finder: MeshFinder, name: str, rule: RightAngles) -> Robot:

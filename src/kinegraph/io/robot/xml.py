@@ -58,6 +58,11 @@ def read_xml(path: str | PathLike[str]) -> Element:
     return parse_xml(read_input(path, MAX_BYTES), str(path))
 
 
+def encoded(text: str | bytes) -> bytes:
+    """The bytes of a document that is given as text or as bytes."""
+    return text.encode() if isinstance(text, str) else text
+
+
 def parse_xml(content: bytes, source: str = "") -> Element:
     """The root element of a document; `source` names it in error messages."""
     if len(content) > MAX_BYTES:

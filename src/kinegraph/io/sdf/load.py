@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
 from kinegraph.errors import ModelError
 from kinegraph.io.model_format import ModelFormat, require_root
+from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
 from kinegraph.io.robot.attributes import vector
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.report import Findings, Robot
-from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
+from kinegraph.io.robot.right_angles import RightAngles
 from kinegraph.io.robot.vocabulary import report_words
-from kinegraph.io.robot.xml import Element, parse_xml, read_xml
+from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml
 from kinegraph.io.sdf.build import Gravity, RobotBuilder
 from kinegraph.io.sdf.frames import Frames
 from kinegraph.io.sdf.values import flag, stated
@@ -34,47 +34,19 @@ _ELSEWHERE = {
 }
 
 
-def load_sdf(
-    path: str | PathLike[str],
-    *,
-    package_roots: Iterable[str | PathLike[str]] = (),
-    right_angles: bool = True,
-    angle_tolerance: float = ANGLE_TOLERANCE,
-) -> Robot:
-    """Read an SDF file with one model, in a world or by itself.
-
-    package_roots: the folders in which `package://` references to meshes are looked for.
-    right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance`; each is
-    listed in the report of the result.
-    """
-    return read_sdf(
-        read_xml(path),
-        Path(path),
-        package_roots=package_roots,
-        right_angles=right_angles,
-        angle_tolerance=angle_tolerance,
-    )
+def load_sdf(path: str | PathLike[str], options: RobotFileOptions = AS_WRITTEN) -> Robot:
+    """Read an SDF file with one model, in a world or by itself."""
+    return read_sdf(read_xml(path), Path(path), options)
 
 
-def read_sdf(
-    root: Element,
-    path: Path,
-    *,
-    package_roots: Iterable[str | PathLike[str]] = (),
-    right_angles: bool = True,
-    angle_tolerance: float = ANGLE_TOLERANCE,
-) -> Robot:
+def read_sdf(root: Element, path: Path, options: RobotFileOptions = AS_WRITTEN) -> Robot:
     """Read an SDF document that came from the file `path`; like `load_sdf` otherwise."""
-    meshes = MeshFinder(path.parent, tuple(Path(one) for one in package_roots))
-    return _robot(root, meshes, RightAngles.within(angle_tolerance, right_angles))
+    return _robot(root, options.meshes(path.parent), options.rule)
 
 
-def parse_sdf(
-    text: str | bytes, source: str = "", *, right_angles: bool = True, angle_tolerance: float = ANGLE_TOLERANCE
-) -> Robot:
+def parse_sdf(text: str | bytes, source: str = "", options: RobotFileOptions = AS_WRITTEN) -> Robot:
     """Read SDF from its text; `source` names it in messages. Meshes stay references."""
-    content = text.encode() if isinstance(text, str) else text
-    return _robot(parse_xml(content, source), MeshFinder(None), RightAngles.within(angle_tolerance, right_angles))
+    return _robot(parse_xml(encoded(text), source), options.meshes(None), options.rule)
 
 
 def _robot(root: Element, meshes: MeshFinder, rule: RightAngles) -> Robot:

@@ -28,9 +28,10 @@ BATCH_TOLERANCE = 1e-8
 
 def load(case: RobotCase, path: Path) -> Any:
     """The robot as Kinegraph reads it."""
+    from kinegraph.io.options import UrdfOptions
     from kinegraph.io.urdf import load_urdf
 
-    return load_urdf(path, base="floating" if case.floating else "fixed", mimic=False)
+    return load_urdf(path, options=UrdfOptions(base="floating" if case.floating else "fixed", mimic=False))
 
 
 class Kinegraph(Peer):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from kinegraph.errors import ModelError
-from kinegraph.io.urdf.load import GRAVITY
+from kinegraph.io.options import GRAVITY
 from kinegraph.io.urdf.writing.affine import Affine, affine, located
 from kinegraph.io.urdf.writing.chain import Freely, Hinge, Joint, chain_of, with_offset
 from kinegraph.io.urdf.writing.dynamics import with_friction
