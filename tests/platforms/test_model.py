@@ -143,6 +143,8 @@ FAULTS = [
     (table("screw(1, 2, 3, 4, 5)"), "takes 1 to 4 expressions"),
     (table(rows="| A: Sz(0.6) > Sx(0)"), "the leg A has no direction: its joints on base and ring coincide"),
     (table().replace("platform UPS | Ring", "platform UPS | Rign"), "Rign"),
+    (table().replace("| B:", "| B~Ring:"), "the leg B stands on Ring, which it carries"),
+    (table("effort(3*lenght)"), "lenght, used in `value` of the force A_drive, is not declared"),
 ]
 
 

@@ -30,6 +30,9 @@ class Leg:
 def written_out(kind: LegKind, row: LegRow) -> Leg:
     """The coordinates, bodies, loop and elements of one leg; their names begin with the leg's."""
     _check_lengths(kind, row)
+    if row.base == kind.ring:
+        message = f"the leg {row.name} stands on {kind.ring}, which it carries"
+        raise ModelError(message, remedy=f"name another body, `{row.name}~Base: ...`, or none for the fixed frame")
     drive = kind.drive
     armature = ZERO if drive.screw is None else drive.screw.inertia * _turns(drive) ** expression(2)
     driven = Coordinate(_name(row, kind.type.drive), ZERO if kind.type.has_crank else ONE, armature=armature)
