@@ -74,7 +74,7 @@ def test_mixed_legs_on_a_mount_of_the_craft() -> None:
     assert_as_loops(kg.parse(f"{text} {first} {second}"))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["UPS", "RSU(0.2, 0.6)"])
 def test_first_joints_moved_by_time(kind: str) -> None:
     assert_as_loops(
         craft(kind, rows=f"A~Craft: Sx(0.5 - 0.1*t^2), Rx(pi/2), Sy(0.1*sin(t)) > Sx(0.3), Sy(0.2) | {B}"), 0.4
@@ -163,11 +163,11 @@ def test_momentum_and_energy_are_kept() -> None:
         f"rest(0.6) | {A} | {B};"
     )
     initial = {"wx": 2.0, "x'": 0.3, "cwz": -0.7}
-    run = kg.simulate(weightless, 0.3, initial=initial, grid=30, rtol=1e-10, native=False, progress=False)
+    run = kg.simulate(weightless, 0.15, initial=initial, grid=15, rtol=1e-10, native=False, progress=False)
     for name in ("px", "py", "pz", "Lx", "Ly", "Lz"):
         assert np.ptp(run[name]) < 1e-8, name
     assert all(check.passed for check in run.checks) and np.ptp(run["energy"]) < 1e-7
-    assert np.ptp(run["cx"]) > 1e-3
+    assert np.ptp(run["cx"]) > 1e-4
 
 
 @pytest.mark.parametrize(("model", "t"), [("stewart-docking", None), ("hunt-docking", 1.3)])
