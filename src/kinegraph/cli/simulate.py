@@ -115,6 +115,16 @@ def run(
     estimates: tuple[ErrorEstimate, ...] = ()
     if estimate_error:
         estimates = error_estimates(solution, simulate(mechanism, duration, control=tighter(control), **options))
+    _write(solution, output, plot, page, source.typed)
+    _report(solution, estimates, json)
+    if page and not json:
+        console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
+    if not solution.status.good:
+        raise typer.Exit(INTERRUPTED if solution.status is Status.INTERRUPTED else 1)
+
+
+def _write(solution: Solution, output: Path | None, plot: Path | None, page: Path | None, typed: str) -> None:
+    """The files that were asked for: columns, a drawing, a page."""
     if output:
         solution.save(output)
     if plot:
@@ -125,12 +135,7 @@ def run(
         from kinegraph.view import page as write_page
 
         with console(stderr=True).status(f"writing {page} ..."):
-            write_page(solution, page, source.typed)
-    _report(solution, estimates, json)
-    if page and not json:
-        console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
-    if not solution.status.good:
-        raise typer.Exit(INTERRUPTED if solution.status is Status.INTERRUPTED else 1)
+            write_page(solution, page, typed)
 
 
 def _gains(text: str | None) -> Baumgarte | None:

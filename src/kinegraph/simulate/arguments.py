@@ -32,6 +32,14 @@ def seconds(name: str, value: object) -> float:
     return number
 
 
+def span_of(start: object, duration: object, control: Control) -> tuple[float, float]:
+    """When a run begins and ends, from what a user gives; SolveError for one that would never end."""
+    beginning = seconds("start", start)
+    span = beginning, beginning + seconds("duration", duration)
+    check_length(span, control)
+    return span
+
+
 def check_method(solver: Solver, mechanism: Mechanism, events: Sequence[Event]) -> None:
     """SolveError for a method that cannot do what the mechanism and its events ask for."""
     able = solver.capabilities

@@ -16,7 +16,7 @@ from kinegraph.interrupt import Interrupt
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.arguments import check_inputs, check_length, check_method, check_rows, initial_values, seconds
+from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.constraints.form_for import form_for
@@ -89,9 +89,7 @@ def simulate(
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    beginning = seconds("start", start)
-    span = beginning, beginning + seconds("duration", duration)
-    check_length(span, chosen)
+    span = span_of(start, duration, chosen)
     save = save_at(grid, span)
     check_inputs(inputs or {})
     forces, signal = read_inputs(mechanism, inputs or {})

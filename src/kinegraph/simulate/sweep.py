@@ -20,7 +20,7 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.arguments import check_inputs, check_method
+from kinegraph.simulate.arguments import check_inputs, check_method, span_of
 from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.contacts.sweep_task import ContactSweepTask
 from kinegraph.simulate.equations import Equations
@@ -141,7 +141,7 @@ def sweep(
     states = _states(equations, varied, initial or {}, values)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    span = float(start), float(start) + float(duration)
+    span = span_of(start, duration, chosen)
     kind = ContactSweepTask if mechanism.contacts else SweepTask
     task = kind(
         equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress, signal,

@@ -16,7 +16,7 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
-from kinegraph.simulate.arguments import check_length, seconds
+from kinegraph.simulate.arguments import span_of
 from kinegraph.simulate.derivatives.adjoint import reversed_signals
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.run import Input, save_at
@@ -92,9 +92,7 @@ def gradient(
     if intervals < 1:
         raise TaskError(f"intervals is {intervals}: give at least 1")
     control = Adaptive(rtol, atol)
-    beginning = seconds("start", start)
-    span = beginning, beginning + seconds("duration", duration)
-    check_length(span, control)
+    span = span_of(start, duration, control)
     settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress)
     run = DifferentiatedRun(mechanism, names, settings, formulas(results, "results"), formulas(integrals, "integrals"))
     found = backwards(run, span, intervals)

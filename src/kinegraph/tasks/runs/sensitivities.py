@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Scalar
-from kinegraph.simulate.arguments import check_length, seconds
+from kinegraph.simulate.arguments import span_of
 from kinegraph.simulate.run import Input, save_at
 from kinegraph.solve.methods.by_name import Method
 from kinegraph.solve.methods.method import Solver
@@ -96,9 +96,7 @@ def sensitivities(
     mechanism = mechanism_of(mechanism)
     names = variables(mechanism, by)
     control = Adaptive(rtol, atol)
-    beginning = seconds("start", start)
-    span = beginning, beginning + seconds("duration", duration)
-    check_length(span, control)
+    span = span_of(start, duration, control)
     save = save_at(grid, span)
     settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress)
     run = DifferentiatedRun(mechanism, names, settings, formulas(results, "results"), formulas(integrals, "integrals"))

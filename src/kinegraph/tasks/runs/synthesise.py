@@ -12,7 +12,7 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Operation, Scalar
-from kinegraph.simulate.arguments import check_length, seconds
+from kinegraph.simulate.arguments import span_of
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.run import Input, save_at
 from kinegraph.solve.methods.by_name import Method
@@ -95,9 +95,7 @@ def synthesise(
             raise TaskError(f"{what} is {given!r:.60}: give values by name, e.g. {{'tip.x': 0.3}}, {{'l1': (0.5, 2)}}")
     names = variables(mechanism, tuple(bounds), "bounds")
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
-    beginning = seconds("start", start)
-    span = beginning, beginning + seconds("duration", duration)
-    check_length(span, control)
+    span = span_of(start, duration, control)
     save = save_at(grid, span)
     if not isinstance(save, Grid):
         raise TaskError("grid is None: give times, or into how many intervals the run is divided")
