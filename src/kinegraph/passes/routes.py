@@ -66,6 +66,7 @@ class Large:
     nodes: int
 
     def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool:
+        """Whether the graph is large enough."""
         return len(entry) >= self.nodes
 
     def __str__(self) -> str:

@@ -74,6 +74,7 @@ def minus(left: Form, right: Form) -> Form:
 
 
 def plus(left: Form, right: Form) -> Form:
+    """The sum of two linear forms."""
     return tuple(a + b for a, b in zip(left, right, strict=True))
 
 
