@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kinegraph.io import parse
     from kinegraph.jit.kernel import Kernel, KernelOptions
     from kinegraph.model.builder import Builder
+    from kinegraph.model.changes.shape_contacts import with_contacts
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
     from kinegraph.notation.text import formula
@@ -124,6 +125,7 @@ _HOMES = {
     "synthesise": "kinegraph.tasks.runs.synthesise",
     "synthesise_path": "kinegraph.tasks.kinematics.path_synthesis",
     "view": "kinegraph.view.look",
+    "with_contacts": "kinegraph.model.changes.shape_contacts",
     "workspace": "kinegraph.tasks.platforms.workspace",
     "write": "kinegraph.compiler.load",
 }
@@ -183,6 +185,7 @@ __all__ = [
     "synthesise",
     "synthesise_path",
     "view",
+    "with_contacts",
     "workspace",
     "write",
 ]

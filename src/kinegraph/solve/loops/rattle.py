@@ -40,6 +40,8 @@ Array = Any
 _MOST_ITERATIONS = 100
 _SMALL = 1e-10  # changes below this that do not become smaller are rounding: of lambda, 1/h^2 times that of positions
 _NEAR = 1e-7  # pivots of positions that a step should not land on; it is then taken in two parts
+_CLOSE = 1e-3  # where a step cannot be solved with a pivot below this, that is why
+_JUMP = 0.2  # of the kinetic energy: more does not change over a singular position
 _SPLITS = (1.0, 0.37, 0.61, 0.83, 0.29)
 _SINGULAR = 1e-11  # a pivot below this part of its row: constraints depend on each other
 
@@ -107,7 +109,8 @@ def factorise(matrix: Array, size: int, pivot: Array) -> int:
         before = matrix[k, k]
         for j in range(k):
             before -= matrix[k, j] * matrix[k, j] * matrix[j, j]
-        pivot[0] = min(pivot[0], before / matrix[k, k])
+        if not before >= pivot[0] * matrix[k, k]:
+            pivot[0], pivot[1] = before / matrix[k, k], k
         if not before > _SINGULAR * matrix[k, k]:
             return k
         matrix[k, k] = before
@@ -229,11 +232,12 @@ def take_part(rattle: Rattle, work: Work, state: Array, h: float, counters: Arra
     count = len(state) // 2
     for row in range(len(rattle.forces)):
         rattle.guess[row] = rattle.forces[row]
-    code = solve_part(rattle, work, state, h, counters, False)
+    moving = vigour(rattle, work, state)
+    code, exact = solve_part(rattle, work, state, h, counters, False), False
     if code != RUNNING:
         for row in range(len(rattle.forces)):
             rattle.forces[row] = rattle.guess[row]
-        code = solve_part(rattle, work, state, h, counters, True)
+        code, exact = solve_part(rattle, work, state, h, counters, True), True
     if code != RUNNING:
         return code
     free_rate(rattle, work, rattle.trial, rattle.half, rattle.second)
@@ -245,7 +249,18 @@ def take_part(rattle: Rattle, work: Work, state: Array, h: float, counters: Arra
         state[d] = rattle.trial[d]
         state[count + d] = rattle.half[count + d] + 0.5 * h * rattle.second[count + d]
     onto_velocities(rattle, state, count)
-    return RUNNING
+    left = vigour(rattle, work, state) if exact else moving
+    return RUNNING if abs(left - moving) <= _JUMP * max(left, moving) else NO_CONVERGENCE  # another solution, far away
+
+
+@part
+def vigour(rattle: Rattle, work: Work, state: Array) -> float:
+    """Twice the kinetic energy of a state."""
+    count, total = len(state) // 2, 0.0
+    free_rate(rattle, work, state, state, rattle.second)
+    for d in range(count):
+        total += state[count + d] * rattle.second[d]
+    return total
 
 
 @part
@@ -274,6 +289,10 @@ def one_step(rattle: Rattle, work: Work, clock: Array, counters: Array) -> tuple
         for row in range(len(rattle.forces)):
             rattle.forces[row] = rattle.start[row]
         prepare_rows(rattle, work, work.y)
+    if code in (NO_CONVERGENCE, NOT_A_NUMBER):
+        prepare_rows(rattle, work, work.y)
+        counters[COMPONENT] = int(rattle.pivot[1])
+        return (SINGULAR_PLACE if rattle.pivot[0] < _CLOSE else code), h
     if code == RUNNING and not rattle.pivot[0] > _NEAR:  # all ways come near to it: the first as good as any
         code = take_split(rattle, work, h, 1.0, counters)
     return code, h

@@ -120,7 +120,7 @@ class Symplectic(Solver):
             forces=np.zeros(count),
             guess=np.zeros(count),
             start=np.zeros(count),
-            pivot=np.ones(1),
+            pivot=np.ones(2),
             change=np.zeros(size),
             first=np.zeros(size),
             second=np.zeros(size),
