@@ -15,8 +15,8 @@ import numpy as np
 from kinegraph.errors import ModelError
 from kinegraph.model.constraints.records import Contact
 from kinegraph.model.evaluate import number, parameter_values
-from kinegraph.model.expression import Expression, Name, Number, Scalar, expression
-from kinegraph.model.mechanism import Mechanism, Point
+from kinegraph.model.expression import Expression, Name, Scalar, expression
+from kinegraph.model.mechanism import ZERO, Mechanism, Point
 from kinegraph.model.platforms.start import Floats, pose
 from kinegraph.model.report import Finding, FindingKind, Report
 from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
@@ -75,7 +75,7 @@ def _tips(shape: Shape, body: str, values: Mapping[str, float]) -> Iterator[_Tip
 def _contact(name: str, plane: Floats, point: str, tip: _Tip, restitution: Expression, friction: Expression) -> Contact:
     distance = float(plane[:3, 2] @ plane[:3, 3]) + tip.radius
     gap = _along(plane[:3, 2], point, "") - expression(_rounded(distance))
-    if not tip.corner or friction == Number(0):
+    if not tip.corner or friction == ZERO:
         return Contact(name, gap, restitution)
     slip = tuple(_along(plane[:3, axis], point, "'") for axis in (0, 1))
     return Contact(name, gap, restitution, friction, slip)
