@@ -71,14 +71,10 @@ loop weld | fixed | F: Sz(0.1) | Sx(0.2), Sy(-0.6), Sz(0.9), Rx(1.1), Rz(0.3);""
 
 @pytest.mark.parametrize("seed", range(12))
 def test_welded_frames_are_never_turned_round(seed: int) -> None:
-    """From anywhere: found with parallel frames, or refused."""
+    """From anywhere it is found with parallel frames."""
     mechanism = kg.parse(WELDED)
     start = np.random.default_rng(seed).uniform(-3, 3, 6)
-    try:
-        found = kg.assemble(mechanism, dict(zip(mechanism.layout.positions, start, strict=True)))
-    except AssemblyError as error:
-        assert "weld" in str(error)
-        return
+    found = kg.assemble(mechanism, dict(zip(mechanism.layout.positions, start, strict=True)))
     given = dict(zip(mechanism.layout.positions, found.q, strict=True))
     hand = kg.interpret(kg.derive(mechanism, "pose:F"), given)["pose:F"][:3, :3]
     np.testing.assert_allclose(hand, Rotation.from_euler("XZ", [1.1, 0.3]).as_matrix(), atol=1e-9)

@@ -17,8 +17,10 @@ LARGEST_STEP = 0.3
 MOST_STEPS = 200
 #: Singular values below this part of the largest are taken as zero: the rows they belong to are redundant.
 RANK_TOLERANCE = 1e-10
-#: How far beside the given positions frames are looked for that do not face the other way.
-_FURTHER = (1.5, 1.5, 2.0, 2.0, 2.5, 2.5, 3.0, 3.0)
+#: How far beside the given positions a search begins again.
+_BESIDE = (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0)
+#: And how far where frames should be parallel: from more than a quarter turn away rows lead elsewhere.
+_FURTHER = (1.5, 2.0, 2.5, 3.0) * 8
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,11 @@ class Assembled:
     steps: int
     closed: bool
     turned_round: bool = False
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing is missing, and no frame is turned away from the one it should be parallel to."""
+        return self.closed and not self.turned_round
 
     @property
     def miss(self) -> float:
@@ -45,14 +52,16 @@ def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tole
     """
     best = _search(conditions, q, weights, tolerance)
     random = np.random.default_rng(11)
-    for size in (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, *_FURTHER):
-        if best.closed and not best.turned_round:
-            break
-        if size in _FURTHER and not best.turned_round:
+    for size in (*_BESIDE, *(_FURTHER if conditions.facing(q).size else ())):
+        if best.fits:
             break
         aside = conditions.moved(q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
-        best = min(best, _search(conditions, aside, weights, tolerance), key=lambda one: (one.turned_round, one.miss))
+        best = min(best, _search(conditions, aside, weights, tolerance), key=_worse)
     return best
+
+
+def _worse(one: Assembled) -> tuple[bool, bool, float]:
+    return not one.fits, one.turned_round, one.miss
 
 
 def _search(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
