@@ -16,10 +16,14 @@ from rich.text import Text
 
 import kinegraph as kg
 from kinegraph.cli import completion
+from kinegraph.derive.quantities.plan import Closure
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression
 
+ClosureOption = Annotated[
+    Closure, typer.Option("--closure", help="How loops are closed; see docs/closed-loops.md.", show_default=True)
+]
 QuantityOption = Annotated[
     str,
     typer.Option(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.cli.common import (
+    ClosureOption,
     JsonOption,
     QuantityOption,
     SetOption,
@@ -23,6 +24,7 @@ from kinegraph.cli.common import (
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
+from kinegraph.derive.quantities.plan import Closure
 from kinegraph.errors import ModelError
 from kinegraph.model.changes.start import with_start
 from kinegraph.model.constraints.records import is_constrained
@@ -50,6 +52,7 @@ def run(
     as_given: Annotated[
         bool, typer.Option("--as-given", help="Do not assemble a mechanism with loops or constraints first.")
     ] = False,
+    closure: ClosureOption = Closure.MULTIPLIERS,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -71,7 +74,7 @@ def run(
         singular = assembler.singular_message(solved, q, state["t"])
         if not singular:
             mechanism = _with_other_chart(mechanism, quantity, assembler, state)
-    results = evaluate(mechanism, quantity, values, state)
+    results = evaluate(mechanism, quantity, values, state, closure)
     if json:
         print_json({name: array.tolist() for name, array in results.items()})
     else:
@@ -139,9 +142,11 @@ def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping
     return state
 
 
-def evaluate(mechanism: Mechanism, quantity: str, values: Mapping[str, Expression], state: State) -> dict[str, Doubles]:
+def evaluate(
+    mechanism: Mechanism, quantity: str, values: Mapping[str, Expression], state: State, closure: Closure
+) -> dict[str, Doubles]:
     """The quantities as arrays, by name."""
-    kernel = kg.compile(mechanism, quantity, parameters=values)
+    kernel = kg.compile(mechanism, quantity, parameters=values, closure=closure)
     arguments: dict[str, Doubles | float] = {}
     for one in arguments_of(mechanism, quantity):
         numbers = [state[symbol.name] for symbol in one.symbols]

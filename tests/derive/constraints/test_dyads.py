@@ -9,6 +9,7 @@ from kinegraph.derive.quantities.definitions.accelerations import driving_forces
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.values import output
 from kinegraph.errors import DerivationError
+from tests.cli.run import data, runner
 
 #: A mechanism, and the velocities its loops determine, in the order in which they are solved.
 FORMS = {
@@ -206,3 +207,13 @@ def test_other_quantities_have_closed_forms_too():
     found, wanted = (kernel(place.q, place.v, [1, 2, 3]) for kernel in (closed_form, usual))
     for name, values in wanted.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-10, atol=1e-10)
+
+
+def test_commands_take_a_closure(capsys):
+    run = runner(capsys)
+    ways = ("multipliers", "partition", "closed-form", "fastest")
+    found = [data(run(f"eval slider-crank -q qdd --json --closure {way} --at", "crank'=3"))["qdd"] for way in ways]
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-10)
+    counts = [data(run(f"ops slider-crank -q qdd --effort quick --json --closure {way}")) for way in ways[:3]]
+    assert [one["sqrt"] for one in counts] == [0, 0, 1] and all(one["proved"] for one in counts)

@@ -12,6 +12,7 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import (
+    ClosureOption,
     JsonOption,
     QuantityOption,
     SetOption,
@@ -24,7 +25,9 @@ from kinegraph.cli.ops import like_rackovic
 from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
 from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import settled
 from kinegraph.compiler.request import Request, quantities_of, unit_quaternions
+from kinegraph.derive.quantities.plan import Closure
 from kinegraph.graph.count import Operations, largest_exponent
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
@@ -102,6 +105,7 @@ def run(
         str | None,
         typer.Option(help="Your own passes in order, as in 'expand(ways=0), products, monomials(degree=4)'."),
     ] = None,
+    closure: ClosureOption = Closure.MULTIPLIERS,
     settings: SetOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
     json: JsonOption = False,
@@ -121,7 +125,7 @@ def run(
     chosen = effort or (Effort.NORMAL if seconds is None else Effort.SEARCH)
     steps = read_passes(passes) if passes is not None else ()
     with console(stderr=True).status(f"reducing {mechanism.name} ..."):
-        account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed, steps)
+        account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed, steps, closure)
     if plot is not None:
         draw(account, f"{mechanism.name}: {quantity}", plot)
     formulas = base_parameters(mechanism, parameters=parameter_settings(mechanism, settings)) if regrouped else None
@@ -161,9 +165,11 @@ def reduce_with_account(
     seconds: float | None = None,
     seed: int = 0,
     passes: tuple[Pass, ...] = (),
+    closure: Closure = Closure.MULTIPLIERS,
 ) -> Account:
     """Derive, choose frames, reduce; the counts after each stage."""
-    chain = Chain(Request(mechanism, quantities_of(quantity), values, effort, seconds, seed))
+    request = Request(mechanism, quantities_of(quantity), values, effort, seconds, seed, closure=closure)
+    chain = Chain(settled(request, ()))
     if passes:
         return _account_of_passes(chain, passes)
     reduced = chain.reduced
