@@ -10,6 +10,7 @@ from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.values import output
 from kinegraph.errors import DerivationError
 from tests.cli.run import data, runner
+from tests.derive.constraints.test_random_linkages import linkage
 
 #: A mechanism, and the velocities its loops determine, in the order in which they are solved.
 FORMS = {
@@ -217,3 +218,37 @@ def test_commands_take_a_closure(capsys):
         np.testing.assert_allclose(other, found[0], rtol=1e-10)
     counts = [data(run(f"ops slider-crank -q qdd --effort quick --json --closure {way}")) for way in ways[:3]]
     assert [one["sqrt"] for one in counts] == [0, 0, 1] and all(one["proved"] for one in counts)
+
+
+def test_a_motion_that_time_determines():
+    """No degree of freedom is left: the crank turns with time."""
+    mechanism = kg.parse("""coordinates coupler = 0.4, rocker = 1.2; gravity 0, -9.81, 0;
+        Crank | Rz(2*t) | Sx(0.2), m(1), Jz(0.1); Coupler~Crank | Sx(0.5), Rz(coupler - 2*t) | Sx(0.6), m(2), Jz(0.3);
+        Rocker | Sx(1), Rz(rocker) | Sx(0.4), m(1), Jz(0.1);
+        loop pin | revolute | Coupler: Sx(1.2) | Rocker: Sx(0.8);""")
+    place = kg.assemble(mechanism)
+    ways = ("multipliers", "partition", "closed-form")
+    first, *others = (kg.compile(mechanism, "qdd", closure=way)(place.q, place.v, [1, 2], 0.0) for way in ways)
+    for other in others:
+        np.testing.assert_allclose(other, first, rtol=1e-12)
+
+
+def test_axes_that_turn_with_a_coordinate_of_another_loop_lead_nowhere_in_circles():
+    """Each loop would be solved with what the other determines: found out, not followed for ever."""
+    assert Derivation(linkage(4), {}, Plan()).dyads is None
+
+
+@pytest.mark.parametrize("seed", [18, 36, 46])
+def test_random_planar_linkages(seed):
+    """Linkages with two loops: three ways give the same accelerations."""
+    mechanism = linkage(seed)
+    layout = mechanism.layout
+    random = np.random.default_rng(seed)
+    size = len(layout.velocities)
+    place = Assembler(mechanism).assembled(kg.assemble(mechanism).q, random.normal(size=size))
+    names = (*layout.positions, *layout.velocities, *layout.forces)
+    given = dict(zip(names, [*place.q, *place.v, *random.normal(size=size)], strict=True))
+    ways = ("multipliers", "partition", "closed-form")
+    first, *others = (kg.interpret(kg.derive(mechanism, "qdd", closure=way), given)["qdd"] for way in ways)
+    for other in others:
+        np.testing.assert_allclose(other, first, atol=1e-10 * np.abs(first).max())

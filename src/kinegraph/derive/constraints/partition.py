@@ -67,6 +67,8 @@ class ReducedSystem:
     def accelerations(self, inertia: Square, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         """All accelerations, from the generalized forces f (bias taken off)."""
         offset = self.offset(gamma)
+        if not self.reduced_names:  # constraints and time determine the motion
+            return offset
         remaining = [item - _sum_of_products(row, offset) for item, row in zip(force, inertia, strict=True)]
         system = Factorised(self.inertia(inertia), range(len(self.reduced_names)), self.reduced_names)
         solved = system.solve(self.project(remaining))

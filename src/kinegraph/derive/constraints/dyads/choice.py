@@ -15,6 +15,7 @@ from kinegraph.derive.constraints.dyads.solutions import Solution, solved
 from kinegraph.derive.constraints.dyads.spatial import solved_rod
 from kinegraph.derive.constraints.dyads.unknowns import NoClosedForm, Unknowns
 from kinegraph.derive.constraints.ties import TieRow, Ties
+from kinegraph.graph.differentiate import below
 from kinegraph.model.constraints.records import Constraint, Coupling, Loop
 
 #: So many ways to share coordinates out are looked at.
@@ -34,11 +35,15 @@ class Block:
 
 @dataclass(frozen=True)
 class _Tie:
-    """One loop or constraint: its rows, and which velocities they contain."""
+    """One loop or constraint: its rows, which velocities they contain, and which coordinates are written in them.
+
+    The axes of a loop may turn with more coordinates than the loop depends on.
+    """
 
     tie: Loop | Coupling | Constraint
     rows: tuple[int, ...]
     columns: frozenset[int]
+    mentioned: frozenset[int]
 
 
 class Choice:
@@ -54,7 +59,10 @@ class Choice:
     def _tie(self, tie: Loop | Coupling | Constraint, names: Sequence[str]) -> _Tie:
         rows = [k for k, name in enumerate(names) if name == tie.name or name.startswith(f"{tie.name}.")]
         columns = {c for k in rows for c, entry in enumerate(self.rows[k].jacobian) if not entry.is_zero}
-        return _Tie(tie, tuple(rows), frozenset(columns))
+        values = [self.rows[k].zero_value().index for k in rows]
+        nodes = {index for value in values for index in below(self.ties.builder, value)}
+        mentioned = {column for column, symbol in self._symbol_of.items() if symbol in nodes}
+        return _Tie(tie, tuple(rows), frozenset(columns), frozenset(columns | mentioned))
 
     def blocks(self) -> list[Block] | None:
         """A block for every loop, in an order in which each can be solved; None if there is no such choice."""
@@ -78,7 +86,7 @@ class Choice:
             if solutions is not None:
                 block = Block(self._ties[k].rows, columns, solutions)
                 rest = [other for other in waiting if other != k]
-                whole = self._extended([*found, block], rest, used | self._ties[k].columns)
+                whole = self._extended([*found, block], rest, used | self._ties[k].mentioned)
                 if whole is not None:
                     return whole
         return None
