@@ -174,3 +174,19 @@ def test_momentum_and_energy_are_kept() -> None:
 def test_docking_rings_of_the_library(model: str, t: float | None) -> None:
     """Screws with their losses, stops and formulas; drives that are drawn in."""
     assert_as_loops(kg.load(model), t, 0.2)
+
+
+def test_a_pendulum_beside_a_platform_on_the_ground() -> None:
+    """What moves beside may be driven by time, and legs may stand on a body that is fastened to the ground."""
+    bodies = BODIES.split("\n")[1:]
+    text = "model ground; coordinates p = 0.3; " + "\n".join(line for line in bodies if not line.startswith("Craft"))
+    text += "Plate | Sz(0.1), Rx(0.2) | ; Bob | Sx(0.1*sin(t)), Ry(p) | Sz(-1), m(1), Jy(0.1);"
+    text += f"platform SPU | Ring | {CROOKED} | | {A} | {B}; spring tie | between(Bob, Ring), stiffness(20);"
+    mechanism = kg.parse(text.replace("~Craft", "~Plate"))
+    found = platform_of(mechanism)
+    assert found is not None and found.base is None and found.others == ("p'",)
+    random, layout = np.random.default_rng(1), mechanism.layout
+    fitting = Assembler(mechanism).assemble({"x": 0.05, "e1": 0.1, "wx": 0.7, "y'": -0.4, "p'": 0.6}, 0.3)
+    tau = random.normal(size=len(layout.velocities))
+    closed, loops = (evaluated(mechanism, "qdd", plan)(fitting.q, fitting.v, tau, 0.3)[0] for plan in (None, AS_LOOPS))
+    np.testing.assert_allclose(closed, loops, rtol=0, atol=1e-10 * np.max(np.abs(loops)))
