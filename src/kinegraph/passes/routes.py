@@ -23,7 +23,7 @@ from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentitie
 
 
 class Effort(Enum):
-    """How long `reduce` may take: below a second, about ten seconds, or as long as it is told."""
+    """How long `reduce` may take: about a second, half a minute, or as long as it is told."""
 
     QUICK = "quick"
     NORMAL = "normal"
