@@ -33,7 +33,7 @@ SHAPES = {
     "sphere-torus": "sphere(A(0.1, 0, 0.2), 2), torus(B(0, 0.1, 0), (0, 3, 4), 1.5, 3)",
     "arc-sphere": "arc(A(0.1, 0, 0.2), (0, 0, 1), (1, 1, 0.3), 0.7, pi/5, 2), sphere(B(0, 0.1, 0), 3)",
     "sphere-cylinder": "sphere(A(0.1, 0, 0.2), 3), cylinder(B(0, -0.3, 0), B(0.1, 0.3, 0.1), 0.2)",
-    "plane-cylinder": "plane(A(0.1, 0, 5), (0, 0, 1)), cylinder(B(0, -1, 0), B(0.2, 1, 0.1), 9)",
+    "plane-cylinder": "plane(A(0.1, 0, 5), (0, 0, 1)), cylinder(B(0, -1, 0), B(0.2, 1, 0.1), 0.7)",
     "torus-plane": "torus(A(0.1, 0, 0.2), (0, 0, 1), 5, 4), plane(B(0, 0.1, 0), (1, 2, 2))",
 }
 

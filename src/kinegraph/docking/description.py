@@ -66,10 +66,10 @@ class Schedule:
     no two lengths differ by more, the hard joint closes. after [s]: for how long the joined spacecraft are followed.
     """
 
-    settle: float = 25.0
+    settle: float = 10.0
     begin: str = "begin"
     time: str = "time"
-    draw: float = 60.0
+    draw: float = 90.0
     still: float = 1e-3
     even: float = 5e-3
     after: float = 2.0

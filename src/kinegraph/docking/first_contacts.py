@@ -148,7 +148,7 @@ def contact_plan(
         },
         success="captured",
         events=contact_events(docking, each_latch=False),
-        initial=_beginning(docking),
+        initial=beginning(docking),
         method=method,
         control=Adaptive(rtol, 1e-2 * rtol),
         seed=seed,
@@ -157,7 +157,7 @@ def contact_plan(
     ).plan()
 
 
-def _beginning(docking: Docking) -> dict[str, str]:
+def beginning(docking: Docking) -> dict[str, str]:
     """Where a case starts, by what is varied. Small turns: a quaternion is half of them."""
     target = FreeBody.of(docking.mechanism, docking.target)
     resting = [FreeBody.of(docking.mechanism, name) for name in (docking.chaser, docking.ring)]

@@ -16,7 +16,7 @@ class Outcome(Enum):
     """How a docking ended; the value is the message."""
 
     DOCKED = "hard joint closed"
-    CAPTURED = "captured, but the hard joint did not close in time"
+    CAPTURED = "captured; the hard joint has not closed"
     BOUNCED = "bounced off"
     OUT_OF_STROKE = "a leg left its stroke"
     OVERLOAD = "a leg or the interface was overloaded"

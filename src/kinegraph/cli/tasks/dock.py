@@ -9,7 +9,7 @@ import typer
 
 from kinegraph.cli.common import JsonOption, assignments, console, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.simulate import InputOption, RunSetOption, input_values, split_settings
+from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
 from kinegraph.errors import SolveError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def run(
 
     initial, parameters = split_settings(docking.mechanism, assignments(settings or (), "--set"))
     given = input_values(assignments(inputs or (), "--input"))
-    found = dock(docking, duration, initial=initial, parameters=parameters, inputs=given, rtol=rtol,
+    found = dock(docking, duration, initial=initial, parameters=formulas(parameters), inputs=given, rtol=rtol,
                  stop_at_capture=to_capture)  # fmt: skip
     if json:
         print_json(found.report())

@@ -1,0 +1,60 @@
+"""Two spacecraft in space from first contact to the hard joint. The kernels take a while to make: make soak."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+import numpy as np
+import pytest
+
+from kinegraph.docking.result import DockingRun, Outcome
+from kinegraph.docking.run import dock
+
+pytestmark = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="compiles for minutes; make soak")
+
+#: Beside the axis, tilted, drifting and turning.
+OBLIQUE = {
+    "bx": 0.05,
+    "by": 0.04,
+    "b1": 0.02,
+    "b2": 0.01,
+    "b3": 0.02,
+    "bx'": 0.02,
+    "bwx": 0.002,
+    "cz'": 0.07,
+    "rz'": 0.07,
+}
+
+
+@cache
+def run(rtol: float = 1e-10, oblique: bool = True) -> DockingRun:
+    return dock("docking-light-legs", 20, initial=OBLIQUE if oblique else None, rtol=rtol, native=True)
+
+
+def test_momentum_and_energy_through_a_whole_docking() -> None:
+    found = run()
+    assert found.outcome is Outcome.DOCKED
+    assert len(found.touches) >= 2 and [one.joint for one in found.joinings] == ["captured", "hard"]
+    assert found.momentum < 1e-11
+    assert found.energy < 1e-8
+    assert 0 < found.joinings[0].lost < 0.1
+
+
+def test_halving_tolerances_hardly_moves_the_capture() -> None:
+    first, second = run().captured, run(5e-11).captured
+    assert first is not None and second is not None and abs(first - second) < 1e-6
+
+
+def test_a_symmetric_docking_stays_symmetric() -> None:
+    found = run(oblique=False)
+    assert found.outcome is Outcome.DOCKED
+    for name in ("cx", "cy", "rx", "ry", "bx", "by"):
+        assert np.abs(found[name]).max() < 1e-10, name
+
+
+def test_what_is_joined_stays_joined() -> None:
+    found = run()
+    for phase in found.phases[1:]:
+        apart = [np.sqrt(sum((phase.columns[f"r{a}"] - phase.columns[f"b{a}"]) ** 2 for a in "xyz"))]
+        assert np.ptp(apart) < 1e-12
