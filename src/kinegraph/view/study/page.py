@@ -16,6 +16,7 @@ from kinegraph.studies.storage import write_whole
 from kinegraph.view.study.figures import figure_of
 
 _MOST_FAILURES, _MOST_INDICES = 200, 12
+_LONGEST_FORMULA = 120  # characters
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2rem; border-bottom: 1px solid #ddd; }
@@ -58,11 +59,16 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 def _asked(study: Study) -> str:
     plan = study.plan
     rows = [[", ".join(names), str(law)] for names, law in plan.samples.laws.items()]
-    rows += [[f"outcome {name}", text] for name, text in plan.asked.outcomes.items()]
+    rows += [[f"outcome {name}", _shortened(text)] for name, text in plan.asked.outcomes.items()]
     rows += [[f"class {name}", text] for name, text in plan.asked.classes.items()]
     rows += [["success", plan.asked.success]] if plan.asked.success is not None else []
     note = f"{plan.samples.design.value} design, seed {plan.samples.seed}; {plan.solver.name}; t = {plan.span[0]:g} to "
     return f"<h2>What was asked</h2><p class='note'>{escape(note)}{plan.span[1]:g} s</p>{_table(['', ''], rows)}"
+
+
+def _shortened(text: str) -> str:
+    """A formula in one line of a page."""
+    return text if len(text) <= _LONGEST_FORMULA else f"{text[: _LONGEST_FORMULA - 4]} ..."
 
 
 def _interval(one: Estimate) -> list[str]:
