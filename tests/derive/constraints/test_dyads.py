@@ -1,5 +1,7 @@
 """Closed forms of loops: RRR, RRP, RPR, PRP, rods on ball joints; both branches, dead points, proofs."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from kinegraph.errors import DerivationError
 from tests.cli.run import data, runner
 from tests.derive.constraints.test_random_linkages import linkage
 
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: A mechanism, and the velocities its loops determine, in the order in which they are solved.
 FORMS = {
     "RRR, absolute angles": (kg.write(kg.load("four-bar")), [{"coupler'", "rocker'"}]),
@@ -109,7 +112,7 @@ def test_three_formulations_are_proved_equal(form):
     assert not kg.prove(first, doubled)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", FORMS if SOAK else [form for form in FORMS if not form.startswith("three")])
 def test_every_branch_is_the_users(form):
     """At random states of all branches, found by Newton from anywhere."""
     mechanism = kg.parse(FORMS[form][0])
@@ -118,7 +121,8 @@ def test_every_branch_is_the_users(form):
     _, dyads = closed(mechanism)
     random, signs = np.random.default_rng(5), set()
     free = [name.removesuffix("'") for name in dyads.independent]
-    start = kg.assemble(mechanism)
+    assembler = Assembler(mechanism)
+    start = assembler.assemble()
     compared = 0
     for _ in range(20 if len(layout.velocities) < 5 else 8):
         at = {name: float(start.q[layout.positions.index(name)] + random.normal(scale=0.2)) for name in free}
@@ -126,7 +130,7 @@ def test_every_branch_is_the_users(form):
         aside = start.q + random.uniform(-reach, reach, len(start.q))
         aside[[layout.positions.index(name) for name in free]] = list(at.values())
         try:
-            place = Assembler(mechanism).assembled(aside, random.normal(size=len(layout.velocities)), free)
+            place = assembler.assembled(aside, random.normal(size=len(layout.velocities)), free)
         except kg.KinegraphError:
             continue
         given = [*place.q, *place.v, *random.normal(size=len(layout.forces))]
@@ -238,7 +242,7 @@ def test_axes_that_turn_with_a_coordinate_of_another_loop_lead_nowhere_in_circle
     assert Derivation(linkage(4), {}, Plan()).dyads is None
 
 
-@pytest.mark.parametrize("seed", [18, 36, 46])
+@pytest.mark.parametrize("seed", [18, 36, 46] if SOAK else [36])
 def test_random_planar_linkages(seed):
     """Linkages with two loops: three ways give the same accelerations."""
     mechanism = linkage(seed)
