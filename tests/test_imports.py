@@ -161,3 +161,27 @@ def test_imports_point_one_way(part: str) -> None:
 )
 def test_the_test_sees_every_way_to_import(file: str, statement: str, allowed: bool) -> None:
     assert (wrong_imports(PACKAGE / file, statement) == []) is allowed
+
+
+def runtime_imports(path: Path) -> set[str]:
+    """The modules of the package that importing a file imports: not those for type checkers, nor inside functions."""
+    found = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kinegraph"):
+            module = node.module or ""
+            parts = {f"{module}.{alias.name}" for alias in node.names}
+            found |= (parts & MODULES) | ({module} if parts - MODULES else set())
+    return found
+
+
+MODULES = {".".join(("kinegraph", *path.relative_to(PACKAGE).with_suffix("").parts)) for path in FILES}
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Packages' own files count as modules; a circle makes `TopologicalSorter` raise CycleError."""
+    graph = {}
+    for path in FILES:
+        name = ".".join(("kinegraph", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+        graph[name] = runtime_imports(path) - {name}
+    order = list(TopologicalSorter(graph).static_order())
+    assert len(order) >= len(graph) > 800
