@@ -5,7 +5,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.forces.reactions import Axes, reactions
+from kinegraph.tasks.forces.axes import Axes
+from kinegraph.tasks.forces.reactions import reactions
 from tests.tasks.reference import reference
 from tests.tasks.test_unknown_forces import ARM, CRANE_LAW, LAWS, UNKNOWN
 

@@ -5,7 +5,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import DerivationError
-from kinegraph.tasks.forces.reactions import Axes, reactions
+from kinegraph.tasks.forces.axes import Axes
+from kinegraph.tasks.forces.reactions import reactions
 from tests.tasks.reference import reference
 
 PENDULUM = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -13,8 +13,10 @@ from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, prin
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, pair, ranges, show_table, state_settings, zip_names
 from kinegraph.errors import TaskError
-from kinegraph.tasks.branches.branches import Branch, Branches, branches
-from kinegraph.tasks.equilibria import Equilibria, equilibria
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.branches.branches import Branch, Branches
+    from kinegraph.tasks.equilibria import Equilibria
 
 
 @reads_model
@@ -46,6 +48,9 @@ def run(
 
     Example: kinegraph equilibria bead-on-hoop --over omega=0:10 --plot hoop.png
     """
+    from kinegraph.tasks.branches.branches import branches
+    from kinegraph.tasks.equilibria import equilibria
+
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
     state, box = state_settings(mechanism, at), ranges(within or (), "--within")

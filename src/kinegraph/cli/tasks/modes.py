@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, EquilibriumOption, pair, show_table, steady_state, written_complex
-from kinegraph.tasks.linear.modes import Mode
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.linear.modes import Mode
 
 
 @reads_model

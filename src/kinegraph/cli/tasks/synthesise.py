@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -11,7 +11,9 @@ from kinegraph.cli.common import JsonOption, assignments, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
 from kinegraph.cli.tasks.common import name_list, ranges, zip_names
-from kinegraph.tasks.runs.synthesise import Synthesis
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.runs.synthesise import Synthesis
 
 
 @reads_model

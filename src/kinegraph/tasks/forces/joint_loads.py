@@ -11,8 +11,9 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import Loop
 from kinegraph.solve.results.solution import Solution
+from kinegraph.tasks.forces.axes import Axes
 from kinegraph.tasks.forces.motion_loads import motion_loads
-from kinegraph.tasks.forces.reactions import Axes, Reaction, determinate
+from kinegraph.tasks.forces.reactions import Reaction, determinate
 from kinegraph.tasks.forces.run_states import RunStates, run_states
 from kinegraph.tasks.forces.unknown_forces import UnknownForces
 from kinegraph.tasks.kernels import called_rows, kernel_of

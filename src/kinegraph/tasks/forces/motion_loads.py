@@ -19,10 +19,11 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.tasks.forces.axes import Axes
 from kinegraph.tasks.forces.force_equations import with_inputs
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
 from kinegraph.tasks.forces.motion_law import SampledMotion
-from kinegraph.tasks.forces.reactions import Axes, Reaction
+from kinegraph.tasks.forces.reactions import Reaction
 from kinegraph.tasks.forces.unknown_forces import ForceProblem
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from scipy.linalg import null_space
@@ -15,20 +14,13 @@ from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.forces.axes import Axes
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
 from kinegraph.tasks.kernels import called, called_at, called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
 #: Rows whose singular values are below this part of the largest say nothing new.
 _RANK = 1e-9
-
-
-class Axes(Enum):
-    """In whose axes a vector is given."""
-
-    WORLD = "world"
-    PARENT = "parent"
-    BODY = "body"
 
 
 @dataclass(frozen=True)

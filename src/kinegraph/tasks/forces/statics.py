@@ -12,10 +12,11 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.tasks.forces.axes import Axes
 from kinegraph.tasks.forces.linear_solution import solved
 from kinegraph.tasks.forces.motion_law import SampledMotion
 from kinegraph.tasks.forces.motion_loads import motion_loads
-from kinegraph.tasks.forces.reactions import Axes, Reaction
+from kinegraph.tasks.forces.reactions import Reaction
 from kinegraph.tasks.forces.unknown_forces import ForceProblem, require_values, unknown_names, with_values
 from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point

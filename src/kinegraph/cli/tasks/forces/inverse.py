@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -20,8 +20,10 @@ from kinegraph.cli.tasks.common import (
     show_table,
 )
 from kinegraph.errors import TaskError
-from kinegraph.tasks.forces.motion_law import Law
-from kinegraph.tasks.forces.unknown_forces import UnknownForces
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.forces.motion_law import Law
+    from kinegraph.tasks.forces.unknown_forces import UnknownForces
 
 
 @reads_model

@@ -13,10 +13,11 @@ from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, PlotOption, show_table, state_settings
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import Loop
-from kinegraph.tasks.forces.reactions import Axes, Reaction
+from kinegraph.tasks.forces.axes import Axes
 
 if TYPE_CHECKING:
     from kinegraph.tasks.forces.joint_loads import JointLoads
+    from kinegraph.tasks.forces.reactions import Reaction
 
 
 @reads_model

@@ -17,7 +17,7 @@ from kinegraph.cli.tasks.common import (
     state_settings,
     zip_names,
 )
-from kinegraph.tasks.forces.reactions import Axes
+from kinegraph.tasks.forces.axes import Axes
 
 
 @reads_model

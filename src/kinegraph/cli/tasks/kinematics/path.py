@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import typer
@@ -11,7 +12,9 @@ from kinegraph.cli.common import assignments, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource
 from kinegraph.cli.tasks.common import show_table, state_settings
 from kinegraph.errors import TaskError
-from kinegraph.tasks.forces.motion_law import SampledMotion
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.forces.motion_law import SampledMotion
 
 
 def follow_path(

@@ -11,9 +11,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
 
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
-
 from kinegraph.derive.constraints.dyads.choice import Block
 from kinegraph.derive.constraints.elimination import Elimination
 from kinegraph.derive.tree.coordinates import Square
@@ -56,6 +53,9 @@ class BlockElimination:
 def triangular_blocks(matrix: Square) -> list[Block]:
     """Rows and columns of a square matrix in groups, each solvable after those before it: its block-triangular form."""
     size = len(matrix)
+    from scipy.sparse import csr_array  # takes a third of a second: only where loops are partitioned
+    from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
     present = csr_array([[int(not entry.is_zero) for entry in row] for row in matrix])
     column_of = maximum_bipartite_matching(present, perm_type="column")
     if (column_of < 0).any():

@@ -1,0 +1,13 @@
+"""In whose axes forces and moments are given; a module of its own, which the command line reads at once."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Axes(Enum):
+    """In whose axes a vector is given."""
+
+    WORLD = "world"
+    PARENT = "parent"
+    BODY = "body"
