@@ -16,7 +16,7 @@ from kinegraph.studies.storage import write_whole
 from kinegraph.view.study.figures import figure_of
 
 _MOST_FAILURES, _MOST_INDICES = 200, 12
-_LONGEST_FORMULA = 120  # characters
+_LONGEST_FORMULA = 90  # characters
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2rem; border-bottom: 1px solid #ddd; }
