@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinegraph import library
     from kinegraph.compiler.base_parameters import base_parameters
     from kinegraph.compiler.compile import compile, derive
-    from kinegraph.compiler.load import in_principal_axes, load, lock, write
+    from kinegraph.compiler.load import in_principal_axes, load, lock, with_contacts, write
     from kinegraph.compiler.minimise import minimise
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.errors import KinegraphError
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from kinegraph.io import parse
     from kinegraph.jit.kernel import Kernel, KernelOptions
     from kinegraph.model.builder import Builder
-    from kinegraph.model.changes.shape_contacts import with_contacts
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
     from kinegraph.notation.text import formula
@@ -125,7 +124,7 @@ _HOMES = {
     "synthesise": "kinegraph.tasks.runs.synthesise",
     "synthesise_path": "kinegraph.tasks.kinematics.path_synthesis",
     "view": "kinegraph.view.look",
-    "with_contacts": "kinegraph.model.changes.shape_contacts",
+    "with_contacts": "kinegraph.compiler.load",
     "workspace": "kinegraph.tasks.platforms.workspace",
     "write": "kinegraph.compiler.load",
 }

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import TaskError
+from kinegraph.errors import ModelError, TaskError
 from kinegraph.tasks.kinematics.pose_solver import NoClosedForm
 
 NAME = "double-pendulum"
@@ -28,6 +28,15 @@ def _no_platform(call: Callable[[], object]) -> str:
     """What is said of a mechanism that is no platform."""
     with pytest.raises(TaskError, match="is no platform") as refused:
         call()
+    return str(refused.value)
+
+
+def _no_plane(call: Callable[[], object]) -> str:
+    """What is said of a mechanism that nothing can touch."""
+    with pytest.raises(ModelError) as refused:
+        call()
+    if "has no plane" not in str(refused.value):
+        raise refused.value
     return str(refused.value)
 
 
@@ -48,6 +57,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
         kg.follow_by_spring(one, {"q1": "t", "q2": "0"}, [0, 0.01], stiffness=100, native=False)
     ),
     "gradient": lambda one, folder: str(kg.gradient(one, 0.01, "m1")),
+    "in_principal_axes": lambda one, folder: kg.write(kg.in_principal_axes(one)),
     "integrals": lambda one, folder: str(kg.integrals(one)),
     "inverse_dynamics": lambda one, folder: str(
         kg.inverse_dynamics(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])
@@ -75,6 +85,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
         one, {"q1": "t", "q2": "0"}, {"tip.x": "0.1"}, {"l1": (0.5, 2)}, [0.1, 0.2]
     ).values.tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,
+    "with_contacts": lambda one, folder: _no_plane(lambda: kg.with_contacts(one)),
     "workspace": lambda one, folder: _no_platform(lambda: kg.workspace(one, {"x": (0, 1)})),
     "write": lambda one, folder: kg.write(one),
 }

@@ -27,6 +27,7 @@ from kinegraph.io.vectors import load_vectors
 from kinegraph.model.changes.lock import lock as lock_coordinates
 from kinegraph.model.changes.principal_velocities import in_principal_axes as with_principal_axes
 from kinegraph.model.changes.set_parameters import with_parameters
+from kinegraph.model.changes.shape_contacts import with_contacts as with_shape_contacts
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot.elements import JointModel, with_elements
@@ -83,6 +84,14 @@ def in_principal_axes(mechanism: MechanismSource) -> Mechanism:
     Its equations are shorter; start, motion and all quantities of bodies stay what they are.
     """
     return with_principal_axes(mechanism_of(mechanism))
+
+
+def with_contacts(mechanism: MechanismSource, *, restitution: Scalar = 0, friction: Scalar = 0) -> Mechanism:
+    """The mechanism with a `contact` wherever one of its spheres, capsules or boxes may touch a fixed plane.
+
+    friction: of corners of boxes; round shapes touch without, for the point that touches moves along them.
+    """
+    return with_shape_contacts(mechanism_of(mechanism), restitution=restitution, friction=friction)
 
 
 def load(

@@ -37,11 +37,19 @@ _NOT_RUN = 11  # the code of a case that nobody has begun
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is computed along a run: x -> values of so many outputs; `along`: extremes and integrals are wanted."""
+    """What is computed along a run: x -> values, and what is wanted of each of them: "high", "low", "area"."""
 
     code: Function = 0
-    count: int = 0
-    along: bool = False
+    wanted: tuple[frozenset[str], ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many outputs there are."""
+        return len(self.wanted)
+
+    def asking(self, column: str) -> Integers:
+        """For each output, one where this is wanted of it."""
+        return np.array([column in one for one in self.wanted], dtype=np.int64)
 
 
 NO_OUTPUTS = Outputs()
@@ -149,7 +157,11 @@ class CaseProblem:
 
         return Tally(
             code=code_of(self.outputs.code),
-            along=self.outputs.along,
+            along=any(self.outputs.wanted),
+            highs=self.outputs.asking("high"),
+            lows=self.outputs.asking("low"),
+            areas=self.outputs.asking("area"),
+            known=np.zeros(1, dtype=np.int64),
             samples=np.zeros((5, outputs)),
             probe=np.zeros(outputs),
             first=unknown(rows, outputs),

@@ -22,8 +22,10 @@ OVER_FORMULA = {
 #: Reductions of an event, and of an event and a formula.
 OVER_EVENT = {"time": "first_at", "last_time": "last_at", "count": "count", "happened": "count", "stopped_by": ""}
 AT_EVENT = {"at": "at_first", "at_last": "at_last"}
-#: Those that need a look inside every step.
-ALONG = {"max", "min", "time_of_max", "time_of_min", "integral", "mean"}
+#: Those that need a look inside every step, and what is looked for.
+ALONG = {
+    "max": "high", "time_of_max": "high", "min": "low", "time_of_min": "low", "integral": "area", "mean": "area",
+}  # fmt: skip
 WORDS = (*OVER_FORMULA, *OVER_EVENT, *AT_EVENT)
 
 _WORD = re.compile(r"(?<![\w$.])(" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\s*\(")

@@ -65,9 +65,10 @@ class OutcomeTable:
         return tuple(dict.fromkeys(found))
 
     @property
-    def along(self) -> bool:
-        """Whether steps must be looked into."""
-        return any(one.word in ALONG for outcome in self.read.values() for one in outcome.reductions)
+    def along(self) -> tuple[frozenset[str], ...]:
+        """For each output, what is looked for inside steps: columns of `CaseRows`, "high", "low", "area"."""
+        asked = [one for outcome in self.read.values() for one in outcome.reductions if one.word in ALONG]
+        return tuple(frozenset(ALONG[one.word] for one in asked if one.formula == text) for text in self.outputs)
 
     def columns(self, reduced: Reduced, varied: Mapping[str, Column], good: Column) -> dict[str, Column]:
         """Outcomes, class and success of cases; a case that failed has no success, and the class `failed`."""

@@ -107,7 +107,7 @@ class CaseRunner:
         if not texts:
             return Outputs()
         graph = self.equations.carry(output_graph(self.equations, texts))
-        return Outputs(self.equations.function(graph, self.plan.native), len(texts), self.plan.asked.along)
+        return Outputs(self.equations.function(graph, self.plan.native), self.plan.asked.along)
 
     def _rows(self, beginnings: Starts, stop: Integers | None) -> CaseRows:
         """All cases that can begin; the others stand still at zero, and their rows are not looked at."""

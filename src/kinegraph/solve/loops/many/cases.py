@@ -95,6 +95,7 @@ def finish_looked_at(
     if code != RUNNING and code != CUT:
         return int(code)
     look_along(system, tally, work, row, t, h, u)
+    tally.known[0] = 1 if code == RUNNING else 0  # an event may change the state
     if code == CUT:
         code = cut_step(system, work, clock, watch, saving, counters, u, h)
     else:

@@ -22,12 +22,18 @@ _GOLDEN = 0.6180339887498949
 class Tally(NamedTuple):
     """Outputs and events of cases, by row. `code` is x -> outputs; `along` says whether steps are looked into.
 
+    highs, lows, areas: for each output, whether its largest value, its smallest one and its integral are wanted.
+    known: its entry is one where the last sample is also the first one of the next step.
     high, low, area: extremes and integrals over the run. high_at, low_at: when. samples: memory for one step.
     count, first_at, last_at: of each event. at_first, at_last: all outputs there, just before the event acted.
     """
 
     code: Code
     along: bool
+    highs: Integers
+    lows: Integers
+    areas: Integers
+    known: Integers
     samples: Floats
     probe: Floats
     first: Floats
@@ -57,6 +63,7 @@ def outputs_of(system: System, tally: Tally, work: Work, t: float, values: Float
 def begin_tally(system: System, tally: Tally, work: Work, row: int, t: float) -> None:
     """The outputs at the start: extremes begin there, integrals at zero."""
     outputs = tally.first.shape[1]
+    tally.known[0] = 0
     if outputs == 0:
         return
     for d in range(len(work.y)):
@@ -141,16 +148,31 @@ def look_along(system: System, tally: Tally, work: Work, row: int, t: float, h: 
     outputs = tally.first.shape[1]
     if outputs == 0 or not tally.along:
         return
-    for k in range(_SAMPLES + 1):
+    look_at_samples(system, tally, work, t, h, end)
+    for output in range(outputs):
+        if tally.areas[output]:
+            ends = tally.samples[0, output] + tally.samples[4, output]
+            quarters = tally.samples[1, output] + tally.samples[3, output]
+            boole = 7.0 * ends + 32.0 * quarters + 12.0 * tally.samples[2, output]
+            tally.area[row, output] += end * h / 90.0 * boole
+        if tally.highs[output]:
+            search(system, tally, work, row, output, t, h, end, 1.0)
+        if tally.lows[output]:
+            search(system, tally, work, row, output, t, h, end, -1.0)
+
+
+@part
+def look_at_samples(system: System, tally: Tally, work: Work, t: float, h: float, end: float) -> None:
+    """The outputs at equal intervals of the step; the first one may be known from the step before."""
+    outputs = tally.first.shape[1]
+    begin = 0
+    if tally.known[0]:
+        begin = 1
+        for output in range(outputs):
+            tally.samples[0, output] = tally.samples[_SAMPLES, output]
+    for k in range(begin, _SAMPLES + 1):
         interpolate(work, k * end / _SAMPLES, work.x)
         outputs_of(system, tally, work, t + k * end / _SAMPLES * h, tally.samples, k * outputs)
-    for output in range(outputs):
-        ends = tally.samples[0, output] + tally.samples[4, output]
-        quarters = tally.samples[1, output] + tally.samples[3, output]
-        boole = 7.0 * ends + 32.0 * quarters + 12.0 * tally.samples[2, output]
-        tally.area[row, output] += end * h / 90.0 * boole
-        search(system, tally, work, row, output, t, h, end, 1.0)
-        search(system, tally, work, row, output, t, h, end, -1.0)
 
 
 @part
