@@ -88,6 +88,7 @@ def test_singular_places_are_named():
     [
         ({}, "give laws of time"),
         ({"tipp.x": "t"}, "has no 'tipp.x'"),
+        ({"tip.w": "t"}, "has no 'tip.w'"),
         ({"tip.x": "u", "tip.y": "0"}, "may use t and parameters"),
         ({"tip.x": "1.2"}, r"1 of a, b free"),
         ({"tip.x": "3", "tip.y": "0"}, "cannot be reached at its beginning"),

@@ -40,6 +40,11 @@ class Component(NamedTuple):
     axis: str
     rate: bool
 
+    @property
+    def exists(self) -> bool:
+        """Whether points have such a coordinate."""
+        return self.axis in ("x", "y", "z")
+
 
 def component(name: str) -> Component | None:
     """A name with a dot taken apart; None if it is an ordinary name."""

@@ -61,7 +61,7 @@ class StateNames(Names):
         if point not in known:
             raise self.error(f"{name}: there is no output point {point!r}\n  {did_you_mean(point, known)}")
         found = component(name)
-        if found is None or found.axis not in "xyz":
+        if found is None or not found.exists:
             raise self.error(f"{name}: a point has the coordinates x, y and z, no {axis!r}")
         row = "xyz".index(found.axis)
         return self._entry(f"velocity:{point}", (row,)) if found.rate else self._entry(f"pose:{point}", (row, 3))

@@ -43,7 +43,6 @@ _KIND_WORDS = {
     "point velocity": "the velocity",
     "unknown": "the unknown force",
 }
-_AXES = ("x", "y", "z")
 
 #: Kinds of names that stand for expressions.
 DEFINED = ("definition", "quasi-velocity")
@@ -60,7 +59,7 @@ class Scope:
     def kind(self, name: str) -> str | None:
         """What a name is; None if nothing is known of it."""
         found = component(name)
-        if found is None or found.point not in self.points or found.axis not in _AXES:
+        if found is None or found.point not in self.points or not found.exists:
             return self.kinds.get(name)
         return "point velocity" if found.rate else "point"
 

@@ -51,7 +51,7 @@ def _subject(mechanism: Mechanism, subject: str) -> Expression:
     known = {*mechanism.layout.positions, *(parameter.name for parameter in mechanism.parameters)}
     for name in names(found):
         part = component(name)
-        if (part is None and name not in known) or (part is not None and part[0] not in points):
+        if (part is None and name not in known) or (part and not (part.exists and part.point in points)):
             hint = did_you_mean(name.partition(".")[0], (*points, *known))
             raise TaskError(f"the path leads {subject!r}, but {mechanism.name} has no {name!r}\n  {hint}")
     return found

@@ -173,6 +173,6 @@ def _require_known(mechanism: Mechanism, used: frozenset[str]) -> None:
     known = {*mechanism.layout.positions, *(parameter.name for parameter in mechanism.parameters), TIME, "pi"}
     for name in used:
         part = component(name)
-        if name not in known and (part is None or part[0] not in points):
+        if name not in known and (part is None or not part.exists or part.point not in points):
             hint = did_you_mean(name.partition(".")[0], (*points, *known))
             raise TaskError(f"wanted: there is no {name!r}\n  {hint}")
