@@ -24,6 +24,8 @@ def search(
     switch: Switch | None = None,
 ) -> None:  # fmt: skip
     """Search and leave the best state in the system, for reading only; an interrupt ends it early."""
+    if budget.interrupt.requested:
+        return  # one of several searches was interrupted: the others are not begun, nor waited for
     with budget.interrupt.catching():  # before the first iteration the system is as it came, and whole
         if budget.compiled and system.cost > SMALL:
             if _fits(system, ways):
