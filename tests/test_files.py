@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,15 @@ def test_text_is_utf8(tmp_path: Path) -> None:
     path.write_bytes(b"A | \xff ;")
     with pytest.raises(ModelError, match="byte 4 cannot be read"):
         read_input_text(path, 100)
+
+
+def test_a_generous_limit_reserves_no_memory(tmp_path: Path) -> None:
+    """Asked for a billion bytes at once, Python would reserve them before it looks at the file."""
+    path = tmp_path / "small"
+    path.write_bytes(b"few")
+    tracemalloc.start()
+    try:
+        assert read_regular(path, 1_000_000_000) == b"few"
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()

@@ -50,6 +50,10 @@ _KINDS = {
 }
 
 
+#: Bytes that are read at a time.
+_PIECE = 1 << 20
+
+
 def read_regular(path: str | PathLike[str], limit: int) -> bytes:
     """The bytes of a regular file of at most `limit` bytes. Whatever else it is, is an OSError."""
     with open_regular(path) as file:
@@ -58,7 +62,12 @@ def read_regular(path: str | PathLike[str], limit: int) -> bytes:
 
 def read_at_most(file: BinaryIO, limit: int, path: str | PathLike[str]) -> bytes:
     """The rest of an open file. Of one that holds more than `limit` bytes one more is read: an OSError (EFBIG)."""
-    data = file.read(limit + 1)
+    pieces: list[bytes] = []
+    left = limit + 1
+    while left > 0 and (piece := file.read(min(left, _PIECE))):  # asked for all at once, the limit would be reserved
+        pieces.append(piece)
+        left -= len(piece)
+    data = b"".join(pieces)
     if len(data) > limit:
         raise OSError(errno.EFBIG, f"it has more than {limit} bytes, the limit", str(path))
     return data
