@@ -80,6 +80,11 @@ def test_ops_says_where_limbs_are_computed_side_by_side(run, tmp_path):
     assert "limbs of one shape: kernels compute them side by side" in result.out
 
 
+def test_ops_draws_no_picture_of_an_unknown_kind(run):
+    result = run("ops double-pendulum --plot counts.nope")
+    assert result.code == 2 and "the ending must be .png, .svg or .pdf" in result.err
+
+
 def test_ops_table_symbolic_and_plot(run, tmp_path):
     result = run("ops double-pendulum -q tau --symbolic --effort quick --plot", tmp_path / "ops.png")
     assert result.code == 0 and "proved equal to the derived equations" in result.out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegraph.errors import TaskError
-from kinegraph.view.plot import styled
+from kinegraph.view.plot import picture_path, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,9 +22,7 @@ _MOST_PANELS = 6
 
 def plot_branches(branches: Branches, path: str | Path) -> Path:
     """Write a .png, .svg or .pdf file."""
-    path = Path(path)
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise TaskError(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
+    path = picture_path(path, TaskError)
     diagram(branches).savefig(path)
     return path
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinegraph.errors import TaskError
 from kinegraph.tasks.operating_point import Floats
-from kinegraph.view.plot import styled
+from kinegraph.view.plot import picture_path, styled
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,7 @@ def plot_curves(path: str | Path, times: Floats, panels: Sequence[Panel], title:
     """Write a .png, .svg or .pdf file: panels over one axis of time."""
     from matplotlib.figure import Figure
 
-    path = Path(path)
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise TaskError(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
+    path = picture_path(path, TaskError)
     with styled():
         page = Figure(figsize=(8.0, 0.6 + 2.6 * len(panels)), layout="constrained")
         axes = np.atleast_1d(page.subplots(len(panels), 1, sharex=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kinegraph.errors import SolveError
+from kinegraph.errors import KinegraphError, SolveError
 from kinegraph.solve.results.solution import Solution
 from kinegraph.view.energies import energies
 from kinegraph.view.page.frames import Frames
@@ -35,10 +35,16 @@ _WIDTH = 62  # letters of a legend that fit above a panel
 
 def plot(solution: Solution, path: str | Path, columns: Sequence[str] = ()) -> Path:
     """Write a picture of the solution to a .png, .svg or .pdf file; `columns` chooses the curves of the first panel."""
+    path = picture_path(path, SolveError)
+    figure(solution, columns).savefig(path)
+    return path
+
+
+def picture_path(path: str | Path, error: type[KinegraphError]) -> Path:
+    """Where a picture goes; an error of this kind if its ending is none of .png, .svg and .pdf."""
     path = Path(path)
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise SolveError(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
-    figure(solution, columns).savefig(path)
+        raise error(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
     return path
 
 

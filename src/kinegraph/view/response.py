@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kinegraph.errors import TaskError
-from kinegraph.view.plot import styled
+from kinegraph.view.plot import picture_path, styled
 
 if TYPE_CHECKING:
     from kinegraph.tasks.linear.response import Response
@@ -18,9 +18,7 @@ def plot_response(response: Response, path: str | Path) -> Path:
     """Write a .png, .svg or .pdf file: one curve for every displacement and input."""
     from matplotlib.figure import Figure
 
-    path = Path(path)
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise TaskError(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
+    path = picture_path(path, TaskError)
     with styled():
         page = Figure(figsize=(8.0, 6.0), layout="constrained")
         above, below = page.subplots(2, 1, sharex=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinegraph.errors import TaskError
-from kinegraph.view.plot import styled
+from kinegraph.view.plot import picture_path, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,9 +25,7 @@ _SLICES = 4
 
 def plot_workspace(workspace: Workspace, path: str | Path) -> Path:
     """Write a .png, .svg or .pdf file."""
-    path = Path(path)
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise TaskError(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
+    path = picture_path(path, TaskError)
     figure_of(workspace).savefig(path)
     return path
 

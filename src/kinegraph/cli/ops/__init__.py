@@ -28,6 +28,7 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.closures import settled
 from kinegraph.compiler.request import Request, quantities_of, unit_quaternions
 from kinegraph.derive.quantities.plan import Closure
+from kinegraph.errors import TaskError
 from kinegraph.graph.count import Operations, largest_exponent
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
@@ -122,6 +123,10 @@ def run(
     if rackovic:
         like_rackovic.show(mechanism, quantity, values, json)
         return
+    if plot is not None:
+        from kinegraph.view.plot import picture_path
+
+        picture_path(plot, TaskError)  # said before the search, not after it
     chosen = effort or (Effort.NORMAL if seconds is None else Effort.SEARCH)
     steps = read_passes(passes) if passes is not None else ()
     with console(stderr=True).status(f"reducing {mechanism.name} ..."):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kinegraph.errors import StudyError
 from kinegraph.studies.results import Study
 from kinegraph.studies.statistics.summaries import rank_correlations
-from kinegraph.view.plot import COLOURS, styled, written
+from kinegraph.view.plot import COLOURS, picture_path, styled, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +26,7 @@ KINDS = ("histograms", "scatter", "corner", "classes", "success", "ranks")
 
 def draw(study: Study, kind: str, path: str | Path, names: Sequence[str] = ()) -> Path:
     """Write one figure to a .png, .svg or .pdf file. names: which columns; for `success` two that are varied."""
-    path = Path(path)
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise StudyError(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
+    path = picture_path(path, StudyError)
     figure_of(study, kind, names).savefig(path)
     return path
 
