@@ -80,6 +80,14 @@ def test_ops_says_where_limbs_are_computed_side_by_side(run, tmp_path):
     assert "limbs of one shape: kernels compute them side by side" in result.out
 
 
+@pytest.mark.parametrize(
+    "line", ["equilibria double-pendulum", "synthesise double-pendulum", "dock docking-light-legs"]
+)
+def test_seeds_are_not_negative(run, line):
+    result = run(f"{line} --seed -1")
+    assert result.code == 2 and "Invalid value for '--seed'" in result.err
+
+
 def test_ops_draws_no_picture_of_an_unknown_kind(run):
     result = run("ops double-pendulum --plot counts.nope")
     assert result.code == 2 and "the ending must be .png, .svg or .pdf" in result.err

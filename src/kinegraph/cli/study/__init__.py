@@ -49,7 +49,7 @@ def run(
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance per step.")] = None,
     step: Annotated[float | None, typer.Option(help="Length of fixed steps, in seconds.")] = None,
     design: Annotated[str, typer.Option(help="random, latin, sobol, halton, saltelli or table.")] = "random",
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="Of all samples; 0.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", min=0, help="Of all samples; 0.")] = None,
     until: Annotated[
         str | None, typer.Option(metavar="INTERVAL", help="End when it is narrow enough: 'success +- 0.01'.")
     ] = None,

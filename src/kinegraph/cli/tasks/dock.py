@@ -32,7 +32,7 @@ def run(
     cases: Annotated[
         int | None, typer.Option(metavar="N", help="A study of so many random first contacts instead, up to capture.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random first contacts.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random first contacts.")] = 0,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="Keep the study here, or go on with it."),

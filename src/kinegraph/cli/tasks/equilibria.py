@@ -37,7 +37,7 @@ def run(
         int | None,
         typer.Option("--starts", min=0, max=1_000_000, help="From how many places to search: 400, with --over 200."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the starting places.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the starting places.")] = 0,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="With --over: the diagram as a picture.")
     ] = None,

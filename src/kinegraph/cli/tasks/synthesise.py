@@ -42,7 +42,7 @@ def run(
     inputs: InputOption = None,
     points: Annotated[int, typer.Option(min=1, help="At how many equal intervals results count.")] = 100,
     starts: Annotated[int, typer.Option(min=1, max=10_000, help="From how many places to search.")] = 1,
-    seed: Annotated[int, typer.Option("--seed", help="Of the starting places.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the starting places.")] = 0,
     native: Annotated[bool, typer.Option("--native/--interpret", help="Compile the runs or not.")] = True,
     json: JsonOption = False,
 ) -> None:
