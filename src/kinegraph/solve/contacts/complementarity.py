@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.solve.loops.contacts.thresholds import SMALL, TIE
+
 Floats = NDArray[np.float64]
 
-_TIE = 1e-12  # ratios that differ by less than this part are equal
 _COVERINGS = 0.0, 1.0, -0.5  # how the entries of the covering vector grow
-_SMALL = 1e-11  # an entry of a column below this part of the largest is rounding
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _lemke(matrix: Floats, q: Floats, covering: Floats) -> Complementary | None:
 def _first_row(tableau: Floats) -> int:
     """The row where the artificial variable must be largest; of equal ones the last, the lexicographic choice."""
     wanted = tableau[:, -1] / tableau[:, -2]
-    return int(np.flatnonzero(wanted >= np.max(wanted) * (1 - _TIE))[-1])
+    return int(np.flatnonzero(wanted >= np.max(wanted) * (1 - TIE))[-1])
 
 
 def _pivot(tableau: Floats, row: int, column: int) -> None:
@@ -75,12 +75,12 @@ def _pivot(tableau: Floats, row: int, column: int) -> None:
 def _leaving_row(tableau: Floats, basis: list[int], entering: int, size: int) -> int | None:
     """The row whose variable first becomes zero as the entering one grows; None if none does."""
     column = tableau[:, entering]
-    rows = np.flatnonzero(column > _SMALL * max(1.0, float(np.max(np.abs(column)))))
+    rows = np.flatnonzero(column > SMALL * max(1.0, float(np.max(np.abs(column)))))
     if not len(rows):
         return None
     ratios = tableau[rows, -1] / column[rows]
     least = float(np.min(ratios))
-    tied = rows[ratios <= least + _TIE * max(abs(least), 1.0)]
+    tied = rows[ratios <= least + TIE * max(abs(least), 1.0)]
     for row in tied:
         if basis[row] == 2 * size:
             return int(row)
@@ -88,7 +88,7 @@ def _leaving_row(tableau: Floats, basis: list[int], entering: int, size: int) ->
         if len(tied) == 1:
             break
         further = tableau[tied, place] / column[tied]
-        tied = tied[further <= np.min(further) + _TIE * max(1.0, float(np.max(np.abs(further))))]
+        tied = tied[further <= np.min(further) + TIE * max(1.0, float(np.max(np.abs(further))))]
     return int(tied[0])
 
 

@@ -16,9 +16,7 @@ from kinegraph.solve.contacts.coulomb import respond
 from kinegraph.solve.contacts.mode import ContactSet, Snapshot
 from kinegraph.solve.contacts.response import Touching
 from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
-
-_MOST_IMPACTS = 20_000  # one after the other, at one time
-_STILL = 1e-13  # of the first speeds: slower closing is over
+from kinegraph.solve.loops.contacts.thresholds import CALM, GAINED, MOST_IMPACTS
 
 
 def impulses(contacts: ContactSet, view: Snapshot, touching: Sequence[int], approach: Floats) -> Floats:
@@ -29,7 +27,7 @@ def impulses(contacts: ContactSet, view: Snapshot, touching: Sequence[int], appr
         found = _one_by_one(contacts, view, touching, approach)
     gained = float(found @ (view.rates + 0.5 * view.compliance @ found))
     level = float(np.abs(found) @ np.abs(view.rates))
-    if gained > 1e-9 * level:
+    if gained > GAINED * level:
         raise ContactTrouble(Trouble.ENERGY, [contacts.names[k] for k in touching if found[contacts.normals[k]] > 0])
     return found
 
@@ -68,8 +66,8 @@ def _one_by_one(contacts: ContactSet, view: Snapshot, touching: Sequence[int], a
     rates, total = view.rates.copy(), np.zeros(len(view.rates))
     rows = np.array([contacts.normals[k] for k in touching])
     sizes = np.sqrt(view.compliance[rows, rows])
-    limit = np.maximum(approach[rows], _STILL * float(np.max(np.abs(rates[rows]))))
-    for _ in range(_MOST_IMPACTS):
+    limit = np.maximum(approach[rows], CALM * float(np.max(np.abs(rates[rows]))))
+    for _ in range(MOST_IMPACTS):
         if np.all(rates[rows] >= -limit):
             break
         fastest = touching[int(np.argmin(rates[rows] / sizes))]

@@ -11,10 +11,7 @@ import numpy as np
 
 from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.solve.contacts.complementarity import Floats
-
-_CLOSED, _FLOOR = 1e-12, 1e-15  # of what a gap is the difference of; and at least
-_UNSEEN = 1e-13
-_SHIFT = 1e-13
+from kinegraph.solve.loops.contacts.thresholds import BELOW, FLOOR, SHIFT, UNSEEN
 
 
 class Watched(Enum):
@@ -76,11 +73,11 @@ class Snapshot:
 
     def closed_below(self, contact: int) -> float:
         """Gaps up to this are closed: they are what rounding leaves."""
-        return float(_CLOSED * self.spans[contact] + _FLOOR)
+        return float(BELOW * self.spans[contact] + FLOOR)
 
     def margin_below(self, contact: int) -> float:
         """What a gap that rests at zero may go below it: more than events take for rounding."""
-        return self.closed_below(contact) + _UNSEEN * float(self.reaches[contact])
+        return self.closed_below(contact) + UNSEEN * float(self.reaches[contact])
 
 
 @dataclass(frozen=True)
@@ -110,7 +107,7 @@ class ContactSet:
 
     def noise(self, time: float, state: Floats) -> Floats:
         """What rounding may do to the accelerations of the rows, seen by moving the state a little to both sides."""
-        shift = _SHIFT * (1.0 + np.abs(state))
+        shift = SHIFT * (1.0 + np.abs(state))
         shift[1::2] *= -0.7  # not all the same way, which may change nothing
         apart = self.look(time, state + shift).free - self.look(time, state - shift).free
         return np.asarray(np.abs(apart))

@@ -10,10 +10,7 @@ from kinegraph.solve.contacts.complementarity import Floats
 from kinegraph.solve.contacts.mode import ContactMode, ContactSet, Mode, Snapshot, Watched
 from kinegraph.solve.contacts.reduce import independent_rows, without_dependent_normals
 from kinegraph.solve.contacts.response import Response
-
-_MARGIN = 1e-11  # of forces: how far below zero one may be before its contact opens
-_CONE_MARGIN = 1e-10  # of squares of forces: how far outside of its cone friction may be before its contact slips
-_SLIDES = 2e-12  # of accelerations along the surface: less is rounding
+from kinegraph.solve.loops.contacts.thresholds import CONE_MARGIN, FORCE_MARGIN, SLIDES
 
 
 def modes_of(
@@ -46,7 +43,7 @@ def _slides(contacts: ContactSet, view: Snapshot, still: Floats, forces: Floats,
     rows = list(contacts.tangents(k))
     level = np.abs(view.free[rows]) + np.abs(view.compliance[rows]) @ np.abs(forces)
     accelerations = view.free[rows] + view.compliance[rows] @ forces
-    return bool(np.any(np.abs(view.rates[rows]) > still[rows]) or np.any(np.abs(accelerations) > _SLIDES * level))
+    return bool(np.any(np.abs(view.rates[rows]) > still[rows]) or np.any(np.abs(accelerations) > SLIDES * level))
 
 
 def _open(
@@ -72,7 +69,7 @@ def _closed(
     row, rows = contacts.normals[k], list(contacts.tangents(k))
     level = _level(view, forces, row)
     rounding = 4.0 * float(np.max(noise)) / float(view.compliance[row, row])
-    margin = _MARGIN * level + rounding
+    margin = FORCE_MARGIN * level + rounding
     if contacts.friction[k] == 0.0:
         return ContactMode(closed=True, margin=margin, drag=(0.0,) * len(rows))
     if drag is not None:
@@ -81,7 +78,7 @@ def _closed(
         return ContactMode(True, drag=drag, watched=Watched.SLIP, margin=margin, slip_margin=slip_margin)
     if own:
         most = contacts.friction[k] * level
-        slip_margin = _CONE_MARGIN * most**2 + most * rounding + rounding**2
+        slip_margin = CONE_MARGIN * most**2 + most * rounding + rounding**2
         return ContactMode(True, False, True, (), Watched.CONE, margin, slip_margin)
     ratio = tuple(float(part / forces[row]) if forces[row] > 0.0 else 0.0 for part in forces[rows])
     return ContactMode(closed=True, drag=ratio, margin=margin)

@@ -19,12 +19,8 @@ from kinegraph.solve.contacts.mode import ContactMode, ContactSet, Mode, Snapsho
 from kinegraph.solve.contacts.modes_of import modes_of
 from kinegraph.solve.contacts.response import Response, Touching
 from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
+from kinegraph.solve.loops.contacts.thresholds import ACCUMULATED, RESOLVED, STILL, SUDDEN, UNRESOLVED
 
-_STILL = 1e-12  # of what a velocity is the sum of: zero
-_SUDDEN = 1e-14  # of the run: what forces bring about in this time is nothing
-_ACCUMULATED = 1e-11  # of the run: rebounds that are over within this time are not taken
-_RESOLVED = 16 * 2.2e-16  # of what a gap is the difference of: rebounds that stay below are not taken
-_UNRESOLVED = 5e-17  # the same for coordinates of size one, whose sines and sums are rounded
 _PENETRATES = 1e-8
 _MOST_TRIES = 8
 
@@ -121,8 +117,8 @@ def _touches(view: Snapshot, before: Mode | None, k: int) -> bool:
 def _still(contacts: ContactSet, first: Snapshot, view: Snapshot, before: Mode | None) -> Floats:
     """Velocities of rows that count as zero: beside those around them, and beside what forces bring about at once."""
     fastest = max(first.speeds.max(), view.speeds.max())
-    sudden = _SUDDEN * contacts.duration * np.abs(view.free).max()
-    found = np.full(len(view.rates), _STILL * fastest + sudden + 1e-300)
+    sudden = SUDDEN * contacts.duration * np.abs(view.free).max()
+    found = np.full(len(view.rates), STILL * fastest + sudden + 1e-300)
     for k, mode in enumerate(before or ()):
         rows = list(contacts.tangents(k))
         if mode.watched is Watched.SLIP:
@@ -185,8 +181,8 @@ def _capture(
     for k, speed, back in _rebounds(contacts, view, found, touching, resting):
         rebound = _rebound(speed, back)
         left = rebound.time / max(1.0 - contacts.restitution[k], 1e-300)
-        hidden = coarse * (_RESOLVED * view.spans[k] + _UNRESOLVED * view.reaches[k])
-        if course.hit and (left < _ACCUMULATED * contacts.duration or rebound.height < hidden):
+        hidden = coarse * (RESOLVED * view.spans[k] + UNRESOLVED * view.reaches[k])
+        if course.hit and (left < ACCUMULATED * contacts.duration or rebound.height < hidden):
             course.captured.add(k)
             course.rest_at[k] = course.time + (left if left < 1e-6 * contacts.duration else 0.0)
             captured = True

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from kinegraph.solve.loops.contacts.memory import Problem
+from kinegraph.solve.loops.contacts.thresholds import SMALL, TIE
 from kinegraph.solve.loops.marks import part
 
 Array = Any
-
-_TIE = 1e-12
-_SMALL = 1e-11
 
 
 @part
@@ -68,7 +66,7 @@ def first_row(problem: Problem, size: int) -> int:
     for i in range(size):
         most = max(most, table[i, 2 * size + 1] / table[i, 2 * size])
     for i in range(size):
-        if table[i, 2 * size + 1] / table[i, 2 * size] >= most * (1.0 - _TIE):
+        if table[i, 2 * size + 1] / table[i, 2 * size] >= most * (1.0 - TIE):
             row = i
     return row
 
@@ -97,7 +95,7 @@ def leaving_row(problem: Problem, entering: int, size: int) -> int:
         largest = max(largest, abs(table[i, entering]))
     count = 0
     for i in range(size):
-        if table[i, entering] > _SMALL * largest:
+        if table[i, entering] > SMALL * largest:
             tied[count] = i
             count += 1
     if count == 0:
@@ -121,7 +119,7 @@ def keep_least(problem: Problem, entering: int, column: int, count: int, wide: b
     for place in range(count):
         ratio = table[tied[place], column] / table[tied[place], entering]
         least, size = min(least, ratio), max(size, abs(ratio))
-    bound = least + _TIE * max(1.0, size if wide else abs(least))
+    bound = least + TIE * max(1.0, size if wide else abs(least))
     kept = 0
     for place in range(count):
         row = tied[place]

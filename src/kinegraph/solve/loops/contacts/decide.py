@@ -27,17 +27,27 @@ from kinegraph.solve.loops.contacts.memory import (
     View,
     look,
 )
+from kinegraph.solve.loops.contacts.thresholds import (
+    ACCUMULATED,
+    BELOW,
+    CALM,
+    CONE_MARGIN,
+    FLOOR,
+    FORCE_MARGIN,
+    GAINED,
+    MOST_IMPACTS,
+    RESOLVED,
+    SHIFT,
+    SLIDES,
+    STILL,
+    SUDDEN,
+    UNRESOLVED,
+    UNSEEN,
+)
 from kinegraph.solve.loops.marks import part
 from kinegraph.solve.loops.step import System
 
 Array = Any
-
-# The same numbers as in `solve.contacts`.
-STILL, SUDDEN = 1e-12, 1e-14
-ACCUMULATED, RESOLVED, UNRESOLVED = 1e-11, 16 * 2.2e-16, 5e-17
-BELOW, FLOOR, UNSEEN, SHIFT = 1e-12, 1e-15, 1e-13, 1e-13
-FORCE_MARGIN, CONE_MARGIN, SLIDES, GAINED = 1e-11, 1e-10, 2e-12, 1e-9
-MOST_IMPACTS, CALM = 20_000, 1e-13
 
 
 @part
