@@ -22,7 +22,7 @@ from kinegraph.solve.contacts.settle import Settled
 from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
 from kinegraph.solve.loops.contacts import phases as loop
 from kinegraph.solve.loops.contacts.memory import LOGGED, SAVED_BEFORE, Contacts, write_flags
-from kinegraph.solve.loops.events import DUE, Watch
+from kinegraph.solve.loops.events.watch import DUE, Watch
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.record import BEGUN, INTERRUPTED, SAVED, STEP, STOPPED, TIME
 from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kinegraph.solve.loops.events import Watch, begin_events, react, watch_step
+from kinegraph.solve.loops.events.act import react
+from kinegraph.solve.loops.events.in_run import begin_events, watch_step
+from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.marks import Floats, Integers, part
 from kinegraph.solve.loops.record import (
     BASE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.solve.loops.after_step import begin_run, finish_step
-from kinegraph.solve.loops.events import Watch
+from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.marks import Floats, Integers, loop
 from kinegraph.solve.loops.record import BEGUN, Saving
 from kinegraph.solve.loops.step import System, Work

@@ -15,7 +15,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
-from kinegraph.solve.loops.events import Watch
+from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.gauss import prepare_cubic
 from kinegraph.solve.loops.marks import call, loop, part
 from kinegraph.solve.loops.record import (

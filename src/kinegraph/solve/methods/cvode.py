@@ -16,7 +16,7 @@ from kinegraph.ahead.compilation import Compilation
 from kinegraph.interrupt import Interrupt, delayed
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
-from kinegraph.solve.loops.events import Watch
+from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.record import (
     COMPONENT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kinegraph.solve.loops.events import sign
+from kinegraph.solve.loops.events.watch import sign
 from kinegraph.solve.loops.marks import call, part
 from kinegraph.solve.loops.step import System, set_inputs
 

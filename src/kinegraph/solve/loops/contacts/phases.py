@@ -31,7 +31,7 @@ from kinegraph.solve.loops.contacts.memory import (
     begin_log,
     write_flags,
 )
-from kinegraph.solve.loops.events import DUE, Watch
+from kinegraph.solve.loops.events.watch import DUE, Watch
 from kinegraph.solve.loops.marks import loop, part
 from kinegraph.solve.loops.record import (
     BEGUN,

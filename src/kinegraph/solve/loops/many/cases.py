@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kinegraph.solve.loops.after_step import cut_step, end_of, needs_dense
-from kinegraph.solve.loops.events import Watch, watch_step
+from kinegraph.solve.loops.events.in_run import watch_step
+from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.many.tally import Tally, begin_tally, end_tally, look_along, take_events
 from kinegraph.solve.loops.marks import Floats, Integers, loop, part
 from kinegraph.solve.loops.record import (

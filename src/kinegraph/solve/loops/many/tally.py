@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kinegraph.codegen.kernel import Code
-from kinegraph.solve.loops.events import Watch
+from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.marks import Floats, Integers, call, part
 from kinegraph.solve.loops.record import EVENTS
 from kinegraph.solve.loops.step import System, Work, interpolate, set_inputs

@@ -1,0 +1,89 @@
+"""What a run does about events: the sides they begin on, and the search through every step."""
+
+from __future__ import annotations
+
+from kinegraph.solve.loops.events.act import react
+from kinegraph.solve.loops.events.happen import happen, note
+from kinegraph.solve.loops.events.locate import first_event
+from kinegraph.solve.loops.events.values import event_rates, event_values, find_noise, look
+from kinegraph.solve.loops.events.watch import RESOLUTION, Watch, leave_surface, next_due, passes, put_on_surface, sign
+from kinegraph.solve.loops.marks import Integers, part
+from kinegraph.solve.loops.record import COMPONENT, CUT, EVENT_TOTAL, NOT_A_NUMBER, RUNNING, TOO_MANY_EVENTS
+from kinegraph.solve.loops.step import System, Work
+
+
+@part
+def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t: float) -> int:
+    """The side each event begins on; what begins at a boundary and goes outwards acts at once, on work.end."""
+    size = len(work.y)
+    if len(watch.side) == 0:
+        return RUNNING
+    for d in range(size):
+        work.x[d] = work.end[d] = work.y[d]
+    event_values(system, watch, work.x, size, t, watch.values)
+    event_rates(system, watch, work.x, size, t)
+    find_noise(watch, work)
+    for k in range(len(watch.side)):
+        watch.before[k], watch.incoming[k] = watch.values[k], watch.rates[k]
+        if not abs(watch.values[k]) <= max(watch.noise[k], RESOLUTION * watch.span * abs(watch.rates[k])):
+            watch.side[k] = sign(watch.values[k])
+            continue
+        put_on_surface(watch, k, t)
+        watch.side[k] = sign(watch.rates[k])
+        if watch.boundary[k]:
+            watch.side[k] = -1 if watch.directions[k] > 0 else 1
+            if passes(watch.side[k], sign(watch.rates[k]), watch.directions[k]):
+                note(watch, counters, k, t, work.x)
+    return react(system, watch, counters, work, t)
+
+
+@part
+def watch_step(system: System, watch: Watch, counters: Integers, work: Work, t: float, h: float) -> tuple[int, float]:
+    """Look for events in the step, whose dense output is prepared: CUT and where, if one must act there.
+
+    RUNNING if none must, those that only record are recorded; NOT_A_NUMBER and TOO_MANY_EVENTS end the run.
+    """
+    low = 0.0
+    sample = 1
+    while sample <= watch.samples:
+        high = sample / watch.samples
+        look(system, watch, work, t, h, high)
+        event, u = first_event(system, watch, work, t, h, low, high)
+        if event < 0:
+            if undefined(watch, counters):
+                return NOT_A_NUMBER, low
+            arrive(watch)
+            low = high
+            sample += 1
+            continue
+        happen(system, watch, counters, work, event, t, h, u)
+        if next_due(watch) >= 0:
+            return CUT, u
+        low = u
+        if counters[EVENT_TOTAL] >= watch.limit:
+            return TOO_MANY_EVENTS, u
+        if u >= 1.0:
+            break
+    return RUNNING, 1.0
+
+
+@part
+def undefined(watch: Watch, counters: Integers) -> bool:
+    """Whether a value is not a number; says which."""
+    for event in range(len(watch.side)):
+        if watch.values[event] != watch.values[event]:
+            counters[COMPONENT] = -1 - event
+            return True
+    return False
+
+
+@part
+def arrive(watch: Watch) -> None:
+    """Go on from a place where nothing happened."""
+    for event in range(len(watch.side)):
+        ahead = watch.ahead[event]
+        if ahead != 0:
+            watch.side[event] = ahead
+        if ahead * watch.values[event] > 0.0:
+            leave_surface(watch, event)
+        watch.before[event] = watch.values[event]
