@@ -36,7 +36,7 @@ _TOO_LARGE = 10**MOST_DIGITS
 
 def exact(value: Coefficient) -> Coefficient:
     """An integer where possible: integers are compared and hashed several times faster than fractions."""
-    if value.denominator == 1:
+    if type(value) is int or value.denominator == 1:
         value = value.numerator
         if -_TOO_LARGE < value < _TOO_LARGE:
             return value
@@ -47,12 +47,23 @@ def exact(value: Coefficient) -> Coefficient:
 
 def power_of_number(value: Coefficient, exponent: int) -> Coefficient:
     """An exact power; one that would be far too long is refused before it is computed."""
-    if value in (0, 1, -1) or exponent == 1:
+    if exponent == 1:
+        return value
+    if value in (0, 1, -1):
         return value if exponent % 2 else value * value
     bits = max(value.numerator.bit_length(), value.denominator.bit_length()) - 1
     if bits * exponent > 4 * MOST_DIGITS:
         raise NumberSizeError(f"a number to the power {_held(exponent)} has more than {MOST_DIGITS} digits: {_REMEDY}")
     return value**exponent
+
+
+def _times(first: Coefficient, second: Coefficient) -> Coefficient:
+    """The product; most coefficients are one, and products of fractions take long."""
+    if type(first) is int and first == 1:
+        return second
+    if type(second) is int and second == 1:
+        return first
+    return first * second
 
 
 def _held(exponent: int) -> int:
@@ -81,18 +92,18 @@ class Builder:
         self._sums: dict[tuple[int, int], int] = {}
         self._differences: dict[tuple[int, int], int] = {}
         self._products: dict[tuple[int, int], int] = {}
+        self._negatives: dict[int, int] = {}
+        self._numbers: dict[Coefficient, int] = {}
         self.zero = self.intern(Polynomial(()))
         self.one = self.intern(Polynomial(((1, ()),)))
 
     def intern(self, node: Node) -> int:
         """The id of this very node, new or known; the caller guarantees it is in canonical form."""
-        known = self._ids.get(node)
-        if known is not None:
-            return known
-        index = len(self.nodes)
-        self._ids[node] = index
-        self.nodes.append(node)
-        self.static.append(self._is_static(node))
+        new = len(self.nodes)
+        index = self._ids.setdefault(node, new)
+        if index == new:
+            self.nodes.append(node)
+            self.static.append(self._is_static(node))
         return index
 
     def _is_static(self, node: Node) -> bool:
@@ -115,7 +126,10 @@ class Builder:
 
     def number(self, value: Coefficient) -> int:
         """An exact rational number."""
-        return self.intern(Polynomial(((exact(value), ()),) if value else ()))
+        known = self._numbers.get(value)
+        if known is None:
+            known = self._numbers[value] = self.intern(Polynomial(((exact(value), ()),) if value else ()))
+        return known
 
     def pi(self) -> int:
         """The constant pi."""
@@ -151,10 +165,11 @@ class Builder:
         for coefficient, factors in terms:
             scale, monomial = self._monomial(coefficient, factors)
             if scale:
-                collected[monomial] = collected.get(monomial, 0) + scale
+                known = collected.get(monomial)
+                collected[monomial] = scale if known is None else known + scale
         if collected and self._all_static(collected):
             collected = self._multiplied_out(collected)
-        joined = sorted((factors, exact(c)) for factors, c in collected.items() if c)
+        joined = sorted([(factors, exact(c)) for factors, c in collected.items() if c])
         if not joined:
             return self.number(0)
         if len(joined) == 1:
@@ -215,13 +230,13 @@ class Builder:
     def _monomial(self, coefficient: Coefficient, factors: Sequence[Factor]) -> tuple[Coefficient, tuple[Factor, ...]]:
         if len(factors) == 1 and factors[0][1] == 1:
             scale, rest = self.split(factors[0][0])
-            return coefficient * scale, rest
+            return _times(coefficient, scale), rest
         exponents: dict[int, int] = {}
         for child, exponent in factors:
             if exponent < 1:
                 raise GraphError(f"a factor has the exponent {exponent}: use power or reciprocal")
             scale, rest = self.split(child)
-            coefficient = coefficient * power_of_number(scale, exponent)
+            coefficient = _times(coefficient, power_of_number(scale, exponent))
             for base, power in rest:
                 exponents[base] = _held(exponents.get(base, 0) + power * exponent)
         return coefficient, tuple(sorted(exponents.items()))
@@ -240,9 +255,14 @@ class Builder:
 
     def _normalised(self, terms: list[Term]) -> int:
         """Make the first coefficient positive; take out the size of the coefficients where all share it."""
-        sizes: set[Coefficient] = {c if c > 0 else -c for c, _ in terms}
-        content: Coefficient = sizes.pop() if len(sizes) == 1 else 1
-        if terms[0][0] < 0:
+        first = terms[0][0]
+        opposite = -first
+        content: Coefficient = first if first > 0 else opposite
+        for coefficient, _ in terms:
+            if coefficient != first and coefficient != opposite:
+                content = 1
+                break
+        if first < 0:
             content = -content
         if content == -1:
             terms = [(-c, factors) for c, factors in terms]
@@ -254,12 +274,20 @@ class Builder:
         """The sum of nodes."""
         return self.polynomial((1, ((index, 1),)) for index in summands)
 
+    def _sum(self, first: int, second: int, sign: int) -> int:
+        """Most of what recursions ask for: the same as `polynomial`, without collecting like terms."""
+        (left, factors), (right, others) = self.split(first), self.split(second)
+        if factors == others or not left or not right or (self.static[first] and self.static[second]):
+            return self.polynomial(((1, ((first, 1),)), (sign, ((second, 1),))))
+        terms = [(left, factors), (right if sign == 1 else -right, others)]
+        return self._normalised(terms if factors < others else terms[::-1])
+
     def sum_of_two(self, first: int, second: int) -> int:
         """The sum of two nodes."""
         pair = (first, second) if first <= second else (second, first)
         known = self._sums.get(pair)
         if known is None:
-            known = self._sums[pair] = self.polynomial(((1, ((first, 1),)), (1, ((second, 1),))))
+            known = self._sums[pair] = self._sum(first, second, 1)
         return known
 
     def difference(self, first: int, second: int) -> int:
@@ -267,12 +295,24 @@ class Builder:
         pair = (first, second)
         known = self._differences.get(pair)
         if known is None:
-            known = self._differences[pair] = self.polynomial(((1, ((first, 1),)), (-1, ((second, 1),))))
+            known = self._differences[pair] = self._sum(first, second, -1)
         return known
 
     def scale(self, coefficient: Coefficient, index: int) -> int:
         """A number times a node."""
-        return self.polynomial(((coefficient, ((index, 1),)),))
+        if self.static[index]:
+            return self.polynomial(((coefficient, ((index, 1),)),))
+        if not coefficient:
+            return self.zero
+        own, factors = self.split(index)
+        return self._scaled(exact(_times(coefficient, own)), factors[0][0])
+
+    def negative(self, index: int) -> int:
+        """The opposite of a node."""
+        known = self._negatives.get(index)
+        if known is None:
+            known = self._negatives[index] = self.scale(-1, index)
+        return known
 
     def multiply(self, *factors: int) -> int:
         """The product of nodes; what is static is multiplied first, for it costs nothing when code runs."""
@@ -282,12 +322,24 @@ class Builder:
             return self.multiply(self.multiply(*static), *rest)
         return self.polynomial(((1, tuple((index, 1) for index in factors)),))
 
+    def _product_of(self, first: int, second: int) -> int:
+        if self.static[first] and self.static[second]:
+            return self.multiply(first, second)
+        (left, factors), (right, others) = self.split(first), self.split(second)
+        if not left or not right:
+            return self.zero
+        if factors == others:
+            product: tuple[Factor, ...] = ((factors[0][0], 2),)
+        else:
+            product = factors + others if factors < others else others + factors
+        return self._scaled(exact(_times(left, right)), self._product(product))
+
     def product_of_two(self, first: int, second: int) -> int:
         """The product of two nodes."""
         pair = (first, second) if first <= second else (second, first)
         known = self._products.get(pair)
         if known is None:
-            known = self._products[pair] = self.multiply(first, second)
+            known = self._products[pair] = self._product_of(first, second)
         return known
 
     def power(self, index: int, exponent: int) -> int:

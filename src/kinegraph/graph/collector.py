@@ -16,4 +16,12 @@ def without_collector() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            _pass_over_what_is_new()
             gc.enable()
+
+
+def _pass_over_what_is_new() -> None:
+    """Count all that was made as old, which the collector seldom looks at; else it would go through it at once."""
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()

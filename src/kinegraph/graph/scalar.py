@@ -54,37 +54,40 @@ class Scalar:
         return self.builder.static[self.index]
 
     def __add__(self, other: Scalar | Number) -> Scalar:
-        index = self._index(other)
-        if index == self.builder.zero:
+        builder = self.builder
+        index = other.index if isinstance(other, Scalar) and other.builder is builder else self._index(other)
+        if index == builder.zero:
             return self
-        if self.index == self.builder.zero:
-            return Scalar(self.builder, index)
-        return Scalar(self.builder, self.builder.sum_of_two(self.index, index))
+        if self.index == builder.zero:
+            return Scalar(builder, index)
+        return Scalar(builder, builder.sum_of_two(self.index, index))
 
     __radd__ = __add__
 
     def __sub__(self, other: Scalar | Number) -> Scalar:
-        index = self._index(other)
-        if index == self.builder.zero:
+        builder = self.builder
+        index = other.index if isinstance(other, Scalar) and other.builder is builder else self._index(other)
+        if index == builder.zero:
             return self
-        return Scalar(self.builder, self.builder.difference(self.index, index))
+        return Scalar(builder, builder.difference(self.index, index))
 
     def __rsub__(self, other: Scalar | Number) -> Scalar:
         return -self + other
 
     def __neg__(self) -> Scalar:
-        return Scalar(self.builder, self.builder.scale(-1, self.index))
+        return Scalar(self.builder, self.builder.negative(self.index))
 
     def __mul__(self, other: Scalar | Number) -> Scalar:
         if not isinstance(other, Scalar):
             return Scalar(self.builder, self.builder.scale(other, self.index))
-        self._require_same_builder(other)
-        builder = self.builder
-        if self.index == builder.zero or other.index == builder.one:
+        builder, first, second = self.builder, self.index, other.index
+        if other.builder is not builder:
+            self._require_same_builder(other)
+        if first == builder.zero or second == builder.one:
             return self
-        if other.index == builder.zero or self.index == builder.one:
+        if second == builder.zero or first == builder.one:
             return other
-        return Scalar(builder, builder.product_of_two(self.index, other.index))
+        return Scalar(builder, builder.product_of_two(first, second))
 
     __rmul__ = __mul__
 
