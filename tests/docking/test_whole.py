@@ -27,13 +27,17 @@ OBLIQUE = {
 }
 
 
+MODELS = ["docking-light-legs", "docking-two-spacecraft"]
+
+
 @cache
-def run(rtol: float = 1e-10, oblique: bool = True) -> DockingRun:
-    return dock("docking-light-legs", 20, initial=OBLIQUE if oblique else None, rtol=rtol, native=True)
+def run(model: str, rtol: float = 1e-10, oblique: bool = True) -> DockingRun:
+    return dock(model, 20, initial=OBLIQUE if oblique else None, rtol=rtol, native=True)
 
 
-def test_momentum_and_energy_through_a_whole_docking() -> None:
-    found = run()
+@pytest.mark.parametrize("model", MODELS)
+def test_momentum_and_energy_through_a_whole_docking(model: str) -> None:
+    found = run(model)
     assert found.outcome is Outcome.DOCKED
     assert len(found.touches) >= 2 and [one.joint for one in found.joinings] == ["captured", "hard"]
     assert found.momentum < 1e-11
@@ -41,20 +45,34 @@ def test_momentum_and_energy_through_a_whole_docking() -> None:
     assert 0 < found.joinings[0].lost < 0.1
 
 
-def test_halving_tolerances_hardly_moves_the_capture() -> None:
-    first, second = run().captured, run(5e-11).captured
+@pytest.mark.parametrize("model", MODELS)
+def test_halving_tolerances_hardly_moves_the_capture(model: str) -> None:
+    first, second = run(model).captured, run(model, 5e-11).captured
     assert first is not None and second is not None and abs(first - second) < 1e-6
 
 
-def test_a_symmetric_docking_stays_symmetric() -> None:
-    found = run(oblique=False)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_symmetric_docking_stays_symmetric(model: str) -> None:
+    found = run(model, oblique=False)
     assert found.outcome is Outcome.DOCKED
     for name in ("cx", "cy", "rx", "ry", "bx", "by"):
         assert np.abs(found[name]).max() < 1e-10, name
 
 
-def test_what_is_joined_stays_joined() -> None:
-    found = run()
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_joined_stays_joined(model: str) -> None:
+    found = run(model)
     for phase in found.phases[1:]:
         apart = [np.sqrt(sum((phase.columns[f"r{a}"] - phase.columns[f"b{a}"]) ** 2 for a in "xyz"))]
         assert np.ptp(apart) < 1e-12
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_contact_forces_are_continuous(model: str) -> None:
+    """The largest change from one saved state to the next shrinks with the interval: there is no jump."""
+    changes = []
+    for interval in (1e-3, 2.5e-4):
+        found = dock(model, 1.0, initial=OBLIQUE, native=True, interval=interval, stop_at_capture=True)
+        changes.append(np.abs(np.diff(found["interface"])).max())
+        assert found.peaks["interface"] > 50
+    assert changes[1] < 0.4 * changes[0]

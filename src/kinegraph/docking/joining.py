@@ -32,11 +32,11 @@ class Joining:
 
     @property
     def tilt(self) -> float:
-        """The angle between the axes of the two frames, roll included [rad]."""
-        return float(np.linalg.norm(self.pose[3:]))
+        """The angle between the two frames, roll included [rad]."""
+        return float(2 * np.arctan2(np.linalg.norm(self.pose[4:]), abs(self.pose[3])))
 
 
-def joined(
+def without_velocity_against(
     mode: ModeEquations, time: float, q: Floats, v: Floats, known: Mapping[str, float]
 ) -> tuple[Floats, Floats, float]:
     """Velocities after the joints of a mode have closed, the impulses in all rows, and the energy lost.
@@ -44,8 +44,7 @@ def joined(
     M (v+ - v) = J^T p with J v+ = 0: what is lost is the energy of the velocities that J sees. Rows that other rows
     contain get the least impulses.
     """
-    rows = np.atleast_2d(mode.quantity("constraint_jacobian", q, v, time, known))
-    inertia = mode.quantity("H", q, v, time, known)
+    inertia, rows = mode.quantities("H,constraint_jacobian", q, v, time, known)
     opening = rows @ v
     moved = np.linalg.solve(inertia, rows.T)
     compliance = rows @ moved

@@ -1,8 +1,8 @@
-"""The modes of a docking: free, the rings joined, and all joined; each is a mechanism with exact constraints."""
+"""The modes of a docking: free, the rings joined, and all joined; each is a mechanism of its own, joined exactly."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -10,22 +10,35 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.compiler.compile import derive
-from kinegraph.derive.dynamics.state_rate import Forces
-from kinegraph.docking.description import Docking
+from kinegraph.compiler.request import bound_parameters
+from kinegraph.derive.dynamics.state_rate import Forces, state_names
+from kinegraph.docking.description import Docking, without_springs
+from kinegraph.docking.fastening import (
+    Fastening,
+    Joined,
+    can_be_fastened,
+    fasten,
+    free_by_quaternion,
+    in_new_names,
+    placed,
+    pose_names,
+    pose_parameters,
+    with_legs_held,
+)
 from kinegraph.graph.build import Builder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
-from kinegraph.model.builder import Rx, Ry, Rz, Sx, Sy, Sz
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Frame, Joint, Loop
-from kinegraph.model.expression import Name, Scalar
-from kinegraph.model.mechanism import ZERO, Mechanism, Parameter, Transform
+from kinegraph.model.expression import Expression, Scalar
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm, row_values
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.state_names import StateNames
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem.problem import Floats, Signals
 
-_TURNS: tuple[Callable[[Scalar], Transform], ...] = (Sx, Sy, Sz, Rz, Ry, Rx)
+#: Ring and target, chaser and target; seat: where the ring stands on the chaser then.
+CAPTURED, HARD, SEAT = "captured", "hard", "seat"
 
 
 class Mode(Enum):
@@ -40,91 +53,146 @@ class Mode(Enum):
 class ModeEquations:
     """One mode of a docking: its mechanism and equations.
 
-    Where the bodies stood when they were joined are parameters given at run time, so that no docking needs code of its
-    own; so is the time at which drawing in begins.
+    Free bodies that are joined become one (`fastening`), so that neither joint nor platform needs multipliers; any
+    other bodies are tied by a fixed loop. Where the bodies stood when they were joined are parameters given at run
+    time, so that no docking needs code of its own; so is the time at which drawing in begins.
     """
 
     docking: Docking
     mode: Mode
     values: Mapping[str, Scalar]
-    forces: Forces
-    _graphs: dict[tuple[str, ...], Graph] = field(default_factory=dict, repr=False, compare=False)
+    given: Forces
+    signals: Signals
+    _graphs: dict[tuple[Scalar, ...], Graph] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def joints(self) -> tuple[str, ...]:
         """The joints that are closed."""
-        return {Mode.FREE: (), Mode.CAPTURED: ("captured",), Mode.HARD: ("captured", "hard")}[self.mode]
+        return {Mode.FREE: (), Mode.CAPTURED: (CAPTURED,), Mode.HARD: (CAPTURED, HARD)}[self.mode]
+
+    @cached_property
+    def fastened(self) -> Joined | None:
+        """The mechanism in which joined bodies are one; None where they are tied by loops, or free."""
+        docking, given = self.docking, self._without_guides
+        names = (docking.chaser, docking.ring, docking.target)
+        chaser, ring, target = (free_by_quaternion(docking.mechanism, name) for name in names)
+        acting = {name for name in (*self.given.formulas, *self.given.sampled) if name.startswith("tau:")}
+        if self.mode is Mode.FREE or acting or not can_be_fastened(docking.mechanism, names):
+            return None
+        assert chaser is not None and ring is not None and target is not None
+        on_ring = Fastening(target, ring, CAPTURED)
+        if self.mode is Mode.CAPTURED:
+            return fasten(given, [on_ring])
+        bare = without_springs(given, docking.chaser, docking.ring)
+        return with_legs_held(fasten(bare, [on_ring, Fastening(ring, chaser, SEAT)]), docking.mechanism)
 
     @cached_property
     def mechanism(self) -> Mechanism:
         """Ring and target without guides where they are joined: these would press on nothing that can move."""
-        docking = self.docking
-        given = docking.mechanism
         if self.mode is Mode.FREE:
-            return given
-        sides = {"captured": docking.ring, "hard": docking.chaser}
-        loops = tuple(self._loop(joint, sides[joint]) for joint in self.joints)
-        parameters = tuple(Parameter(name, ZERO) for joint in self.joints for name in pose_names(joint))
-        guides = {one.name for one in docking.guides}
-        return replace(
-            given,
-            parameters=(*given.parameters, *parameters),
-            loops=(*given.loops, *loops),
-            elements=tuple(one for one in given.elements if one.name not in guides),
-        )
+            return self.docking.mechanism
+        return self.tied if self.fastened is None else self.fastened.mechanism
 
-    def _loop(self, joint: str, body: str) -> Loop:
-        placed = tuple(made(Name(name)) for made, name in zip(_TURNS, pose_names(joint), strict=True))
-        return Loop(joint, Joint(JointType.FIXED), Frame(body, placed), Frame(self.docking.target))
+    @cached_property
+    def tied(self) -> Mechanism:
+        """The same joints as loops: all bodies keep their coordinates."""
+        given, docking = self._without_guides, self.docking
+        sides = {CAPTURED: docking.ring, HARD: docking.chaser}
+        loops = tuple(
+            Loop(joint, Joint(JointType.FIXED), Frame(sides[joint], placed(joint)), Frame(docking.target))
+            for joint in self.joints
+        )
+        parameters = tuple(one for joint in self.joints for one in pose_parameters(joint))
+        return replace(given, parameters=(*given.parameters, *parameters), loops=(*given.loops, *loops))
+
+    @property
+    def _without_guides(self) -> Mechanism:
+        given, guides = self.docking.mechanism, {one.name for one in self.docking.guides}
+        return replace(given, elements=tuple(one for one in given.elements if one.name not in guides))
+
+    @property
+    def reaction(self) -> str:
+        """The quantity that is force and moment of the ring on the target where they are joined."""
+        return f"reaction:{CAPTURED if self.fastened is None else self.docking.target}"
 
     @property
     def runtime(self) -> tuple[str, ...]:
         """Parameters that are given when the code runs."""
+        if self.fastened is None:
+            return self._given_for(self.joints)
+        fastened = tuple({HARD: SEAT}.get(joint, joint) for joint in self.joints)
+        return (*self._given_for(fastened), *self.fastened.locked)
+
+    def _given_for(self, joints: tuple[str, ...]) -> tuple[str, ...]:
+        """The time at which drawing in begins, if the model has it, and the poses of joints."""
         begin = self.docking.schedule.begin
         own = (begin,) if any(one.name == begin for one in self.docking.mechanism.parameters) else ()
-        return (*own, *(name for joint in self.joints for name in pose_names(joint)))
+        return (*own, *(name for joint in joints for name in pose_names(joint)))
 
     @cached_property
     def equations(self) -> VelocityForm:
         """The equations of motion."""
-        return VelocityForm(self.mechanism, self.values, self.forces, self.runtime)
+        forces = self.given
+        if self.fastened is not None:
+            forces = replace(forces, formulas=in_new_names(forces.formulas, self.fastened.meanings))
+        return VelocityForm(self.mechanism, self.values, forces, self.runtime)
+
+    @cached_property
+    def all_names(self) -> tuple[str, ...]:
+        """The entries of the state of all bodies free."""
+        return state_names(self.docking.mechanism, self.given)
 
     def parameters(self, known: Mapping[str, float]) -> Floats:
         """The values of `runtime`."""
         return np.array([known[name] for name in self.runtime])
 
-    def columns(self, texts: tuple[str, ...], times: Floats, states: Floats, known: Mapping[str, float]) -> Floats:
+    def taken(self, state: Floats) -> Floats:
+        """What this mode integrates, from the state of all bodies."""
+        values = dict(zip(self.all_names, state, strict=True))
+        return np.array([values[name] for name in self.equations.names])
+
+    def complete(self, times: Floats, states: Floats, held: Floats, known: Mapping[str, float]) -> Floats:
+        """States of all bodies from those this mode integrates; what it has no name for stays as it was."""
+        own = dict(zip(self.equations.names, states.T, strict=True))
+        if self.fastened is not None:
+            meanings = {name: one for name, one in self.fastened.meanings.items() if name not in own}
+            own |= zip(meanings, self.columns(tuple(meanings.values()), times, states, known).T, strict=True)
+        before = dict(zip(self.all_names, held, strict=True))
+        return np.array([np.broadcast_to(own.get(name, before[name]), times.shape) for name in self.all_names]).T
+
+    def columns(self, texts: tuple[Scalar, ...], times: Floats, states: Floats, known: Mapping[str, float]) -> Floats:
         """Formulas of the state for rows of states: a column for each."""
-        rows = np.hstack([states, times[:, None], np.tile(self.parameters(known), (len(times), 1))])
+        parameters = np.tile(self.parameters(known), (len(times), 1))
+        rows = np.hstack([states, times[:, None], self.signals.values(times), parameters])
         if texts not in self._graphs:
-            self._graphs[texts] = self._graph(texts)
+            self._graphs[texts] = self._graph([formula(text) for text in texts])
         found = row_values(self._graphs[texts], self.equations.symbols, rows)["columns"]
         return np.array(np.broadcast_to(found, (len(times), len(texts))))
 
-    def _graph(self, texts: tuple[str, ...]) -> Graph:
+    def _graph(self, formulas: Sequence[Expression]) -> Graph:
         builder = Builder()
-        names = StateNames(builder, self.equations)
-        nodes = tuple(one.index for one in names.read([formula(text) for text in texts]))
+        nodes = tuple(one.index for one in StateNames(builder, self.equations).read(formulas))
         return builder.graph([Output("columns", (len(nodes),), nodes)])
 
-    def quantity(self, word: str, q: Floats, v: Floats, time: float, known: Mapping[str, float]) -> Floats:
-        """A quantity at one state."""
-        graph = derive(self.mechanism, word, parameters=self.equations.bound)
-        layout = self.mechanism.layout
-        symbols = (*layout.positions, *layout.velocities, "t", *self.runtime)
-        values = dict(zip(symbols, [*q, *v, time, *self.parameters(known)], strict=True))
-        return np.asarray(interpret(graph, values)[graph.outputs[0].name])
-
-
-def pose_names(joint: str) -> tuple[str, ...]:
-    """The parameters that say where a joint closed: a shift, then turns about z, y and x."""
-    return tuple(f"{joint}${one}" for one in ("x", "y", "z", "turn_z", "turn_y", "turn_x"))
+    def quantities(
+        self, words: str, q: Floats, v: Floats, time: float, known: Mapping[str, float]
+    ) -> tuple[Floats, ...]:
+        """Quantities of all bodies at one state, tied by loops where they are joined, without forces in coordinates."""
+        given = self._given_for(self.joints)
+        bound = bound_parameters(self.tied, True, self.values)
+        graph = derive(self.tied, words, parameters={name: one for name, one in bound.items() if name not in given})
+        layout = self.tied.layout
+        values = dict.fromkeys((*layout.forces, *layout.accelerations), 0.0) | {"t": time}
+        values |= zip((*layout.positions, *layout.velocities), [*q, *v], strict=True)
+        found = interpret(graph, values | {name: known[name] for name in given})
+        return tuple(np.asarray(found[one.name]) for one in graph.outputs)
 
 
 def relative_pose(first: Floats, second: Floats) -> tuple[float, ...]:
     """The pose of the second body in the axes of the first, from two homogeneous matrices, as `pose_names` has it."""
+    from scipy.spatial.transform import Rotation
+
     turn = first[:3, :3].T @ second[:3, :3]
     shift = first[:3, :3].T @ (second[:3, 3] - first[:3, 3])
-    about_y = np.arcsin(np.clip(-turn[2, 0], -1, 1))
-    turns = np.arctan2(turn[1, 0], turn[0, 0]), about_y, np.arctan2(turn[2, 1], turn[2, 2])
-    return (*map(float, shift), *map(float, turns))
+    x, y, z, w = Rotation.from_matrix(turn).as_quat()
+    return (*map(float, shift), float(w), float(x), float(y), float(z))

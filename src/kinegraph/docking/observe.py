@@ -16,7 +16,6 @@ from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA
 from kinegraph.solve.problem.problem import Floats
 
 INTERFACE, BENDING, RING = "interface", "bending", "ring"
-_REACTION = tuple(f"reaction:captured[{entry}]" for entry in range(6))
 
 
 @cache
@@ -33,25 +32,28 @@ def formulas(docking: Docking) -> dict[str, str]:
 
 
 def observed(
-    free: ModeEquations, mode: ModeEquations, times: Floats, states: Floats, known: Mapping[str, float]
+    free: ModeEquations, mode: ModeEquations, times: Floats, states: Floats, own: Floats, known: Mapping[str, float]
 ) -> dict[str, Floats]:
-    """The columns of one phase. Energy and momentum are those of all bodies and guides, whatever is joined."""
+    """The columns of one phase. Energy and momentum are those of all bodies and guides, whatever is joined.
+
+    states: of all bodies. own: what the mode integrates.
+    """
     docking = free.docking
     texts = formulas(docking)
     table = free.columns(tuple(texts.values()), times, states, known)
     found = dict(zip(texts, table.T, strict=True))
     names = free.equations.names
-    own = dict(zip(names, states.T, strict=True))
+    state = dict(zip(names, states.T, strict=True))
     pulls = (found[f"load:{leg.name}"] * _vector(found, f"along:{leg.name}") for leg in docking.legs)
     on_ring = sum(pulls, np.zeros((3, len(times))))
     force, moment = _through_guides(docking, found)
     if mode.mode is not Mode.FREE:
-        reaction = mode.columns(_REACTION, times, states, known).T
+        reaction = mode.columns(tuple(f"{mode.reaction}[{entry}]" for entry in range(6)), times, own, known).T
         force, moment = reaction[:3], reaction[3:]
     loads = {INTERFACE: force, BENDING: moment, RING: on_ring}
     kept = {name: column for name, column in found.items() if name.partition(":")[0] in ("length", "load")}
     totals = {name: found[name] for name in (ENERGY, KINETIC, *MOMENTA)}
-    return own | kept | totals | {name: np.linalg.norm(one, axis=0) for name, one in loads.items()}
+    return state | kept | totals | {name: np.linalg.norm(one, axis=0) for name, one in loads.items()}
 
 
 def _vector(found: Mapping[str, Floats], name: str) -> Floats:

@@ -50,7 +50,7 @@ def dock(
     forces, signals = read_inputs(docking.mechanism, inputs or {})
     docking = replace(docking, mechanism=with_given_inputs(docking.mechanism, forces))
     values = parameters or {}
-    modes = {mode: ModeEquations(docking, mode, values, forces) for mode in Mode}
+    modes = {mode: ModeEquations(docking, mode, values, forces, signals) for mode in Mode}
     numbers = parameter_values(docking.mechanism, values)
     q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, initial), numbers)
     state = modes[Mode.FREE].equations.pack(q, v, np.zeros(0))

@@ -19,8 +19,9 @@ from kinegraph.docking.conditions import (
     joined_events,
 )
 from kinegraph.docking.description import Docking
-from kinegraph.docking.joining import Joining, joined
-from kinegraph.docking.modes import Mode, ModeEquations, pose_names, relative_pose
+from kinegraph.docking.fastening import pose_names
+from kinegraph.docking.joining import Joining, without_velocity_against
+from kinegraph.docking.modes import SEAT, Mode, ModeEquations, relative_pose
 from kinegraph.docking.observe import drift, observed, peaks
 from kinegraph.docking.result import DockingRun, Outcome, Phase
 from kinegraph.simulate.run import read_events
@@ -109,7 +110,7 @@ class DockingSequence:
         end = self.time + duration
         times = np.append(np.arange(self.time, end - 1e-9 * duration, how.interval), end)
         task = Task(
-            equations.equations, how.solver, how.control, self.state, (self.time, end), how.signals,
+            equations.equations, how.solver, how.control, equations.taken(self.state), (self.time, end), how.signals,
             read_events(events), Grid(times), False, equations.parameters(self.known),
         )  # fmt: skip
         run, _ = task.run(how.native)
@@ -119,9 +120,10 @@ class DockingSequence:
         return "" if run.ending.status is Status.FINISHED else run.ending.status.name
 
     def _keep(self, name: str, mode: ModeEquations, run: Run) -> None:
-        columns = observed(self.modes[Mode.FREE], mode, run.times, run.states, self.known)
-        self.phases.append(Phase(name, run.times, run.states, columns, run.statistics.steps))
-        self.time, self.state = float(run.times[-1]), run.states[-1].copy()
+        states = mode.complete(run.times, run.states, self.state, self.known)
+        columns = observed(self.modes[Mode.FREE], mode, run.times, states, run.states, self.known)
+        self.phases.append(Phase(name, run.times, states, columns, run.statistics.steps))
+        self.time, self.state = float(run.times[-1]), states[-1].copy()
         for event in run.events:
             if event.name == TOUCH:
                 self.touches.append(event.time)
@@ -131,11 +133,13 @@ class DockingSequence:
     def _join(self, joint: str, mode: Mode, body: str) -> None:
         """Close a joint where the bodies are: their velocities against each other end."""
         free, after = self.modes[Mode.FREE], self.modes[mode]
-        layout = after.mechanism.layout
+        layout = free.mechanism.layout
         q, v = np.split(self.state[: len(layout.positions) + len(layout.velocities)], [len(layout.positions)])
-        poses = [free.quantity(f"pose:{one}", q, v, self.time, self.known) for one in (body, self.docking.target)]
-        pose = relative_pose(*poses)
-        self.known |= zip(pose_names(joint), pose, strict=True)
-        velocities, impulses, lost = joined(after, self.time, q, v, self.known)
+        words = ",".join(f"pose:{one}" for one in dict.fromkeys((self.docking.ring, body, self.docking.target)))
+        ring, *first, target = free.quantities(words, q, v, self.time, self.known)
+        pose = relative_pose((first or [ring])[0], target)
+        self.known |= zip((*pose_names(joint), *layout.positions), (*pose, *q), strict=True)
+        self.known |= zip(pose_names(SEAT), relative_pose((first or [ring])[0], ring), strict=True)
+        velocities, impulses, lost = without_velocity_against(after, self.time, q, v, self.known)
         self.state[len(q) : len(q) + len(v)] = velocities
         self.joinings.append(Joining(joint, self.time, impulses[-6:], lost, pose))

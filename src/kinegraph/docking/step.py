@@ -25,7 +25,7 @@ from kinegraph.graph.node import Kind, Output
 from kinegraph.model.expression import Scalar
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.state_names import StateNames
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem.problem import Floats, Signals
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class _Step:
 
     def __init__(self, docking: Docking, q: Floats, v: Floats, time: float, values: Mapping[str, Scalar]) -> None:
         self.docking = docking
-        self.mode = ModeEquations(docking, Mode.FREE, values, NO_FORCES)
+        self.mode = ModeEquations(docking, Mode.FREE, values, NO_FORCES, Signals.none())
         self.equations = self.mode.equations
         layout = docking.mechanism.layout
         self.state = dict(zip((*layout.positions, *layout.velocities), [*q, *v], strict=True)) | {"t": time}

@@ -121,3 +121,7 @@ def _words(name: str) -> Iterator[str]:
         yield found[1]
     elif part := component(name):
         yield f"{'velocity' if part.rate else 'pose'}:{part.point}"
+    elif name in (ENERGY, KINETIC, POTENTIAL):
+        yield "energy"
+    elif name in MOMENTA:
+        yield "momentum"
