@@ -122,15 +122,21 @@ class Chain:
         request = self.request
         return PlanSearch(
             request.mechanism, request.quantities, request.parameters, closed_legs=request.closed_legs,
-            closure=request.closure,
+            closure=request.closure, cut=request.cut,
         )  # fmt: skip
+
+    @cached_property
+    def _stated_search(self) -> PlanSearch:
+        """Loops cut where the model closes them, by multipliers: what other cuts are proved equal to."""
+        request = self.request
+        return PlanSearch(request.mechanism, request.quantities, request.parameters, closed_legs=request.closed_legs)
 
     @cached_property
     def _limb_search(self) -> PlanSearch:
         request = self.request
         return PlanSearch(
             request.mechanism, request.quantities, request.parameters, side_by_side=True,
-            closed_legs=request.closed_legs, closure=request.closure,
+            closed_legs=request.closed_legs, closure=request.closure, cut=request.cut,
         )  # fmt: skip
 
     @property
@@ -154,16 +160,23 @@ class Chain:
     def _first(self, plan: Plan) -> tuple[Graph, float]:
         """The equations as the recursions first give them, and the seconds that took."""
         started = time.perf_counter()
-        graph = self._search.derived(self._first_plan(plan)).graph
+        search = self._stated_search if self.request.cut else self._search
+        # Trees that are cut differently agree where loops are closed: all that is compared is written in closed form.
+        plan = Plan(closed_loops=True) if self.request.cut else plan
+        graph = search.derived(self._first_plan(plan)).graph
         if plan.closed_loops:
-            prove_zero(*self._search.closed_rows(self._first_plan(plan)), self.request.mechanism)
+            prove_zero(*search.closed_rows(self._first_plan(plan)), self.request.mechanism)
         return graph, time.perf_counter() - started
+
+    def _compared(self, graph: Graph) -> Graph:
+        """The graph as it is compared with the equations as first derived."""
+        return self._stated_search.closed(graph) if self.request.cut else graph
 
     def _proved(self, graph: Graph, plan: Plan, tail: BackSubstitution | None) -> WholeProof:
         """That a graph, up to the linear system that loops solve after it, equals the equations as first derived."""
         if tail is None:
             first, deriving = self._first(plan)
-            return proved(first, graph, self.request.mechanism, deriving)
+            return proved(first, self._compared(graph), self.request.mechanism, deriving)
         started = time.perf_counter()
         candidate, system = self._search.unsolved(self._first_plan(plan))
         first = with_dense_factors(candidate.graph, system.lower, tail.size)
@@ -180,7 +193,7 @@ class Chain:
         )  # fmt: skip
         law.check(reduction.graph)
         first, deriving = self._first(derived.plan)
-        proof = proved(first, reduction.graph, request.mechanism, deriving)
+        proof = proved(first, self._compared(reduction.graph), request.mechanism, deriving)
         record = Reduced(request.key, reduction.graph, count(first), count(derived.graph), reduction.reports, proof)
         return record, not reduction.interrupted
 

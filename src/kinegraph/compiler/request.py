@@ -36,6 +36,7 @@ class Request:
     effort, seconds, seed: how hard operations are saved. frames: how hard frames are searched for; None as effort.
     closed_legs: legs of platforms in closed form; else they are loops like any others.
     closure: by which method loops are closed.
+    cut: the joints at which they are cut for that; none: those the model closes them with.
     """
 
     mechanism: Mechanism
@@ -47,6 +48,7 @@ class Request:
     frames: Effort | None = None
     closed_legs: bool = True
     closure: Closure = Closure.MULTIPLIERS
+    cut: tuple[str, ...] = ()
 
     @cached_property
     def key(self) -> str:

@@ -1,10 +1,11 @@
-"""Ways to close loops: accelerations by multipliers, by partitioning and by closed forms, operations and times.
+"""Ways to close loops: multipliers, partitioning and closed forms, loops cut at one joint or another, and the choice.
 
-    kinegraph bench closures [--models four-bar,slider-crank] [--effort quick] [--json]
+    kinegraph bench closures [--models four-bar,slider-crank] [--all-cuts] [--effort quick] [--json]
 
-All three are proved equal before they are measured. Models that roll or glide are partitioned by quasi-velocities.
-Times are of single calls, in turns, the best of many short bursts;
-only their ratios mean something. `difference` is the largest relative one to the first way.
+All ways are proved equal before they are measured. Models that roll or glide are partitioned by quasi-velocities.
+Times are of single calls, in turns, the best of many short bursts; only their ratios mean something. Estimated
+nanoseconds are estimated cycles times one factor, the same for all rows. `difference` is the largest relative one to
+the first way. The last table says which way `closure="fastest"` takes and how it compares with the fastest measured.
 """
 
 from __future__ import annotations
@@ -12,25 +13,31 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from statistics import median
 
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.bench.closed_loops import own_timer
 from kinegraph.bench.peers.sides.build import cpu_model
-from kinegraph.compiler.closures import closure_times
-from kinegraph.compiler.compile import compile
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import Way, candidates, finished, settled
+from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.load import load
-from kinegraph.compiler.request import request_of
+from kinegraph.compiler.request import Request, request_of
 from kinegraph.derive.quantities.plan import Closure
+from kinegraph.errors import DerivationError
 from kinegraph.io.records.load import parse
 from kinegraph.io.records.write import write
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.problem import Floats
 
 MODELS = (
-    "four-bar", "slider-crank", "spatial-slider-crank", "andrews", "3-rrr", "knife-edge", "rolling-disc", "bicycle",
+    "four-bar", "slider-crank", "spatial-slider-crank", "andrews", "3-rrr", "planar-3rrr", "bricard", "governor",
+    "rackovic-14r-double", "delta", "n-four-bar-1", "n-four-bar-2", "n-four-bar-4", "loop-4", "loop-5", "loop-6",
+    "loop-8", "loop-12", "loop-16", "knife-edge", "rolling-disc", "bicycle",
 )  # fmt: skip
 #: Quasi-velocities in which partitioning writes the equations of models that roll or glide.
 QUASI_VELOCITIES = {
@@ -42,6 +49,8 @@ QUASI_VELOCITIES = {
 }
 _ROWS = 16
 _ROUNDS = 40
+#: A choice this much slower than the fastest measured is as good.
+CLOSE = 1.1
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,8 @@ class Row:
 
     model: str
     closure: str
+    cut: tuple[str, ...]
+    chosen: bool
     mul: int
     add: int
     div: int
@@ -60,31 +71,51 @@ class Row:
     difference: float
 
 
-def measured(model: str, effort: str = "quick") -> list[Row]:
+def measured(model: str, effort: str = "quick", all_cuts: bool = True) -> list[Row]:
     """All ways there are, measured in turns at the same states."""
     mechanism = load(model)
     if model in QUASI_VELOCITIES:
         mechanism = parse(write(mechanism) + QUASI_VELOCITIES[model])
-    states = _states(mechanism)
-    cycles = closure_times(request_of(mechanism, "qdd", numeric=True, effort=effort), ())
-    kernels = {closure: compile(mechanism, "qdd", closure=closure, effort=effort) for closure in cycles}
-    timers = {closure: own_timer(kernel, states) for closure, kernel in kernels.items()}
-    times = dict.fromkeys(kernels, float("inf"))
-    for _ in range(_ROUNDS):
-        times = {closure: min(times[closure], timed()) for closure, timed in timers.items()}
-    split = [len(mechanism.layout.positions), len(mechanism.layout.positions) + len(mechanism.layout.velocities)]
-    results = {c: np.array([np.asarray(k(*np.split(row, split))) for row in states]) for c, k in kernels.items()}
-    wanted = results[Closure.MULTIPLIERS]
+    request = request_of(mechanism, "qdd", numeric=True, effort=effort)
+    choice = settled(replace(request, closure=Closure.FASTEST), ())
+    kernels = _kernels(request, all_cuts, choice)
+    times, results = _times(mechanism, list(kernels.values()))
     rows = []
-    for closure, kernel in kernels.items():
+    for (way, kernel), time, found in zip(kernels.items(), times, results, strict=True):
         n = kernel.operations
         assert n is not None
-        difference = float(np.max(np.abs(results[closure] - wanted)) / np.max(np.abs(wanted)))
+        difference = float(np.max(np.abs(found - results[0])) / np.max(np.abs(results[0])))
+        chosen = (way.closure, way.cut) == (choice.closure, choice.cut)
         rows.append(
-            Row(model, closure.value, n.mul, n.add, n.div, n.sqrt, n.sin + n.cos, cycles[closure], times[closure],
-                difference)
+            Row(model, way.closure.value, way.cut, chosen, n.mul, n.add, n.div, n.sqrt, n.sin + n.cos, way.cycles,
+                time, difference)
         )  # fmt: skip
     return rows
+
+
+def _kernels(request: Request, all_cuts: bool, choice: Request) -> dict[Way, Kernel]:
+    """Every way that can be derived, with its kernel; ways with one and the same code once."""
+    found: dict[Way, Kernel] = {}
+    for closure, cut in candidates(request):
+        if cut and not all_cuts and (closure, cut) != (choice.closure, choice.cut):
+            continue
+        try:
+            way = finished(request, Way(closure, cut, 0.0), ())
+            found[way] = straight_kernel(Chain(replace(request, closure=closure, cut=cut)))
+        except DerivationError:
+            continue
+    return found
+
+
+def _times(mechanism: Mechanism, kernels: Sequence[Kernel]) -> tuple[list[float], list[Floats]]:
+    """Nanoseconds of a call, and results, at the same states."""
+    states = _states(mechanism)
+    timers = [own_timer(kernel, states) for kernel in kernels]
+    times = [float("inf")] * len(timers)
+    for _ in range(_ROUNDS):
+        times = [min(best, timed()) for best, timed in zip(times, timers, strict=True)]
+    split = [len(mechanism.layout.positions), len(mechanism.layout.positions) + len(mechanism.layout.velocities)]
+    return times, [np.array([np.asarray(kernel(*np.split(row, split))) for row in states]) for kernel in kernels]
 
 
 def _states(mechanism: Mechanism) -> Floats:
@@ -99,24 +130,48 @@ def _states(mechanism: Mechanism) -> Floats:
     return np.array(found)
 
 
-def main(models: Sequence[str] = MODELS, effort: str = "quick", as_json: bool = False) -> None:
-    """Print a row for every way of every model."""
+def main(models: Sequence[str] = MODELS, effort: str = "quick", all_cuts: bool = False, as_json: bool = False) -> None:
+    """Print a row for every way of every model, and one for every choice."""
+    rows = [row for model in models for row in measured(model, effort, all_cuts)]
     if as_json:
-        print(json.dumps([asdict(row) for model in models for row in measured(model, effort)]))
+        print(json.dumps([asdict(row) for row in rows]))
         return
+    factor = median(row.nanoseconds / row.cycles for row in rows)
     print(f"accelerations of mechanisms with loops, effort {effort}; {cpu_model()}")
-    print("| model | closure | mul | add | div | sqrt | sin, cos | estimated cycles | ns a call | difference |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| model | closure | cut | mul | add | div | sqrt | sin, cos | estimated ns | ns a call | difference |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for r in rows:
+        counts = f"{r.mul} | {r.add} | {r.div} | {r.sqrt} | {r.sines}"
+        times = f"{factor * r.cycles:.1f} | {r.nanoseconds:.1f} | {r.difference:.0e}"
+        print(f"| {r.model} | {r.closure} | {_cut(r)} | {counts} | {times} |")
+    _print_choices(rows, factor)
+
+
+def _cut(row: Row) -> str:
+    return ", ".join(row.cut) or "as stated"
+
+
+def _print_choices(rows: Sequence[Row], factor: float) -> None:
+    """How the way that was chosen compares with the fastest that was measured."""
+    print("\n| model | chosen | cut | estimated ns | ns a call | fastest measured | cut | ns a call | ratio |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    close = 0
+    models = list(dict.fromkeys(row.model for row in rows))
     for model in models:
-        for r in measured(model, effort):
-            counts = f"{r.mul} | {r.add} | {r.div} | {r.sqrt} | {r.sines}"
-            print(f"| {model} | {r.closure} | {counts} | {r.cycles:.0f} | {r.nanoseconds:.1f} | {r.difference:.0e} |")
+        own = [row for row in rows if row.model == model]
+        chosen, best = next(row for row in own if row.chosen), min(own, key=lambda row: row.nanoseconds)
+        ratio = chosen.nanoseconds / best.nanoseconds
+        close += ratio <= CLOSE
+        took = f"{chosen.closure} | {_cut(chosen)} | {factor * chosen.cycles:.1f} | {chosen.nanoseconds:.1f}"
+        print(f"| {model} | {took} | {best.closure} | {_cut(best)} | {best.nanoseconds:.1f} | {ratio:.2f} |")
+    print(f"\n{close} of {len(models)} choices are within 10 % of the fastest measured")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="kinegraph bench closures", description=__doc__.partition("\n")[0])
     parser.add_argument("--models", default=",".join(MODELS), help="names of the library, separated by commas")
     parser.add_argument("--effort", default="quick", help="how hard operations are saved: quick, normal")
+    parser.add_argument("--all-cuts", action="store_true", help="measure all other cuts too, not the chosen one alone")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    main(given.models.split(","), given.effort, given.json)
+    main(given.models.split(","), given.effort, given.all_cuts, given.json)

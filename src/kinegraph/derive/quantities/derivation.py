@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from kinegraph.derive.constraints.analysis import analysed, row_names_of
+from kinegraph.derive.constraints.cuts.recut import refuse_cuts
 from kinegraph.derive.constraints.dyads.choice import Choice
 from kinegraph.derive.constraints.dyads.dynamics import Dyads, NoClosedForm
 from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
@@ -124,6 +125,7 @@ class Derivation:
     @cached_property
     def described_tree(self) -> Tree:
         """The tree as the model describes it: no origin shifted, no parameter regrouped."""
+        refuse_cuts(self.mechanism)
         return build_tree(self.mechanism, self.names)
 
     @cached_property

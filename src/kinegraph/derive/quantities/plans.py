@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
 
+from kinegraph.derive.constraints.cuts.recut import recut
 from kinegraph.derive.dynamics.carried_gradient import Carried, CrossAxis
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.parameters.regroup import AxialMoment
@@ -25,6 +26,7 @@ from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.build import Builder
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Expression
@@ -82,11 +84,13 @@ class PlanSearch:
         side_by_side: bool = False,
         closed_legs: bool = True,
         closure: Closure = Closure.MULTIPLIERS,
+        cut: tuple[str, ...] = (),
     ) -> None:
+        self._recut = recut(mechanism, cut) if cut else None
         self.side_by_side = side_by_side
         self.closure = closure if is_constrained(mechanism) else Closure.MULTIPLIERS
         self.closed_legs = closed_legs
-        self.mechanism = mechanism
+        self.mechanism = self._recut.mechanism if self._recut else mechanism
         self.quantities = quantities
         self.bound = bound
         self._seen: dict[Plan, Candidate] = {}
@@ -119,6 +123,7 @@ class PlanSearch:
         self, derivation: Derivation, outputs: Sequence[Output], quantities: Sequence[Quantity]
     ) -> Candidate:
         graph = derivation.builder.graph(outputs)
+        graph = self._recut.in_stated_coordinates(graph) if self._recut else graph
         graph = self._with_values(graph) if self._differentiated_by(quantities) else graph
         settled = replace(derivation.plan, in_parent_frame=derivation.layout.in_parent_frame, euler=derivation.euler)
         return Candidate(settled, graph, count(graph), derivation.side_by_side_parts if self.side_by_side else None)
@@ -158,7 +163,9 @@ class PlanSearch:
     def limbs_are_faster(self) -> bool:
         """Are most joints those of limbs with others like them, and can they be written side by side?"""
         of_one_shape = all(quantity.record.of_links for quantity in self.quantities)
-        if self.closure is not Closure.MULTIPLIERS or not of_one_shape or self._differentiated_by(self.quantities):
+        if self.closure is not Closure.MULTIPLIERS or self._recut or not of_one_shape:
+            return False
+        if self._differentiated_by(self.quantities):
             return False
         if platform_of(self.mechanism) is not None and not self.has_closed_legs:
             return False
@@ -191,7 +198,7 @@ class PlanSearch:
         """Of how many bars the mechanism is a planar loop, if all that is wanted follows from segments; or 0."""
         if any(quantity.by or quantity.name not in _OF_SEGMENTS for quantity in self.quantities):
             return 0
-        if not is_constrained(self.mechanism) or self.closure is not Closure.MULTIPLIERS:
+        if self._recut or not is_constrained(self.mechanism) or self.closure is not Closure.MULTIPLIERS:
             return 0
         ring = Derivation(self.mechanism, self.bound, Plan()).ring
         return len(ring.bars) if ring else 0
@@ -210,6 +217,16 @@ class PlanSearch:
             partitioned=self.closure is not Closure.MULTIPLIERS,
             closed_loops=self.closure is Closure.CLOSED_FORM,
         )
+
+    def closed(self, graph: Graph) -> Graph:
+        """A graph of the same quantities with everything that loops determine in closed form."""
+        derivation = self._derivation(self._first_plan, self.quantities)
+        place = transfer(graph, derivation.builder)
+        outputs = []
+        for one in graph.outputs:
+            nodes = derivation.closed_loops.written([Scalar(derivation.builder, place[node]) for node in one.nodes])
+            outputs.append(one._replace(nodes=tuple(node.index for node in nodes)))
+        return derivation.builder.graph(outputs)
 
     def closed_rows(self, plan: Plan) -> tuple[Graph, int]:
         """What the loops miss by position and velocity with everything they determine in closed form; how many."""

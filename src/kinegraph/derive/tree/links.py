@@ -30,7 +30,7 @@ from kinegraph.derive.tree.inertia import MassMoments, central_moments, no_mass
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.constraints.records import Frame, Loop
-from kinegraph.model.constraints.underived import refuse_unknowns_and_cuts
+from kinegraph.model.constraints.underived import refuse_unknowns
 from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import ZERO, Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
 
@@ -117,7 +117,7 @@ def is_prismatic(tree: Tree, index: int) -> bool:
 
 def build_tree(mechanism: Mechanism, names: Names) -> Tree:
     """Lower a mechanism to elementary joints."""
-    refuse_unknowns_and_cuts(mechanism)
+    refuse_unknowns(mechanism)
     return _TreeBuilder(mechanism, names).tree()
 
 

@@ -7,11 +7,9 @@ from kinegraph.model.constraints.records import described, ties
 from kinegraph.model.mechanism import Mechanism
 
 
-def refuse_unknowns_and_cuts(mechanism: Mechanism) -> None:
-    """DerivationError for a mechanism with unknown forces or cuts away from loops, naming them."""
-    loops = {loop.name for loop in mechanism.loops}  # elsewhere than at its own joint no loop is cut yet
-    pending = [f"the cut at {cut.joint}" for cut in mechanism.cuts if cut.joint not in loops]
-    _refuse(mechanism, [*pending, *_unknowns(mechanism)], "equations with unknown forces or such cuts")
+def refuse_unknowns(mechanism: Mechanism) -> None:
+    """DerivationError for a mechanism with unknown forces, naming them."""
+    _refuse(mechanism, _unknowns(mechanism), "equations with unknown forces")
 
 
 def refuse_contact_forces(mechanism: Mechanism, what: str) -> None:

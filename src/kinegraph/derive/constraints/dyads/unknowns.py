@@ -116,6 +116,9 @@ class Unknowns:
 
     def _sine(self, node: Function) -> Expanded:
         form = linear_form(self.builder.nodes, node.arguments[0])
+        if not any(self._depends(child) for monomial in form for child, _ in monomial):  # unknowns that cancel
+            turn = turn_of(self.builder, form)
+            return without_zeros({(): turn.cosine if node.name == "cos" else turn.sine})
         combination, sign = self._combination(form)
         angle = self.angles.setdefault(combination, _scaled(form, sign))
         rest = turn_of(self.builder, less(_scaled(form, sign), angle))

@@ -1,0 +1,125 @@
+"""Loops cut at other pins: the same accelerations from another tree, proved; the fastest is chosen."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import finalists, settled
+from kinegraph.compiler.request import request_of
+from kinegraph.derive.constraints.cuts.recut import other_cuts, recut
+from kinegraph.derive.quantities.plan import Closure
+from kinegraph.errors import DerivationError, ProofError
+from tests.derive.constraints.test_random_linkages import linkage, values
+
+#: A row of bars that comes back to the ground; the last joint closes it.
+ROW = """
+    coordinates q1 = 2.1, q2 = -1.1, q3 = -1, q4 = -1; gravity 0, -9.81, 0; parameters l = 1;
+    A | Rz(q1) | Sx(0.5), m(1), Jz(1/12); B~A | Sx(l), Rz(q2) | Sx(0.4), Sy(0.1), m(2), Jz(0.2);
+    C~B | Sx(l), Rz(q3) | Sx(0.5), m(1), Jz(0.1); D~C | Sx(l), Rz(q4), Rz(0.2) | Sx(0.5), m(1.5), Jz(0.1);
+    loop close | revolute | D: Rz(0.1), Sx(1) | Sx(1.2);
+"""
+FORCES = """
+    spring coil | on(q3) stiffness(3) rest(0.2); damper oil | on(q2 + q4) damping(0.4);
+    force drive | value(2*q1'), on(q4);
+    spring far | between(B(0.5, 0.2, 0), (1, 2, 0)) stiffness(5) rest(1);
+"""
+SLIDERS = """
+    coordinates crank = 1, rod = -0.8, s = 0.45; gravity 0, -9.81, 0;
+    Crank | Rz(crank) | Sx(0.07), m(1), Jz(0.1); Rod~Crank | Sx(0.15), Rz(rod) | Sx(0.2), m(1), Jz(0.1);
+    Piston | Rz(0.3), Sy(0.05), Sx(s) | m(2), Jz(0.3); loop pin | revolute | Rod: Sx(0.4) | Piston:;
+"""
+MECHANISMS = {
+    "a row of bars": ROW,
+    "with springs, a damper and a drive": ROW + FORCES,
+    "a slider": SLIDERS,
+    "absolute angles": kg.write(kg.load("four-bar")),
+    "three loops": kg.write(kg.load("andrews")),
+    "by time": ROW.replace("Rz(q1)", "Rz(q1 + 0.2*t)"),
+}
+
+
+def by_cut(mechanism, cut, closure):
+    return Chain(replace(request_of(mechanism, "qdd", numeric=True, closure=closure), cut=cut), cache=False)
+
+
+def place(mechanism, seed=3):
+    random = np.random.default_rng(seed)
+    size = len(mechanism.layout.velocities)
+    assembler = Assembler(mechanism)
+    q, _ = assembler.start({})
+    found = assembler.assembled(q + random.normal(scale=0.05, size=size), random.normal(size=size))
+    return found.q, found.v, random.normal(size=size)
+
+
+def accelerations(mechanism, graph, q, v, tau):
+    layout = mechanism.layout
+    given = dict(zip((*layout.positions, *layout.velocities, *layout.forces), (*q, *v, *tau), strict=True))
+    return kg.interpret(graph, given | {"t": 0.0})["qdd"]
+
+
+@pytest.mark.parametrize("text", MECHANISMS.values(), ids=MECHANISMS)
+@pytest.mark.parametrize("closure", ["multipliers", "partition"])
+def test_all_cuts_give_the_same_accelerations_and_are_proved(text, closure):
+    mechanism = kg.parse(text)
+    q, v, tau = place(mechanism)
+    wanted = accelerations(mechanism, kg.derive(mechanism, "qdd", numeric=True), q, v, tau)
+    cuts = other_cuts(mechanism)
+    assert cuts
+    for cut in cuts[:2]:
+        found = accelerations(mechanism, by_cut(mechanism, cut, closure).reduced.graph, q, v, tau)
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("seed", [0, 4, 10])
+def test_random_linkages_are_cut_elsewhere(seed):
+    mechanism = linkage(seed)
+    q, v, tau = place(mechanism)
+    wanted = values(mechanism, "qdd", q=q, v=v, tau=tau)["qdd"]
+    for cut in other_cuts(mechanism)[:2]:
+        graph = by_cut(mechanism, cut, "multipliers").derived.graph
+        np.testing.assert_allclose(accelerations(mechanism, graph, q, v, tau), wanted, rtol=1e-8, atol=1e-8)
+
+
+def test_the_proof_would_see_another_mechanism():
+    mechanism, heavier = kg.parse(ROW), kg.parse(ROW.replace("m(2)", "m(2.001)"))
+    chain, other = (by_cut(one, ("C",), "multipliers") for one in (mechanism, heavier))
+    assert chain._proved(chain.derived.graph, chain.derived.plan, None)
+    with pytest.raises(ProofError):
+        chain._proved(other.derived.graph, chain.derived.plan, None)
+
+
+def test_the_cut_that_the_model_names_is_kept():
+    plain, fixed = kg.parse(ROW), kg.parse(ROW + "cut C;")
+    request = settled(request_of(fixed, "qdd", numeric=True), ())
+    assert request.cut == ("C",)
+    assert settled(request_of(fixed, "qdd", numeric=True, closure="fastest"), ()).cut == ("C",)
+    q, v, tau = place(plain)
+    kernels = [kg.compile(one, "qdd") for one in (plain, fixed)]
+    np.testing.assert_allclose(kernels[1](q, v, tau), kernels[0](q, v, tau), rtol=1e-10)
+    assert kernels[1].operations.total < kernels[0].operations.total
+    assert kg.derive(fixed, "multipliers") == kg.derive(plain, "multipliers")
+
+
+def test_a_row_of_bars_is_cut_elsewhere_by_the_search():
+    found = finalists(request_of(kg.parse(ROW), "qdd", numeric=True), (), cache=False)
+    stated = next(way for way in found if not way.cut)
+    assert found[0].cut and found[0].cycles < 0.9 * stated.cycles
+
+
+def test_cuts_in_space_say_that_they_are_not_derived():
+    bricard = kg.parse(kg.write(kg.load("bricard")) + "cut R3;")
+    with pytest.raises(DerivationError, match=r"the cut at R3 is not derived yet\n.*one axis"):
+        kg.compile(bricard, "qdd")
+    assert other_cuts(kg.load("bricard")) == ()
+    with pytest.raises(DerivationError, match="the cut at B, C"):
+        recut(kg.parse(ROW), ("B", "C"))
+
+
+def test_quantities_of_the_records_take_no_other_cut():
+    request = request_of(kg.load("slider-crank"), "qdd,multipliers", numeric=True, closure="fastest")
+    found = settled(request, (), cache=False)
+    assert found.cut == () and found.closure is not Closure.FASTEST
