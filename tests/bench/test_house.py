@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kinegraph.bench.house import first_result, sizes
+from kinegraph.bench.house.first_result import Seconds
 
 SOURCE = '''"""A module."""
 
@@ -41,12 +42,25 @@ def test_sizes_of_a_small_source(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_first_results_are_measured_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str]] = []
 
-    def evaluated(source: Path, cache: Path, model: str, quantities: str) -> float:
+    def evaluated(source: Path, cache: Path, model: str, quantities: str) -> Seconds:
         asked.append((source.name, cache.name))
-        return float(len(asked))
+        return Seconds(float(len(asked)), 10.0 - len(asked))
 
     monkeypatch.setattr(first_result, "evaluated", evaluated)
     found = first_result.measured([Path("new"), Path("old")], "puma560", "tau", repeats=2)
     assert [source for source, _ in asked] == ["new", "new", "old", "old"] * 2
     assert len({cache for _, cache in asked}) == 4  # every cold one has a cache of its own, every cached one its
-    assert [(one.cold, one.cached) for one in found] == [(1.0, 2.0), (3.0, 4.0)]
+    assert [(one.cold.clock, one.cached.clock) for one in found] == [(1.0, 2.0), (3.0, 4.0)]
+    assert [(one.cold.processor, one.cached.processor) for one in found] == [(5.0, 4.0), (3.0, 2.0)]
+
+
+def test_the_processor_time_of_a_process_is_its_own(tmp_path: Path) -> None:
+    """A package that computes for a while: its processor time is counted, and less than the clock's by little."""
+    (tmp_path / "kinegraph").mkdir()
+    (tmp_path / "kinegraph" / "__init__.py").write_text("")
+    (tmp_path / "kinegraph" / "__main__.py").write_text(
+        "import time\nbegun = time.process_time()\nwhile time.process_time() < begun + 0.3: pass\n"
+    )
+    found = first_result.evaluated(tmp_path, tmp_path, "any", "any")
+    assert found.clock >= found.processor - 0.05
+    assert found.processor >= 0.3

@@ -24,9 +24,7 @@ TOOLS = ("gcc", "octave-cli", "pdflatex", "nm ")
 SHIM = f"""#!{sys.executable}
 import sys
 sys.path.insert(0, {str(Path(kinegraph.__file__).parents[1])!r})
-from kinegraph.cli import app, export, main
-if not any(command.name == "export" for command in app.registered_commands):
-    app.command("export")(export.run)
+from kinegraph.cli import main
 main()
 """
 

@@ -12,9 +12,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import typer
-
-from kinegraph.cli import app, main
+from kinegraph.cli import all_loaded, main
 from kinegraph.errors import KinegraphError
 from tests.fuzz import sources
 from tests.fuzz.odd import number
@@ -113,7 +111,7 @@ def _commands() -> tuple[tuple[tuple[str, ...], tuple[Any, ...]], ...]:
         if not getattr(command, "commands", None):
             found.append((path, tuple(p for p in command.params if p.name not in _LONG_OPTIONS)))
 
-    walk(typer.main.get_command(app), ())
+    walk(all_loaded(), ())
     return tuple(found)
 
 

@@ -4,44 +4,59 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from kinegraph import __version__
-from kinegraph.cli import check, demo, derive, eval, export, inspect, models, ops, reproduce, simulate, study, view
-from kinegraph.cli.bench import bench_app
-from kinegraph.cli.common import INTERRUPTED, console, show_error
-from kinegraph.cli.store import store_app
-from kinegraph.cli.tasks import (
-    assemble,
-    dock,
-    equilibria,
-    fit,
-    integrals,
-    linearise,
-    modes,
-    response,
-    sensitivity,
-    synthesise,
-)
-from kinegraph.cli.tasks.forces import inverse, reactions, statics
-from kinegraph.cli.tasks.kinematics import ik, point
-from kinegraph.cli.tasks.platforms import workspace
+from kinegraph.cli.commands import COMMANDS, Group
 from kinegraph.errors import KinegraphError
+
+#: The exit code of a command that Ctrl-C ended.
+INTERRUPTED = 130
 
 
 class Commands(TyperGroup):
-    """All commands: Ctrl-C ends each with one line and the exit code that shells know, whatever it was about."""
+    """All commands: the module of one is imported when it is called.
+
+    Ctrl-C ends each with one line and the exit code that shells know, whatever it was about.
+    """
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, with the words that are left for it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, loaded(name) if name in COMMANDS else command, rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; Ctrl-C becomes one line and an exit code."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            console(stderr=True).print("interrupted")
+            typer.echo("interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None
+
+
+def loaded(name: str) -> Any:
+    """A command or group of the table, ready to be called."""
+    module = import_module(f"kinegraph.cli.{COMMANDS[name].module}")
+    if isinstance(COMMANDS[name], Group):
+        command = typer.main.get_group(module.app)
+    else:
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(module.run)
+        command = typer.main.get_command(alone)
+    command.name = name
+    return command
+
+
+def all_loaded() -> TyperGroup:
+    """The whole command line with every command imported, for whoever walks through all of it."""
+    whole = typer.main.get_group(app)
+    for name in COMMANDS:
+        whole.add_command(loaded(name), name)
+    return whole
 
 
 app = typer.Typer(
@@ -53,28 +68,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-TASKS = (
-    assemble,
-    inverse,
-    statics,
-    reactions,
-    equilibria,
-    linearise,
-    modes,
-    response,
-    integrals,
-    ik,
-    point,
-    workspace,
-    dock,
-    sensitivity,
-    fit,
-    synthesise,
-)
-for command in (models, check, derive, ops, eval, simulate, study, *TASKS, view, export, inspect, reproduce, demo):
-    app.command(command.__name__.rpartition(".")[2])(command.run)
-app.add_typer(store_app, name="store")
-app.add_typer(bench_app, name="bench")
+
+
+def _listed() -> None:
+    """Stands for a command where only its name and help are needed."""
+
+
+for _name, _entry in COMMANDS.items():
+    app.command(_name, help=_entry.help)(_listed)
 
 
 def _show_version(wanted: bool) -> None:
@@ -97,7 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="kinegraph")
     except KinegraphError as error:
-        show_error(str(error))
+        _end(str(error))
     except OSError as error:
-        show_error(f"{error.filename or 'file'}: {error.strerror or error}")
+        _end(f"{error.filename or 'file'}: {error.strerror or error}")
+
+
+def _end(message: str) -> NoReturn:
+    from kinegraph.cli.common import show_error
+
+    show_error(message)
     sys.exit(2)

@@ -11,7 +11,7 @@ from rich.table import Table
 from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.errors import KinegraphError
 
-bench_app = typer.Typer(help="Measurements that anyone can repeat; only ratios mean something.", no_args_is_help=True)
+app = typer.Typer(help="Measurements that anyone can repeat; only ratios mean something.", no_args_is_help=True)
 
 #: Benches with options of their own, as modules of `kinegraph.bench`: what each is for.
 _MODULES = {
@@ -64,7 +64,7 @@ _ROOMS = {
 _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmeel", "eaik")
 
 
-@bench_app.command()
+@app.command()
 def kidym(json: JsonOption = False) -> None:
     """The three examples of KiDyM's Table 2, without and with native code."""
     from kinegraph.bench.kidym.table_2 import EXAMPLES, measure
@@ -113,7 +113,7 @@ def _size(kilobytes: float | None) -> str:
     return "no gcc" if kilobytes is None else f"{kilobytes:.1f} KB"
 
 
-@bench_app.command()
+@app.command()
 def stiff(json: JsonOption = False) -> None:
     """A model with joint limits from soft to very stiff, integrated by BDF."""
     from kinegraph.bench.stiff import STIFFNESSES, measure
@@ -136,7 +136,7 @@ def _add(name: str, text: str) -> None:
         _run(name, context.args)
 
     settings = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-    bench_app.command(name, help=text, context_settings=settings)(run)
+    app.command(name, help=text, context_settings=settings)(run)
 
 
 def module_of(name: str) -> str:

@@ -8,11 +8,9 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 import kinegraph as kg
 from kinegraph.cli import completion
@@ -20,6 +18,9 @@ from kinegraph.derive.quantities.plan import Closure
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression
+
+if TYPE_CHECKING:  # the display is imported by what is shown: JSON needs none
+    from rich.console import Console
 
 ClosureOption = Annotated[
     Closure, typer.Option("--closure", help="How loops are closed; see docs/closed-loops.md.", show_default=True)
@@ -38,8 +39,6 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Give parameters values, e.g. --set m1=2,l1=0.5."),
 ]
-#: The exit code of a command that Ctrl-C ended.
-INTERRUPTED = 130
 
 
 def _tell_only_errors(json: bool) -> bool:
@@ -56,12 +55,16 @@ JsonOption = Annotated[
 
 def console(stderr: bool = False) -> Console:
     """Where tables go; wide enough for them when the output is a file or a pipe."""
+    from rich.console import Console
+
     stream = sys.stderr if stderr else sys.stdout
     return Console(stderr=stderr, width=None if stream.isatty() else 120, highlight=False)
 
 
 def show_error(message: str) -> None:
     """A red message on stderr."""
+    from rich.text import Text
+
     console(stderr=True).print(Text(f"error: {message}", style="red"), soft_wrap=True)
 
 

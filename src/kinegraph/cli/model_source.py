@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from rich.text import Text
 
 import kinegraph as kg
 from kinegraph.cli import completion
@@ -58,6 +57,8 @@ class ModelSource:
         found = self.read()
         summary = full_report(found).summary()
         if summary:
+            from rich.text import Text
+
             line = f"note: {Path(self.model).name}: left out or rounded: {summary}; `kinegraph check` says more"
             console(stderr=True).print(Text(line), soft_wrap=True)
         return found

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import kinegraph as kg
+from kinegraph.cli import INTERRUPTED
 from kinegraph.cli.common import (
-    INTERRUPTED,
     JsonOption,
     assignments,
     console,

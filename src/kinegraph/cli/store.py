@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # SQLAlchemy is imported when a command runs: the other comma
     from kinegraph.store.schema.records import SavedModel
     from kinegraph.store.write.history import CountChange
 
-store_app = typer.Typer(
+app = typer.Typer(
     help="The model database: add, list, show, query, eval, expression, code, reduce, diff, prune, check."
 )
 
@@ -68,7 +68,7 @@ def opened(target: str | None, create: bool = False) -> Iterator[Store]:
         store.close()
 
 
-@store_app.command()
+@app.command()
 @reads_model
 def add(
     source: ModelSource,
@@ -101,7 +101,7 @@ def _say_saved(saved: SavedModel, where: str) -> None:
     typer.echo(f"{saved.name}@{saved.version} saved with graphs {graphs} in {where}")
 
 
-@store_app.command("list")
+@app.command("list")
 def list_models(
     name: Annotated[str | None, typer.Argument(help="Only this mechanism.")] = None,
     store: StoreOption = None,
@@ -123,7 +123,7 @@ def list_models(
     ])  # fmt: skip
 
 
-@store_app.command()
+@app.command()
 def show(
     model: StoredArgument,
     text: Annotated[bool, typer.Option("--text", help="Print the mechanism as it was saved and nothing else.")] = False,
@@ -165,7 +165,7 @@ sql STATEMENT: any SQL that reads (docs/store.md lists the tables)
 """
 
 
-@store_app.command(help="Ask the store a question:\n\n" + _QUESTIONS)
+@app.command(help="Ask the store a question:\n\n" + _QUESTIONS)
 def query(
     question: Annotated[str, typer.Argument(help="One of the questions above.")],
     words: Annotated[list[str] | None, typer.Argument(metavar="...", help="What it is about.")] = None,
@@ -184,7 +184,7 @@ def query(
     _answer(answer, json)
 
 
-@store_app.command("eval")
+@app.command("eval")
 def evaluate(
     model: StoredArgument,
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST", help="Outputs or entries.")] = "",
@@ -205,7 +205,7 @@ def evaluate(
     typer.echo("\n\n".join("\n".join(written(name, array)) for name, array in results.items()))
 
 
-@store_app.command()
+@app.command()
 def expression(
     model: StoredArgument,
     output: EntryArgument,
@@ -227,7 +227,7 @@ def expression(
     typer.echo("\n".join(map(str, found)))
 
 
-@store_app.command()
+@app.command()
 def code(
     model: StoredArgument,
     to: Annotated[
@@ -272,7 +272,7 @@ def _exported(part: StoredPart, model: str, language: Language) -> str:
     return "\n".join(text if len(files) == 1 else f"==> {name} <==\n{text}" for name, text in texts.items())
 
 
-@store_app.command()
+@app.command()
 def diff(
     name: Annotated[str, typer.Argument(help="A mechanism.")],
     old: Annotated[int | None, typer.Argument(help="A version; else the one before NEW.")] = None,
@@ -297,7 +297,7 @@ def _change(one: CountChange) -> tuple[str, ...]:
     return one.stage, ",".join(one.quantities), str(one.before or "none"), str(one.after or "none")
 
 
-@store_app.command()
+@app.command()
 def prune(
     keep: Annotated[int | None, typer.Option(min=1, help="Remove all but this many newest versions.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
@@ -316,7 +316,7 @@ def prune(
     typer.echo(f"{'would remove' if dry_run else 'removed'} {', '.join(parts)}")
 
 
-@store_app.command()
+@app.command()
 def eliminate(
     model: StoredArgument, numeric: NumericOption = False, store: StoreOption = None, json: JsonOption = False
 ) -> None:
@@ -332,7 +332,7 @@ def eliminate(
     _show(("pass", "operations"), [(one.name, str(one.operations)) for one in found.passes])
 
 
-@store_app.command()
+@app.command()
 def reduce(
     model: StoredArgument,
     passes: Annotated[
@@ -365,7 +365,7 @@ def reduce(
     _show(("pass", "operations"), [(one.name, str(one.operations)) for one in found.counts])
 
 
-@store_app.command()
+@app.command()
 def check(store: StoreOption = None, json: JsonOption = False) -> None:
     """Read everything and compare it with what was saved. Exit code 1 if something is damaged."""
     from kinegraph.store.read.check import check as examine

@@ -1,4 +1,7 @@
-"""From a file, or a name of the library, to a mechanism."""
+"""From a file, or a name of the library, to a mechanism.
+
+The readers of robot files and tables are imported when such a file is read.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph import library
 from kinegraph.errors import LeftOutWarning, ModelError
-from kinegraph.io.dh.table import load_denavit_hartenberg
-from kinegraph.io.mjcf.load import read_mjcf
 from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
-from kinegraph.io.options import RobotFileOptions, UrdfOptions
-from kinegraph.io.parameters import read_parameters
 from kinegraph.io.records.load import load as load_records
 from kinegraph.io.records.write import write as write_records
-from kinegraph.io.robot.report import Base
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
-from kinegraph.io.robot.xml import Element, read_xml
-from kinegraph.io.sdf.load import read_sdf
-from kinegraph.io.urdf.load import read_urdf
-from kinegraph.io.vectors import load_vectors
 from kinegraph.model.changes.lock import lock as lock_coordinates
 from kinegraph.model.changes.principal_velocities import in_principal_axes as with_principal_axes
 from kinegraph.model.changes.set_parameters import with_parameters
@@ -32,6 +26,9 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.model.robot.unused import full_report
+
+if TYPE_CHECKING:
+    from kinegraph.io.robot.xml import Element
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,11 @@ def read(source: str | Path, options: ReadOptions) -> Mechanism:
     given = options.parameters
     if given is None:
         return mechanism
-    return with_parameters(mechanism, given if isinstance(given, Mapping) else read_parameters(given))
+    if isinstance(given, Mapping):
+        return with_parameters(mechanism, given)
+    from kinegraph.io.parameters import read_parameters
+
+    return with_parameters(mechanism, read_parameters(given))
 
 
 def _read(source: str | Path, options: ReadOptions) -> Mechanism:
@@ -134,16 +135,34 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
         raise ModelError(message, remedy="leave the package roots out")
     if root is None:
         return _without_xml(source, kind, options)
-    path = Path(source)
-    if kind in (ModelFormat.MJCF, ModelFormat.SDF):
-        reader = read_mjcf if kind is ModelFormat.MJCF else read_sdf
-        shared = RobotFileOptions(options.package_roots, angle_tolerance=options.angle_tolerance)
-        mechanism = reader(root, path, shared).mechanism
-        return _with_joint_model(mechanism, JointModel() if options.elements is None else options.elements)
+    return _robot(root, kind, Path(source), options)
+
+
+def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -> Mechanism:
+    """The mechanism of a robot file, with the joint model its own engines use unless another is asked for."""
+    from kinegraph.io.options import RobotFileOptions
+
+    shared = RobotFileOptions(options.package_roots, angle_tolerance=options.angle_tolerance)
+    usual = JointModel() if options.elements is None else options.elements
+    if kind is ModelFormat.MJCF:
+        from kinegraph.io.mjcf.load import read_mjcf
+
+        return _with_joint_model(read_mjcf(root, path, shared).mechanism, usual)
+    if kind is ModelFormat.SDF:
+        from kinegraph.io.sdf.load import read_sdf
+
+        return _with_joint_model(read_sdf(root, path, shared).mechanism, usual)
+    return _with_joint_model(_urdf(root, path, options), options.elements or False)
+
+
+def _urdf(root: Element, path: Path, options: ReadOptions) -> Mechanism:
+    from kinegraph.io.options import UrdfOptions
+    from kinegraph.io.robot.report import Base
+    from kinegraph.io.urdf.load import read_urdf
+
     base = Base.FLOATING if options.floating else Base.FIXED
     chosen = UrdfOptions(options.package_roots, angle_tolerance=options.angle_tolerance, base=base)
-    robot = read_urdf(root, path, chosen)
-    return _with_joint_model(robot.mechanism, options.elements or False)
+    return read_urdf(root, path, chosen).mechanism
 
 
 def _with_joint_model(mechanism: Mechanism, elements: bool | JointModel) -> Mechanism:
@@ -165,6 +184,8 @@ def _recognised(source: str | Path) -> tuple[ModelFormat, Element | None]:
     """The format of a file, and its root element if it holds XML."""
     if not holds_xml(source):
         return format_by_name(source), None
+    from kinegraph.io.robot.xml import read_xml
+
     root = read_xml(source)
     return format_by_root(root), root
 
@@ -173,7 +194,11 @@ def _without_xml(source: str | Path, kind: ModelFormat, options: ReadOptions) ->
     if _in_library(source):
         return library.mechanism(str(source))
     if kind is ModelFormat.TABLE:
+        from kinegraph.io.dh.table import load_denavit_hartenberg
+
         return load_denavit_hartenberg(source, angle_tolerance=options.angle_tolerance).mechanism
     if kind is ModelFormat.VECTORS:
+        from kinegraph.io.vectors import load_vectors
+
         return load_vectors(source)
     return load_records(source)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import scipy.linalg
 
 from kinegraph.graph.build import Builder
 from kinegraph.graph.differentiate import ForwardDerivative
@@ -116,7 +115,8 @@ def _null_space(matrix: Floats) -> Floats:
     if matrix.shape[1] == 0:
         return np.zeros((0, 0))
     scale = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
-    basis = scipy.linalg.null_space(matrix / scale, rcond=1e-10).T / scale
+    sizes, directions = np.linalg.svd(matrix / scale)[1:]
+    basis = directions[int(np.sum(sizes > 1e-10 * sizes[0])) :] / scale
     row = 0
     for column in range(basis.shape[1]):
         if row == len(basis):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kinegraph.cli.common import INTERRUPTED, console, print_json
+from kinegraph.cli import INTERRUPTED
+from kinegraph.cli.common import console, print_json
 
 if TYPE_CHECKING:
     from kinegraph.studies.plan import Plan
