@@ -17,6 +17,7 @@ ALLOWED: dict[str, set[str]] = {
     "version": set(),
     "files": {"errors"},  # reading the files of strangers
     "interrupt": {"errors"},
+    "seeds": {"errors"},  # what a user's seed may be
     "extras": {"errors"},  # packages that only some users have
     "display": set(),  # asks `view.notebook` by name, when a notebook wants to show something
     "graph": {"errors", "display"},
@@ -77,8 +78,8 @@ ALLOWED |= {
     "__main__": {"cli"},
 }
 
-for _part in ALLOWED.keys() - {"errors", "version", "files", "extras", "interrupt", "__main__"}:
-    ALLOWED[_part] = ALLOWED[_part] | {"files", "extras"}
+for _part in ALLOWED.keys() - {"errors", "version", "files", "extras", "interrupt", "seeds", "__main__"}:
+    ALLOWED[_part] = ALLOWED[_part] | {"files", "extras", "seeds"}
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -26,6 +26,7 @@ from kinegraph.model.evaluate import float_values, initial_positions, initial_ve
 from kinegraph.model.expression import Expression, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Rotation, amounts
 from kinegraph.model.names import did_you_mean
+from kinegraph.seeds import generator
 
 #: How much less a value that was given moves than one that was not, where both cannot stay.
 _RELUCTANCE = 1e-3
@@ -162,7 +163,7 @@ class Assembler:
         conditions = self.conditions()
         free = ~self._held(tuple(at))
         turns = [k for k, name in enumerate(self.mechanism.layout.positions) if is_angle(self.mechanism, name)]
-        random = np.random.default_rng(seed)
+        random = generator(seed)
         found: list[Assembly] = []
         for start in range(starts):
             aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)

@@ -2,6 +2,9 @@
 
 Each row: derived (frames chosen), reduced, proved; nanoseconds per call before and after, taking turns in one run.
 "not taken": the reduction is estimated to make the kernel slower, so that `kg.compile` leaves it.
+
+`--json FILE` keeps the results, `--against FILE` shows those of another state beside the new ones and says which are
+higher.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -92,35 +96,82 @@ def measure(row: Row, effort: kg.Effort, seconds: float | None) -> Result:
     return Result(row, shown[0], shown[1], True, spent, before, after, taken)
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Earlier:
+    """The counts of another state, by model and quantities: multiplications and additions after reduction."""
+
+    reduced: Mapping[tuple[str, str], tuple[int, int]]
+
+    @classmethod
+    def read(cls, path: Path) -> Earlier:
+        """What `--json` wrote."""
+        rows = json.loads(path.read_text("utf-8"))
+        return cls({(one["row"]["model"], one["row"]["quantities"]): operations(one["reduced"]) for one in rows})
+
+    def beside(self, result: Result) -> str:
+        """The earlier count, and whether the new one is higher."""
+        before = self.reduced.get((result.row.model, result.row.quantities))
+        if before is None:
+            return "none"
+        return f"{before[0]}+{before[1]}" + (" HIGHER NOW" if self.is_lower(result) else "")
+
+    def is_lower(self, result: Result) -> bool:
+        """Whether the earlier count was lower."""
+        before = self.reduced.get((result.row.model, result.row.quantities))
+        return before is not None and sum(before) < sum(operations(result.reduced))
+
+    def verdict(self, results: Sequence[Result]) -> str:
+        """How many counts became higher, and which."""
+        higher = [f"{one.row.model} {one.row.quantities}" for one in results if self.is_lower(one)]
+        known = sum((one.row.model, one.row.quantities) in self.reduced for one in results)
+        return f"{len(higher)} of {known} counts higher than before" + (f": {', '.join(higher)}" if higher else "")
+
+
+def operations(text: str) -> tuple[int, int]:
+    """Multiplications and additions of `73+49`."""
+    mul, add = text.split("+")
+    return int(mul), int(add)
+
+
+def table(results: Sequence[Result], earlier: Earlier | None) -> Table:
+    """One line for each row."""
+    columns = [
+        "model",
+        "quantities",
+        "others",
+        "derived",
+        "reduced",
+        "proved",
+        "seconds",
+        "kernel unreduced -> reduced",
+    ]
+    columns[4:4] = ["earlier"] if earlier else []
+    shown = Table(*columns)
+    for result in results:
+        row = result.row
+        speed = f"{result.before:.0f} -> {result.after:.0f} ns, {result.before / result.after:.2f}x"
+        cells = [row.model, row.quantities, row.others, result.derived, result.reduced]
+        cells[4:4] = [earlier.beside(result)] if earlier else []
+        cells += ["yes" if result.proved else "NO", f"{result.seconds:.0f}"]
+        shown.add_row(*cells, speed + ("" if result.taken else " (not taken)"))
+    return shown
+
+
+def main(words: Sequence[str] | None = None) -> None:
     """Read the options, count each case and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--effort", choices=[effort.value for effort in kg.Effort], default="normal")
     parser.add_argument("--seconds", type=float)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="also write the results to this file")
+    parser.add_argument("--against", type=Path, help="results of another state, written by --json")
     parser.add_argument("--models", nargs="*", help="only these models")
-    options = parser.parse_args()
-    table = Table("model", "quantities", "others", "derived", "reduced", "proved", "seconds", "kernel before -> after")
-    results = []
-    for row in ROWS:
-        if options.models and row.model not in options.models:
-            continue
-        result = measure(row, kg.Effort(options.effort), options.seconds)
-        results.append(result)
-        speed = f"{result.before:.0f} -> {result.after:.0f} ns, {result.before / result.after:.2f}x"
-        speed += "" if result.taken else " (not taken)"
-        proved = "yes" if result.proved else "NO"
-        table.add_row(
-            row.model,
-            row.quantities,
-            row.others,
-            result.derived,
-            result.reduced,
-            proved,
-            f"{result.seconds:.0f}",
-            speed,
-        )
-    Console(width=140).print(table)
+    options = parser.parse_args(words)
+    earlier = Earlier.read(options.against) if options.against else None
+    chosen = [row for row in ROWS if not options.models or row.model in options.models]
+    results = [measure(row, kg.Effort(options.effort), options.seconds) for row in chosen]
+    Console(width=150).print(table(results, earlier))
+    if earlier:
+        print(earlier.verdict(results))
     if options.json:
         options.json.write_text(json.dumps([asdict(result) for result in results], indent=2))
 

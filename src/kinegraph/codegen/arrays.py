@@ -51,7 +51,8 @@ def batch_rows(arguments: Sequence[Argument], values: Sequence[ArrayLike]) -> tu
         raise KernelError("no argument has many states: give at least one as an array of shape (n, k)")
     rows = sizes.pop() if sizes else 1
     for argument, array in zip(arguments, arrays, strict=True):
-        refuse_zero_quaternions(argument, array)
+        if argument.quaternions:
+            refuse_zero_quaternions(argument, array)
     return rows, [_rows(array) for array in arrays]
 
 
@@ -95,6 +96,8 @@ def _row_array(argument: Argument, value: ArrayLike) -> NDArray[Any]:
 
 
 def _rows(array: NDArray[Any]) -> Rows:
+    if array.dtype is _FLOAT64 and array.flags.carray and array.ndim == 2 and len(array) > 1:  # nearly always
+        return Rows(array, array.shape[1])
     aligned = array.dtype == _FLOAT64 and array.flags.aligned and array.dtype.isnative
     if not (aligned and (array.shape[-1] <= 1 or array.strides[-1] == 8) and array.strides[0] % 8 == 0):
         array = np.ascontiguousarray(array, dtype=_FLOAT64)

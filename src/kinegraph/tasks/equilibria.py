@@ -17,6 +17,7 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.seeds import generator
 from kinegraph.tasks.angles import repeats, same_place, wrapped
 from kinegraph.tasks.balance import Balance, balance
 from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
@@ -119,7 +120,7 @@ def searched(
 ) -> list[Floats]:
     """Unknowns of all solutions that Newton's method finds from many starts, each once."""
     box = search_box(mechanism, within, 1.0)
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
     places = np.vstack([equations.point.q, np.zeros(len(box)), first])
     places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.errors import StudyError
+from kinegraph.seeds import require_seed
 from kinegraph.studies.sampling.distributions import Choice, Distribution, Floats
 
 
@@ -56,8 +57,7 @@ class Samples:
     def __post_init__(self) -> None:
         if self.cases < 1 or self.cases > 10**10:
             raise StudyError(f"cases is {self.cases}: give a number between 1 and 10^10")
-        if not 0 <= self.seed < 2**64:
-            raise StudyError(f"seed is {self.seed}: give a number between 0 and 2^64 - 1")
+        require_seed(self.seed, StudyError)
         if self.design is Design.SOBOL and self.cases > 2**30:
             raise StudyError(f"a Sobol sequence has 2^30 points, not {self.cases}: ask for less, or for random cases")
         if self.design is Design.TABLE:

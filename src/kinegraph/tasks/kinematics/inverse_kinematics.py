@@ -17,6 +17,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.seeds import generator
 from kinegraph.tasks.angles import angle_names, same_place, wrapped
 from kinegraph.tasks.kernels import kernel_of
 from kinegraph.tasks.kinematics.pose_errors import target
@@ -95,7 +96,7 @@ def inverse_kinematics(
     kernel = kernel_of(mechanism, [f"pose:{body}", f"jacobian:{body}"], parameters)
     search = PoseSearch(kernel, body, wanted)
     if solver is None:
-        random = np.random.default_rng(seed)
+        random = generator(seed)
         q, errors = search.arrive(random.uniform(box[:, 0], box[:, 1], (starts, len(box))))
     else:
         q = solver.batch(wanted[None]).q[0]

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kinegraph.errors import TaskError
+from kinegraph.seeds import generator
 
 Complex = npt.NDArray[np.complex128]
 Floats = npt.NDArray[np.float64]
@@ -214,7 +215,7 @@ def generic() -> Generic:
 
 def found_anew(seed: int, most: int = MOST_POSES) -> Generic:
     """A generic platform made from one pose, and round loops of parameters until there are so many."""
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     first, plane, x = _seeded(random)
     poses = x[None]
     for _ in range(_LOOPS):

@@ -18,6 +18,7 @@ from kinegraph.compiler.load import MechanismSource
 from kinegraph.errors import TaskError
 from kinegraph.model.evaluate import number
 from kinegraph.model.names import did_you_mean
+from kinegraph.seeds import generator
 from kinegraph.tasks.platforms.homotopy import Complex, Distances, Ends, distinct, generic, tracked, way
 from kinegraph.tasks.platforms.legs import Floats, LegsInNumbers, platform_in
 
@@ -184,7 +185,7 @@ def _polished(legs: LegsInNumbers, x: Floats, scale: float, wanted: Floats) -> F
 
 def _starts(legs: LegsInNumbers, wanted: Floats, count: int, seed: int) -> Floats:
     """Random places around the joints on the base, random rotations; the start of the model first."""
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     centre = np.mean(legs.bases[:, :3, 3], axis=0)
     reach = float(np.max(np.linalg.norm(legs.ring_points(legs.start[None])[0] - centre, axis=1)))
     q = np.tile(legs.start, (count, 1))

@@ -12,6 +12,7 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Operation, Scalar
+from kinegraph.seeds import generator
 from kinegraph.simulate.arguments import span_of
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.run import Input, save_at
@@ -124,7 +125,7 @@ def best_of(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
         raise TaskError(f"starts is {starts!r}: give at least 1")
     if starts > 1 and not np.isfinite(high - low).all():
         raise TaskError("several starts lie between the bounds: give finite ones")
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     places = [begin, *(random.uniform(low, high) for _ in range(starts - 1))]
     found: list[Solved] = []
     failure: TaskError | None = None

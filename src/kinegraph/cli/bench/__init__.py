@@ -39,6 +39,7 @@ _MODULES = {
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
     "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
+    "kernels-in-turn": "Kernels of this source and of another copy (--source), timed in turn: what changed?",
     "first-result": "From a file to a first result in a new process, with an empty cache and a full one.",
     "docking": "Ten thousand dockings: capture probability, cases a second beside a plain SciPy loop; --mujoco.",
     "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
@@ -59,6 +60,7 @@ _ROOMS = {
     "gradients": "tasks.gradients",
     "sizes": "house.sizes",
     "first-result": "house.first_result",
+    "kernels-in-turn": "house.kernels_in_turn",
 }
 #: The programs of others that benches compare with; they come with the extra `bench`.
 _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmeel", "eaik")
