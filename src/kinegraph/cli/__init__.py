@@ -42,13 +42,12 @@ def loaded(name: str) -> Any:
     """A command or group of the table, ready to be called."""
     module = import_module(f"kinegraph.cli.{COMMANDS[name].module}")
     if isinstance(COMMANDS[name], Group):
-        command = typer.main.get_group(module.app)
-    else:
-        alone = typer.Typer(add_completion=False)
-        alone.command(name)(module.run)
-        command = typer.main.get_command(alone)
-    command.name = name
-    return command
+        group = typer.main.get_group(module.app)
+        group.name = name
+        return group
+    alone = typer.Typer(add_completion=False)
+    alone.command(name)(module.run)
+    return typer.main.get_command(alone)
 
 
 def all_loaded() -> TyperGroup:
