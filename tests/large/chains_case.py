@@ -16,11 +16,16 @@ import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.bench.linkages.long_loops import residual
 from kinegraph.bench.linkages.parallel_chains import polygon
+from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import KernelError
 from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.chains.exchange import Threads
 from kinegraph.large.chains.system import ChainSystem
+from kinegraph.large.linkages.assembly import closing_jacobian
+from kinegraph.large.linkages.structure import planar_linkage
+from kinegraph.large.linkages.system import LinkageSystem
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.equations import VelocityForm
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.derive.constraints.rings import ring
@@ -56,6 +61,20 @@ GIMBAL = """
     Other      | Sx(1), Ry(b), Rx(c) | Sz(-0.5), m(1), Jx(0.1), Jy(0.1), Jz(0.02);
     Last~Other | Sz(-1), Ry(d), Rz(e) | Sz(-0.2), m(1), Jx(0.1), Jy(0.1), Jz(0.02);
     loop hinge | revolute(y) | Slide: Sx(0.1) | Last: Sz(-0.4);
+"""
+
+#: Two loops, one inside the other: the rung is on a bar of the outer one; angles are shared in several ways.
+TRUSS = """
+    model truss;
+    gravity 0.5, -9.81, 0;
+    coordinates a = 1.4, b = 0.2, c = 1.2, d = 0.1, e = 0.9;
+    Left      | Sy(0.1), Rz(a)            | Sx(0.6), Sy(0.05), m(2), Jz(0.3);
+    Top~Left  | Sx(1.1), Rz(b - 2*a + 0.3) | Sx(0.4), m(1), Jz(0.1);
+    Right     | Sx(2), Rz(c)              | Sx(0.5), m(1), Jz(0.2);
+    Rung~Left | Sx(0.5), Sy(0.1), Rz(d - a) | Sx(0.3), m(0.5), Jz(0.05);
+    Prop      | Sx(1), Rz(e)              | Sx(0.2), m(0.5), Jz(0.05);
+    loop upper | revolute  | Top: Sx(1.9) | Right: Sx(1.2);
+    loop inner | spherical | Rung: Sx(0.8) | Prop: Sx(0.7);
 """
 
 
@@ -106,6 +125,29 @@ def bars(mechanism: Mechanism) -> dict[str, Any]:
     }
 
 
+def pins(mechanism: Mechanism) -> dict[str, Any]:
+    """A planar linkage pin by pin beside graphs: accelerations, and one step back onto its loops from beside them."""
+    q, v, tau = state(mechanism)
+    linkage = planar_linkage(mechanism)
+    assert linkage is not None
+    system = LinkageSystem(*linkage)
+    wanted = kg.compile(mechanism, "qdd", loops=False)(q, v, tau)
+    found, pivots = system.evaluated(q, v, tau)
+    form, random = VelocityForm(mechanism, {}, NO_FORCES), np.random.default_rng(2)
+    q, v = q + random.normal(scale=0.01, size=len(q)), v + random.normal(scale=0.1, size=len(v))
+    graph = form.taken_back(np.zeros(1), q[None], v[None], np.zeros(0))
+    place, speed, _, missed = system.taken_back(q, v)
+    jacobian = closing_jacobian(system.linkage, q)
+    return {
+        "code": ClosedSystem(mechanism).code,
+        "difference": float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))),
+        "back": float(max(np.max(np.abs(place - graph.q)), np.max(np.abs(speed - graph.v)))),
+        "missed": abs(float(np.max(np.abs(missed[:, :2]))) - graph.position),
+        "rates": float(np.max(np.abs(jacobian @ v - missed[:, 2:].ravel()))),
+        "least pivot": float(np.min(pivots)),
+    }
+
+
 def long_loop(joints: int) -> dict[str, Any]:
     """What the equations of a long loop miss, bar by bar and by chains; relative to the largest force."""
     return {
@@ -148,6 +190,9 @@ def main() -> None:
         "unequal bars": lambda: bars(ring(4, 3)),
         "bars about y": lambda: bars(ring(3, 3, "y")),
         "bars closed on the ground": lambda: bars(ring(5, 0)),
+        "pins": lambda: pins(kg.library.mechanism("n-four-bar-3")),
+        "pins of one loop": lambda: pins(ring(4, 3, "y")),
+        "pins of a truss": lambda: pins(kg.parse(TRUSS)),
         "long": lambda: long_loop(300),
     }
     print(json.dumps({name: run() for name, run in cases.items()}))

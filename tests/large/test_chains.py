@@ -72,6 +72,18 @@ def test_planar_loops_bar_by_bar(found: Any, case: str) -> None:
     assert found[case]["pivots"] < 1e-12
 
 
+@pytest.mark.parametrize(
+    ("case", "code"), [("pins", "pins"), ("pins of one loop", "bars"), ("pins of a truss", "pins")]
+)
+def test_planar_linkages_pin_by_pin(found: Any, case: str, code: str) -> None:
+    """Any number of loops, angles shared by bars: accelerations, and the way back onto the loops in the metric of H."""
+    assert found[case]["code"] == code
+    assert found[case]["difference"] < 1e-11
+    assert found[case]["back"] < 1e-13 and found[case]["missed"] < 1e-14
+    assert found[case]["rates"] < 1e-13
+    assert found[case]["least pivot"] > 1e-3
+
+
 def test_long_loops_fulfil_their_equations(found: Any) -> None:
     assert max(found["long"].values()) < 1e-10
 

@@ -30,7 +30,7 @@ from kinegraph.passes.pipeline import Effort
 LARGE = 300
 
 #: What loops over bodies compute of mechanisms with closed loops.
-CLOSED = ("qdd", "pivots")
+CLOSED = ("qdd", "pivots", "energy")
 
 
 def derive(
@@ -123,7 +123,7 @@ def _use_loops(request: Request, runtime: Sequence[str], loops: bool | None) -> 
 
 
 def _is_looped(quantity: Quantity, mechanism: Mechanism) -> bool:
-    """Whether loops over bodies compute a quantity: with loops to close, accelerations and pivots alone."""
+    """Whether loops over bodies compute a quantity: with loops to close, accelerations, pivots and energy alone."""
     if quantity.by:
         return False
     return quantity.name in CLOSED if is_constrained(mechanism) else quantity.record.looped

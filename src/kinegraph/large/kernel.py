@@ -21,7 +21,7 @@ from kinegraph.derive.quantities.table import RECORDS
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.interrupt import delayed
 from kinegraph.jit.glue import Glue, with_tables
-from kinegraph.large.by_address.tables import Tables
+from kinegraph.large.by_address.tables import Addressed
 from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.jit import kernels_folder
 from kinegraph.large.system import LoopedSystem
@@ -59,16 +59,12 @@ class LoopedKernel(Kernel):
         return LoopedKernel, self._recipe  # not the arrays and compiled loops
 
     @cached_property
-    def _entry(self) -> tuple[Glue, Tables] | None:
+    def _entry(self) -> tuple[Glue, Addressed] | None:
         """Code with an address, and the memory it reads; None where Python has to take part."""
-        if not isinstance(self.system, LoopedSystem) or [output.name for output in self.outputs] != ["qdd"]:
+        if [output.name for output in self.outputs] != ["qdd"]:
             return None
-        found = self.system.tables([self._place(group) for group in ("q", "v", "tau", "t")])
-        if found is None:
-            return None
-        Compilation("qdd-by-address", _WHAT, kernels_folder(), compile_entry).require(_SECONDS, _log.warning)
-        with delayed():
-            return with_tables(compile_entry(), found.addresses), found
+        found = self.system.addressed([self._place(group) for group in ("q", "v", "tau", "t")])
+        return None if found is None else (glued(found), found)
 
     def _place(self, name: str) -> int:
         """Where an argument begins among all of them; -1 if the kernel does not take it."""
@@ -128,11 +124,11 @@ class LoopedKernel(Kernel):
         return np.asarray(compute(*arguments, 0.0 if time is None else float(time.reshape(()))))
 
 
-def compile_entry() -> int:
-    """The address of forward dynamics for any mechanism: compiled now, or loaded from disk."""
-    from kinegraph.large.by_address.entry import accelerations
-
-    return accelerations.address
+def glued(code: Addressed) -> Glue:
+    """Code with the memory it reads as one function, compiled by another process where it is not on disk."""
+    Compilation(code.name, _WHAT, kernels_folder(), code.make).require(_SECONDS, _log.warning)
+    with delayed():
+        return with_tables(code.make(), code.tables.addresses)
 
 
 def _shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:

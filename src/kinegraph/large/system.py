@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from kinegraph.errors import KernelError
 from kinegraph.large import recursion
-from kinegraph.large.by_address.tables import Tables, tables
+from kinegraph.large.by_address.tables import Addressed, tables
 from kinegraph.large.flatten import flatten
 from kinegraph.large.forward import Articulated, ForwardMethod, choose, refuse_large
 from kinegraph.large.kinematics import motion
@@ -42,15 +42,17 @@ class LoopedSystem:
         """Which of the compiled loops `qdd` takes."""
         return self.method.name.lower()
 
-    def tables(self, places: Sequence[int]) -> Tables | None:
-        """What code that is called by its address reads for `qdd`; None where Python has to take part.
+    def addressed(self, places: Sequence[int]) -> Addressed | None:
+        """Code that is called by its address for `qdd`, and what it reads; None where Python has to take part.
 
         places: where q, v, tau and t begin among all arguments, -1 for what does not arrive.
         """
         flat, forward = self._flat, self._forward
         if flat.nonlinear is not None or flat.constant_gravity is None or not isinstance(forward, Articulated):
             return None
-        return tables(flat.tree, flat.linear, forward.joints, flat.constant_gravity, places, len(self.layout.positions))
+        size = len(self.layout.positions)
+        read = tables(flat.tree, flat.linear, forward.joints, flat.constant_gravity, places, size)
+        return Addressed("qdd-by-address", _compile_entry, read)
 
     def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
         """Inverse dynamics: the generalized forces that give the accelerations `a`. O(n)."""
@@ -83,6 +85,13 @@ class LoopedSystem:
 
     def _velocities(self, label: str, values: ArrayLike) -> Floats:
         return _checked(label, values, self.layout.velocities, "velocities")
+
+
+def _compile_entry() -> int:
+    """The address of forward dynamics for any mechanism: compiled now, or loaded from disk."""
+    from kinegraph.large.by_address.entry import accelerations
+
+    return accelerations.address
 
 
 def _checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -> Floats:

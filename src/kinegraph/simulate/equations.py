@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import bound_parameters, request_of
-from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
+from kinegraph.derive.constraints.projection import MISSED, PIVOTS, PROJECTED, projection
 from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
@@ -41,6 +42,16 @@ from kinegraph.solve.results.recording import Run
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
+
+
+@dataclass(frozen=True)
+class TakenBack:
+    """States one step nearer to loops and constraints; what was missed most before it, by position and by velocity."""
+
+    q: Floats
+    v: Floats
+    position: float
+    velocity: float
 
 
 class Equations(ABC):
@@ -94,6 +105,20 @@ class Equations(ABC):
     def projection(self) -> Graph | None:
         """One step back onto the loops and constraints, in q and v; None where there are none."""
         return None
+
+    @property
+    def closes(self) -> bool:
+        """Whether there are loops or constraints to take states back onto."""
+        return self.projection is not None
+
+    def taken_back(self, times: Floats, q: Floats, v: Floats, parameters: Floats) -> TakenBack:
+        """States after one step onto loops and constraints, and what they missed before it."""
+        assert self.projection is not None
+        tail = np.hstack([times[:, None], np.tile(parameters, (len(times), 1))])
+        found = row_values(self.projection, state_symbols(self), np.hstack([q, v, tail]))
+        half, size = found[MISSED].shape[1] // 2, q.shape[1]
+        position, velocity = (largest(part) for part in np.split(found[MISSED], [half], axis=1))
+        return TakenBack(found[PROJECTED][:, :size], found[PROJECTED][:, size:], position, velocity)
 
     @property
     def keeps_closed(self) -> bool:
@@ -357,6 +382,11 @@ def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[st
         return interpret(graph, {symbol.name: column for symbol, column in zip(symbols, rows.T, strict=True)})
     kernel = compile_graph(reduced(graph), [Argument("x", tuple(symbols))])
     return dict(kernel.by_name(kernel.batch(rows)))
+
+
+def largest(values: Floats) -> float:
+    """The largest size among values, 0 of none."""
+    return float(np.max(np.abs(values), initial=0.0))
 
 
 def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbol], int]:

@@ -13,6 +13,7 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -25,6 +26,7 @@ from kinegraph.simulate.contacts.task import ContactTask
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
+from kinegraph.simulate.large.linkages import LinkageForm
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.momentum_checks import momentum_checks
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
@@ -80,7 +82,8 @@ def simulate(
     rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
     control: a step controller, in place of rtol, atol and step.
     native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
-    loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities where they can.
+    loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities (100 of planar
+        linkages with loops) where they can.
     baumgarte: let loops and constraints decay with these gains in 1/s (one number, two, or `Baumgarte`), instead of
         taking every state onto them.
     progress: show a bar; None shows it where someone is looking.
@@ -102,7 +105,12 @@ def simulate(
         if baumgarte is None
         else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
     )
-    q, v = starting_state(mechanism, initial_values(mechanism, initial), parameter_values(mechanism, values))
+    given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
+    q, v = (
+        equations.assembled(given, numbers)
+        if isinstance(equations, LinkageForm)
+        else starting_state(mechanism, given, numbers)
+    )
     state = equations.pack(q, v, np.zeros(0))
     kind = ContactTask if mechanism.contacts else Task
     task = kind(
@@ -118,7 +126,7 @@ def simulate(
 def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None) -> type[Equations]:
     """The equations of motion in the form a run of this mechanism takes."""
     if not mechanism.contacts and takes_loops(mechanism, solver, loops):
-        return LoopedForm
+        return LinkageForm if is_constrained(mechanism) else LoopedForm
     return form_for(mechanism, solver)
 
 
@@ -192,8 +200,8 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     states, further = equations.saved(run, finished.signals)
     q, v = equations.unpack(states, nothing)
     drift, fitting = None, (q, v)
-    if equations.projection is not None:
-        *fitted, drift = without_drift(equations, equations.projection, run.times, q, v, nothing)
+    if equations.closes:
+        *fitted, drift = without_drift(equations, run.times, q, v, nothing)
         fitting = fitted[0], fitted[1]
         q, v = fitting if equations.keeps_closed else (q, v)
     balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))

@@ -16,13 +16,10 @@ from kinegraph.simulate.formula import formula
 from kinegraph.solve.problem.problem import Floats
 
 
-def starting_state(
+def given_state(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
 ) -> tuple[Floats, Floats]:
-    """q and v at the start: values of `initial` by name (`q1`, `q1'`, a quasi-velocity), others from the model.
-
-    A mechanism with loops or constraints is assembled near these values.
-    """
+    """q and v as given: values of `initial` by name (`q1`, `q1'`, a quasi-velocity), others from the model."""
     known = (*mechanism.layout.positions, *mechanism.layout.velocities)
     for name in initial:
         if name not in known:
@@ -34,6 +31,14 @@ def starting_state(
     velocities = np.array([given.get(name, value) for name, value in v.items()], dtype=float)
     for start in mechanism.layout.quaternions:
         normalise(mechanism, positions, start)
+    return positions, velocities
+
+
+def starting_state(
+    mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
+) -> tuple[Floats, Floats]:
+    """q and v at the start. A mechanism with loops or constraints is assembled near the values that are given."""
+    positions, velocities = given_state(mechanism, initial, parameters)
     if not (mechanism.loops or mechanism.constraints):
         return positions, velocities
     assembler = Assembler(mechanism, parameters)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kinegraph.compiler.compile import LARGE
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
@@ -124,7 +125,7 @@ def sweep(
     """
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
-    if takes_loops(mechanism, solver, None):
+    if len(mechanism.layout.velocities) > LARGE and takes_loops(mechanism, solver, None):
         raise SolveError(
             f"{mechanism.name} is too large for a sweep: simulate its runs one by one, by loops over bodies"
         )

@@ -108,7 +108,7 @@ class Task:
     def _beforehand(self) -> Decision:
         """With steps of one length all is known before; else nothing: the interpreter begins, unless much is to do."""
         if self.equations.by_loops:
-            return Decision(Execution.KERNEL)
+            return Decision(Execution.NATIVE if self._loading.on_disk else Execution.KERNEL)
         size = len(self.equations.names) if self.solver.capabilities.jacobian else 0
         if len(self.equations.rate) * (1 + size // 4) > _MOST_INTERPRETED:
             return Decision(Execution.KERNEL)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,24 @@ from kinegraph.large.records import Floats, Integers, Joints, Linear, Tree, Vect
 # Places in the table of sizes: lengths of arrays, and where each argument begins in x (-1 if it does not arrive).
 STEPS, ENTRIES, POSITIONS, VELOCITIES, SLOTS, MEMBERS, Q, V, TAU, T = range(10)
 SIZES = 10
+
+
+class Memory(Protocol):
+    """Tables that code reads; they must live as long as it does."""
+
+    @property
+    def addresses(self) -> tuple[int, ...]:
+        """Where they begin."""
+        ...
+
+
+@dataclass(frozen=True)
+class Addressed:
+    """Code for any mechanism, called with the addresses of tables: its name, what compiles or loads it, the tables."""
+
+    name: str
+    make: Callable[[], int]
+    tables: Memory
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -10,15 +11,19 @@ from numpy.typing import ArrayLike
 
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.errors import KernelError
+from kinegraph.large import recursion
+from kinegraph.large.by_address.tables import Addressed
 from kinegraph.large.chains.planar import Ring, ring_accelerations
 from kinegraph.large.chains.planar_structure import planar_loop
 from kinegraph.large.chains.system import ChainSystem
+from kinegraph.large.flatten import FlatMechanism, flattened_tree
+from kinegraph.large.kinematics import motion
+from kinegraph.large.linkages.structure import planar_linkage
+from kinegraph.large.linkages.sweeps import SINGULAR
+from kinegraph.large.linkages.system import LinkageSystem
 from kinegraph.large.records import Floats
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-
-#: Below this pivot a position is singular, and accelerations would be rounding.
-SINGULAR = 1e-13
 
 
 class _Way(Protocol):
@@ -64,19 +69,60 @@ class _ByChains:
         return found.qdd.copy(), found.pivots
 
 
+class _ByPins:
+    """Planar linkages with any number of loops, pin by pin."""
+
+    code = "pins"
+
+    def __init__(self, system: LinkageSystem) -> None:
+        self._system = system
+        self.rows = system.rows
+
+    def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
+        found, pivots = self._system.evaluated(q, v, tau)
+        return found, np.repeat(pivots, 2)
+
+
 class ClosedSystem:
-    """A mechanism with loops, ready for numbers: `qdd` and `pivots` in O(n)."""
+    """A mechanism with loops, ready for numbers: `qdd`, `pivots` and `energy` in O(n)."""
 
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
         self.layout = mechanism.layout
-        planar = planar_loop(mechanism, parameters)
-        self._way: _Way = _ByBars(*planar) if planar else _ByChains(ChainSystem(mechanism, parameters))
+        self._model = mechanism, parameters
+        self._way = self._fastest()
         self._all_rows = row_names_of(mechanism)
+
+    def _fastest(self) -> _Way:
+        planar = planar_loop(*self._model)
+        if planar is not None:
+            return _ByBars(*planar)
+        return _ByChains(ChainSystem(*self._model)) if self._linkage is None else _ByPins(self._linkage)
+
+    @cached_property
+    def _linkage(self) -> LinkageSystem | None:
+        found = planar_linkage(*self._model)
+        return None if found is None else LinkageSystem(*found)
+
+    @cached_property
+    def _flat(self) -> FlatMechanism:
+        return flattened_tree(*self._model)
 
     @property
     def code(self) -> str:
         """Which of the compiled loops are taken."""
         return self._way.code
+
+    def addressed(self, places: Sequence[int]) -> Addressed | None:
+        """Code that is called by its address for `qdd`, and what it reads; there is some for planar linkages."""
+        return None if self._linkage is None else self._linkage.accelerations_at(places)
+
+    def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
+        """Kinetic and potential energy; loops that are open count as they are."""
+        flat = self._flat
+        q, v = (np.ascontiguousarray(np.asarray(one, dtype=float)) for one in (q, v))
+        none = np.zeros(len(v))
+        moving = motion(flat.tree, flat.displaced(q, v, none, float(t)), q, v, none)
+        return recursion.energy(flat.tree, moving, flat.gravity(t))
 
     def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
         """Accelerations under generalized forces; KernelError in a singular position, naming the row."""

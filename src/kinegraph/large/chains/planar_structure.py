@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from kinegraph.model.constraints.records import Loop
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 
-_FOLLOWING = ((1, 2), (2, 0), (0, 1))
+#: The two axes of the plane across each axis, in the order in which a right angle turns one into the other.
+FOLLOWING = ((1, 2), (2, 0), (0, 1))
 
 
 def planar_loop(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> tuple[Ring, list[str]] | None:
@@ -41,10 +42,10 @@ def planar_loop(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = 
     ends = [flat.fixed(one.body, one.transforms) for one in (loop.first, loop.second)]
     chains = [_chain(flat, end.step) for end in ends]
     steps = np.concatenate(chains)
-    if not _closes_in_plane(loop, ends, axis) or len(steps) != len(flat.tree.link) - 1 or len(set(steps)) < len(steps):
+    if not closes_in_plane(loop, ends, axis) or len(steps) != len(flat.tree.link) - 1 or len(set(steps)) < len(steps):
         return None
     ring = _ring(flat, axis, chains, ends)
-    names = [f"{loop.name}.{'xyz'[k]}" for k in _FOLLOWING[axis]]
+    names = [f"{loop.name}.{'xyz'[k]}" for k in FOLLOWING[axis]]
     return (ring, names) if np.all(np.isfinite(ring.bar)) and np.all(ring.bar[:, :2] > 0) else None
 
 
@@ -60,7 +61,8 @@ def _turns_only(flat: FlatMechanism) -> bool:
     return bool(alike and parallel and own and np.all(np.abs(linear.slope) == 1.0) and not np.any(linear.drift))
 
 
-def _closes_in_plane(loop: Loop, ends: list[Frame], axis: int) -> bool:
+def closes_in_plane(loop: Loop, ends: Sequence[Frame], axis: int) -> bool:
+    """Does a loop hold two points together, and turn about no other axis than that of the plane?"""
     fixes = loop.type.fixes
     if fixes.translation is not Translation.ALL or fixes.rotation not in (Rotation.FREE, Rotation.ACROSS):
         return False
@@ -87,12 +89,12 @@ def _ring(flat: FlatMechanism, axis: int, chains: list[Integers], ends: list[Fra
     start, end = _ways(flat, axis, chains, ends)
     bar = np.zeros((count, 6))
     mass = tree.constant[walk, MASS]
-    centre = tree.constant[walk][:, [MOMENT + k for k in _FOLLOWING[axis]]] / mass[:, None]
+    centre = tree.constant[walk][:, [MOMENT + k for k in FOLLOWING[axis]]] / mass[:, None]
     bar[:, 0] = 1 / mass
     bar[:, 1] = 1 / (tree.constant[walk, INERTIA + axis] - mass * np.sum(centre * centre, axis=1))
     bar[:, 2:4], bar[:, 4:6] = start - centre, end - centre
     entry = tree.row[walk]
-    u, v = _FOLLOWING[axis]
+    u, v = FOLLOWING[axis]
     turn = np.arctan2(tree.constant[walk, PLACEMENT + 3 * v + u], tree.constant[walk, PLACEMENT + 4 * u])
     assert flat.constant_gravity is not None
     return Ring(
@@ -115,6 +117,6 @@ def _ways(flat: FlatMechanism, axis: int, chains: list[Integers], ends: list[Fra
     for chain, end in zip(chains, ends, strict=True):
         following = flat.tree.constant[chain[1:], OFFSET : OFFSET + 3]
         points = [following, np.array([end.origin])] if len(chain) else [np.zeros((0, 3))]
-        outer.append(np.concatenate(points)[:, list(_FOLLOWING[axis])])
+        outer.append(np.concatenate(points)[:, list(FOLLOWING[axis])])
     none = [np.zeros_like(one) for one in outer]
     return np.concatenate([none[0], outer[1][::-1]]), np.concatenate([outer[0], none[1]])

@@ -17,6 +17,7 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.node import Graph
 from kinegraph.jit.glue import Call, Copy, Entry, Glue, Memory, in_turn
+from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, VelocityForm, kernel_of_graph
@@ -26,17 +27,22 @@ from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.problem.problem import Floats, RightHandSide
 
+#: Beyond so many velocities planar linkages with loops are run by loops over bodies: their code grows faster.
+LARGE_LINKAGE = 100
+
 
 def takes_loops(mechanism: Mechanism, solver: Solver, loops: bool | None) -> bool:
     """Whether a run computes accelerations by loops over bodies; `loops` forces it, or the contrary.
 
     SolveError where loops are to be taken and cannot.
     """
-    suits = not (mechanism.elements or is_constrained(mechanism))
-    wanted = loops if loops is not None else suits and len(mechanism.layout.velocities) > LARGE
-    if not wanted:
+    large = len(mechanism.layout.velocities) > (LARGE_LINKAGE if is_constrained(mechanism) else LARGE)
+    if not (large if loops is None else loops):
         return False
-    why = "" if suits else f"{mechanism.name} has elements, loops or constraints"
+    why = _unsuited(mechanism)
+    suits = not why
+    if loops is None and not suits:
+        return False
     if solver.capabilities.jacobian:
         why = f"{solver.name} needs the Jacobian of the rates"
     elif solver.capabilities.form is not StateForm.VELOCITIES:
@@ -45,6 +51,15 @@ def takes_loops(mechanism: Mechanism, solver: Solver, loops: bool | None) -> boo
         remedy = "choose dop853 or dopri5" if suits else "leave loops=True away"
         raise SolveError(f"{why}, which loops over bodies do not give: {remedy}, or give loops=False")
     return True
+
+
+def _unsuited(mechanism: Mechanism) -> str:
+    """Why loops over bodies cannot run a mechanism; nothing if they can."""
+    if mechanism.elements:
+        return f"{mechanism.name} has elements"
+    if is_constrained(mechanism) and planar_linkage(mechanism) is None:
+        return f"{mechanism.name} has loops or constraints and is no planar linkage of bars and pins alone"
+    return ""
 
 
 class LoopedRate(Kernel):
@@ -140,7 +155,14 @@ class LoopedForm(VelocityForm):
             names=self.names,
             inputs=len(self.forces.sampled),
             quaternions=self.mechanism.layout.quaternions,
+            projection=self.back or 0,
+            rows=self.rows,
         )
+
+    @property
+    def back(self) -> Kernel | None:
+        """One step of a state back onto loops; None where there are none."""
+        return None
 
 
 def looped_observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tuple[str, ...]]:

@@ -1,0 +1,1 @@
+"""Planar linkages of any length: bars joined by pins, with any number of loops, in O(n)."""

@@ -1,0 +1,57 @@
+"""Planar linkages for plain arrays: accelerations, and the way back onto their loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kinegraph.large.by_address.tables import Addressed
+from kinegraph.large.linkages.records import Linkage
+from kinegraph.large.linkages.sweeps import accelerations, taken_back
+from kinegraph.large.linkages.tables import linkage_tables
+from kinegraph.large.records import Floats
+
+
+class LinkageSystem:
+    """A planar linkage, ready for numbers; `rows` are the names of two rows for every loop."""
+
+    def __init__(self, linkage: Linkage, rows: Sequence[str]) -> None:
+        self.linkage = linkage
+        self.rows = tuple(rows)
+
+    def evaluated(self, q: Floats, v: Floats, tau: Floats) -> tuple[Floats, Floats]:
+        """Accelerations, and the pivot of every loop, 1 to 0 (singular)."""
+        result, pivots = np.empty(len(v)), np.empty(self.linkage.loops)
+        accelerations(self.linkage, q, v, tau, result, pivots)
+        return result, pivots
+
+    def taken_back(self, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Positions and velocities after one step onto the loops; by loop its pivot, and what x, y, x', y' missed."""
+        place, speed = np.empty(len(q)), np.empty(len(v))
+        pivots, missed = np.empty(self.linkage.loops), np.empty(4 * self.linkage.loops)
+        taken_back(self.linkage, q, v, place, speed, pivots, missed)
+        return place, speed, pivots, missed.reshape(-1, 4)
+
+    def accelerations_at(self, places: Sequence[int]) -> Addressed:
+        """Code by its address for accelerations; `places` are those of q, v, tau (and t) in x."""
+        return Addressed("linkages", _compile_accelerations, linkage_tables(self.linkage, places[:3], 0))
+
+    def projection_at(self, state: int) -> Addressed:
+        """Code by its address for one step of a state of so many entries, q and v first, onto the loops."""
+        count = len(self.linkage.bar)
+        return Addressed("linkages", _compile_projection, linkage_tables(self.linkage, (0, count, 0), state))
+
+
+def _compile_accelerations() -> int:
+    """The address of accelerations of any linkage: compiled now, or loaded from disk."""
+    from kinegraph.large.linkages.entry import linkage_accelerations
+
+    return linkage_accelerations.address
+
+
+def _compile_projection() -> int:
+    """The address of the way back onto the loops of any linkage: compiled now, or loaded from disk."""
+    from kinegraph.large.linkages.entry import linkage_projection
+
+    return linkage_projection.address
