@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import kinegraph
 from kinegraph.bench import counts
-from kinegraph.bench.counts import ROWS, Earlier, Result
+from kinegraph.bench.counts import ROWS, Earlier, Result, operations
 from kinegraph.bench.house import kernels_in_turn
 from kinegraph.bench.house.kernels_in_turn import Timing, Worker, compared, ratio
+
+EARLY = Path(__file__).parents[1] / "data" / "counts_1b4bd57.json"
 
 
 def result(place: int, reduced: str) -> Result:
@@ -64,3 +67,12 @@ def test_longer_times_and_higher_counts_are_marked() -> None:
     one = kernels_in_turn.Comparison("m", "q", (Timing(10, 11, 5.0, 5.0), Timing(10, 10, 5.0, 5.0)))
     shown = kernels_in_turn.table([one])
     assert list(shown.columns[2].cells) == ["10+10 -> 10+11 higher"]
+
+
+def test_the_recorded_state_has_the_rows_of_today() -> None:
+    known = Earlier.read(EARLY).reduced
+    assert {(row.model, row.quantities) for row in ROWS} - known.keys() == {
+        ("rackovic-14r-double", "H,C,gravity,B:support")
+    }
+    assert all(one["proved"] for one in json.loads(EARLY.read_text()))
+    assert operations("73+49") == (73, 49)

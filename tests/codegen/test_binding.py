@@ -6,7 +6,7 @@ import pytest
 
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.errors import KernelError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 
 Q = Symbol(Kind.COORDINATE, "q")
@@ -14,7 +14,7 @@ M = Symbol(Kind.PARAMETER, "m")
 
 
 def product() -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     q, m = builder.intern(Q), builder.intern(M)
     return builder.graph([Output("f", (), (builder.multiply(builder.apply("sqrt", m), q),))])
 
@@ -37,7 +37,7 @@ def test_a_missing_symbol_is_named_with_the_remedy() -> None:
 
 
 def test_pi_needs_no_value() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     graph = builder.graph([Output("f", (), (builder.scale(3, builder.pi()),))])
     assert bind(graph, [], {}).input_size == 0
 

@@ -11,7 +11,7 @@ import pytest
 from kinegraph.codegen.c import c_source, literal
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.errors import KernelError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
@@ -24,7 +24,7 @@ HOSTILE = '"; system("rm -rf /"); //\n*/ %n'
 
 
 def every_function() -> tuple[Graph, Argument]:
-    builder = Builder()
+    builder = GraphBuilder()
     names = ("x", HOSTILE, "z")
     x, y, z = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in names)
     outputs = [x.apply(name, *(y, z)[: rule.arity - 1]) for name, rule in FUNCTIONS.items()]

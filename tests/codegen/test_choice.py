@@ -7,13 +7,13 @@ from itertools import pairwise
 from kinegraph.codegen.estimate.choice import faster_as_kernel
 from kinegraph.codegen.estimate.running_time import estimated_cycles
 from kinegraph.codegen.program.binding import Argument, bind
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 
 
 def inputs(number: int) -> list[Scalar]:
-    builder = Builder()
+    builder = GraphBuilder()
     return [Scalar(builder, builder.symbol(Kind.INPUT, f"x{i}")) for i in range(number)]
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.program.expand import expansion
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind, Output, Symbol
 
 Q = Symbol(Kind.COORDINATE, "q")
@@ -12,7 +12,7 @@ M = Symbol(Kind.PARAMETER, "m")
 
 
 def test_every_value_is_computed_once_and_constants_not_at_all() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     q, m = builder.intern(Q), builder.intern(M)
     square, third, twice = builder.power(q, 2), builder.number(Fraction(1, 3)), builder.scale(2, m)
     matrix = Output("H", (2, 2), (square, third, third, q))
@@ -26,6 +26,6 @@ def test_every_value_is_computed_once_and_constants_not_at_all() -> None:
 
 
 def test_results_may_be_constants_alone() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     found = expansion(bind(builder.graph([Output("c", (2,), (builder.zero, builder.pi()))]), [], {}))
     assert found.entries == ((0.0, 3.141592653589793),) and found.binding.output_size == 0

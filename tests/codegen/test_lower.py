@@ -13,7 +13,7 @@ from kinegraph.codegen.program.chunk import cut
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import LEAVES, Op, Program
 from kinegraph.codegen.program.schedule import AngleGroup, schedule
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
 from tests.codegen.run import run
@@ -30,7 +30,7 @@ def ops(program: Program) -> Counter[Op]:
 
 def program_of(*terms_of_outputs: object, names: str = "abcd", fuse: bool = True) -> Program:
     """A program from a function of a builder and its symbols."""
-    builder = Builder()
+    builder = GraphBuilder()
     nodes = [builder.symbol(Kind.COORDINATE, name) for name in names]
     outputs = [make(builder, *nodes) for make in terms_of_outputs]  # type: ignore[operator]
     graph = builder.graph([Output("y", (len(outputs),), tuple(outputs))])
@@ -79,7 +79,7 @@ def test_a_product_that_is_only_added_is_never_computed_by_itself() -> None:
 
 
 def test_signs_cost_nothing() -> None:
-    def negative(b: Builder, x: int, y: int, z: int, w: int) -> int:
+    def negative(b: GraphBuilder, x: int, y: int, z: int, w: int) -> int:
         return b.polynomial([(1, ((x, 1), (y, 1))), (-1, ((z, 1),)), (-1, ((w, 1), (z, 1)))])
 
     assert Op.NEGATE not in ops(program_of(negative))
@@ -108,7 +108,7 @@ def test_sine_and_cosine_of_one_angle_are_computed_together() -> None:
 
 
 def test_static_factors_are_one_literal_rounded_once() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     q = builder.symbol(Kind.COORDINATE, "q")
     # 0.1 * 0.2 * 3, exactly, then rounded: not what rounding after each factor gives.
     parameters = {"a": Fraction(1, 10), "b": Fraction(1, 5)}
@@ -121,7 +121,7 @@ def test_static_factors_are_one_literal_rounded_once() -> None:
 
 
 def test_a_factor_that_is_exactly_one_or_zero_vanishes() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     q = builder.symbol(Kind.COORDINATE, "q")
     m, k = (builder.symbol(Kind.PARAMETER, name) for name in "mk")
     graph = builder.graph([Output("y", (), (builder.polynomial([(1, ((q, 1), (m, 1))), (1, ((k, 1), (q, 2)))]),))])
@@ -130,7 +130,7 @@ def test_a_factor_that_is_exactly_one_or_zero_vanishes() -> None:
 
 
 def test_scratch_slots_are_used_again() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     x = builder.symbol(Kind.COORDINATE, "x")
     for _ in range(200):
         x = builder.add(builder.apply("exp", x), builder.apply("tanh", x))

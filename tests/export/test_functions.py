@@ -14,7 +14,7 @@ from kinegraph.export import ExportOptions, Language, Precision
 from kinegraph.export.languages.sincos import DOUBLE, FLOAT, Reduction
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
@@ -24,7 +24,7 @@ from tests.export.test_numbers import COMPILED, LANGUAGES
 
 
 def every_function() -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     x, y, z = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xyz")
     entries = [x.apply(name, *(y, z)[: rule.arity - 1]) for name, rule in FUNCTIONS.items()]
     entries += [x / y - 3 * x * y * z, (x - y) ** 5, -x, x.number(0), x.number(7) / 3]
@@ -56,7 +56,7 @@ def test_every_function(language: Language, tmp_path: Path) -> None:
 
 
 def sine_unit(precision: Precision) -> Unit:
-    builder = Builder()
+    builder = GraphBuilder()
     x = Scalar(builder, builder.symbol(Kind.COORDINATE, "x"))
     graph = builder.graph([Output("both", (2,), (x.sin().index, x.cos().index))])
     return prepare(graph, "", ExportOptions(precision=precision))

@@ -18,7 +18,7 @@ from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, 
 from kinegraph.export.languages.temporaries import temporaries
 from kinegraph.export.prepare import prepare
 from kinegraph.export.write import render
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 from tests.export.languages import build
@@ -36,7 +36,7 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 def hostile_graph() -> Graph:
     """As many sines as names; symbols and outputs have hostile names."""
-    builder = Builder()
+    builder = GraphBuilder()
     outputs = []
     for number, name in enumerate(HOSTILE, start=1):
         symbol = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
@@ -69,7 +69,7 @@ def test_hostile_names_in_latex(tmp_path: Path) -> None:
     # Cyrillic letters need a font encoding that a small TeX does not have.
     cyrillic = subprocess.run(["kpsewhich", "t2aenc.def"], capture_output=True).returncode == 0
     names = [name for name in HOSTILE if cyrillic or name != "Привет"]
-    builder = Builder()
+    builder = GraphBuilder()
     outputs = [
         Output(name, (1,), ((Scalar(builder, builder.symbol(Kind.COORDINATE, name)).sin() * 2).index,))
         for name in names

@@ -10,7 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import KernelError
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Precision, export, render
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
 from kinegraph.graph.scalar import Scalar
@@ -135,7 +135,7 @@ def test_options_are_checked() -> None:
 
 
 def test_results_that_are_never_finite_have_no_self_test() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     x = Scalar(builder, builder.symbol(Kind.COORDINATE, "x"))
     graph = builder.graph([Output("y", (1,), ((-1 - x * x).apply("sqrt").index,))])
     with pytest.raises(KernelError, match="export without a self-test"):

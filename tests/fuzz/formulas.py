@@ -9,7 +9,7 @@ import sympy
 
 import kinegraph as kg
 from kinegraph.errors import Place
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.functions import FUNCTIONS as GRAPH_FUNCTIONS
 from kinegraph.graph.node import Output
@@ -103,7 +103,7 @@ def run_graph(text: str, depth: Depth) -> None:
     kg.interpret(graph, {symbol.name: chance.uniform(-2, 2) for symbol in graph.symbols() if symbol.name != "pi"})
     kg.count(graph)
     if depth >= Depth.WRITE:
-        builder = Builder()
+        builder = GraphBuilder()
         roots = [transfer(graph, builder)[index] for output in graph.outputs for index in output.nodes][:3]
         variables = [place for place, node in enumerate(builder.nodes) if getattr(node, "name", "") == "c0"]
         rows = jacobian(builder, roots, variables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 
@@ -45,7 +45,7 @@ def rotation(axis: int, angle: Scalar) -> Matrix:
 
 def rotation_product(axes: Sequence[int]) -> Graph:
     """The orientation at the end of a chain of rotations, one coordinate each."""
-    builder = Builder()
+    builder = GraphBuilder()
     angles = [Scalar(builder, builder.symbol(Kind.COORDINATE, f"q{k}")) for k in range(len(axes))]
     product = rotation(axes[0], angles[0])
     for axis, angle in zip(axes[1:], angles[1:], strict=True):
@@ -55,7 +55,7 @@ def rotation_product(axes: Sequence[int]) -> Graph:
 
 def newton_euler(axes: Sequence[int]) -> Graph:
     """Inverse dynamics of a chain of revolute joints by the recursion of Luh, Walker and Paul (1980)."""
-    builder = Builder()
+    builder = GraphBuilder()
 
     def symbols(kind: Kind, name: str, number: int) -> list[Scalar]:
         return [Scalar(builder, builder.symbol(kind, f"{name}{k}")) for k in range(number)]

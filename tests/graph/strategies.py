@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
@@ -24,7 +24,7 @@ names = st.text(min_size=1, max_size=6)
 @st.composite
 def graphs(draw: st.DrawFn, functions: Sequence[str] = tuple(FUNCTIONS), max_steps: int = 15) -> Graph:
     """A graph of up to `max_steps` random operations with a scalar, a vector and a matrix among its outputs."""
-    builder = Builder()
+    builder = GraphBuilder()
     pool = [
         Scalar(builder, builder.symbol(kind, f"{kind.value[0]}{number}"))
         for kind in (Kind.PARAMETER, Kind.COORDINATE, Kind.VELOCITY)

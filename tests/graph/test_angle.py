@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 import kinegraph as kg
 from kinegraph.graph.angle import linear_form, quarter_turns, shifted
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Function, Kind, Output, Polynomial
 from kinegraph.graph.scalar import Scalar
 
 
-def coordinates(number: int) -> tuple[Builder, list[Scalar], Scalar]:
-    builder = Builder()
+def coordinates(number: int) -> tuple[GraphBuilder, list[Scalar], Scalar]:
+    builder = GraphBuilder()
     q = [Scalar(builder, builder.symbol(Kind.COORDINATE, f"q{k + 1}")) for k in range(number)]
     return builder, q, Scalar(builder, builder.pi())
 
 
-def functions_in(builder: Builder, *scalars: Scalar) -> int:
+def functions_in(builder: GraphBuilder, *scalars: Scalar) -> int:
     graph = builder.graph([Output("all", (len(scalars),), tuple(scalar.index for scalar in scalars))])
     return sum(isinstance(node, Function) for node in graph.nodes)
 
@@ -89,7 +89,7 @@ def test_odd_and_even() -> None:
 @pytest.mark.parametrize("eighths", range(-9, 10))
 @pytest.mark.parametrize("pi_first", [False, True])
 def test_odd_and_even_with_a_fixed_part(eighths: int, pi_first: bool) -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     if pi_first:
         builder.pi()
     q = Scalar(builder, builder.symbol(Kind.COORDINATE, "q"))

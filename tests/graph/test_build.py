@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import law, text
-from kinegraph.graph.build import Builder, renumber
+from kinegraph.graph.build import GraphBuilder, renumber
 from kinegraph.graph.node import Function, Kind, Output, Polynomial, Symbol
 from kinegraph.graph.scalar import Scalar
 from tests.graph.strategies import coefficients, graphs
@@ -19,31 +19,31 @@ HALF = Fraction(1, 2)
 
 
 @pytest.fixture
-def builder() -> Builder:
-    return Builder()
+def builder() -> GraphBuilder:
+    return GraphBuilder()
 
 
 @pytest.fixture
-def x(builder: Builder) -> Scalar:
+def x(builder: GraphBuilder) -> Scalar:
     return Scalar(builder, builder.symbol(Kind.COORDINATE, "x"))
 
 
 @pytest.fixture
-def y(builder: Builder) -> Scalar:
+def y(builder: GraphBuilder) -> Scalar:
     return Scalar(builder, builder.symbol(Kind.COORDINATE, "y"))
 
 
 @pytest.fixture
-def p(builder: Builder) -> Scalar:
+def p(builder: GraphBuilder) -> Scalar:
     return Scalar(builder, builder.symbol(Kind.PARAMETER, "p"))
 
 
-def test_a_symbol_is_one_node_per_kind_and_name(builder: Builder, x: Scalar) -> None:
+def test_a_symbol_is_one_node_per_kind_and_name(builder: GraphBuilder, x: Scalar) -> None:
     assert builder.symbol(Kind.COORDINATE, "x") == x.index
     assert builder.symbol(Kind.VELOCITY, "x") != x.index
 
 
-def test_numbers_are_integers_where_they_can_be(builder: Builder) -> None:
+def test_numbers_are_integers_where_they_can_be(builder: GraphBuilder) -> None:
     assert builder.number(Fraction(6, 3)) == builder.number(2)
     assert builder.nodes[builder.number(Fraction(6, 3))] == Polynomial(((2, ()),))
     assert type(builder.nodes[builder.number(Fraction(6, 3))].terms[0][0]) is int
@@ -51,7 +51,7 @@ def test_numbers_are_integers_where_they_can_be(builder: Builder) -> None:
     assert builder.number(Fraction(0)) == builder.number(0)
 
 
-def test_value_of_knows_numbers_only(builder: Builder, x: Scalar) -> None:
+def test_value_of_knows_numbers_only(builder: GraphBuilder, x: Scalar) -> None:
     assert builder.value_of(builder.number(HALF)) == HALF
     assert builder.value_of(builder.number(0)) == 0
     assert builder.value_of(x.index) is None
@@ -106,7 +106,7 @@ def test_common_coefficients_move_outwards(x: Scalar, y: Scalar) -> None:
     assert (2 * x) * (HALF * y) == x * y
 
 
-def test_a_scaled_node_holds_one_factor(builder: Builder, x: Scalar, y: Scalar) -> None:
+def test_a_scaled_node_holds_one_factor(builder: GraphBuilder, x: Scalar, y: Scalar) -> None:
     product = x * y
     assert builder.nodes[(3 * product).index] == Polynomial(((3, ((product.index, 1),)),))
 
@@ -124,19 +124,19 @@ def test_powers(x: Scalar, y: Scalar) -> None:
     assert (2 * x) ** -2 == Fraction(1, 4) * x.reciprocal() ** 2
 
 
-def test_polynomial_refuses_exponents_below_one(builder: Builder, x: Scalar) -> None:
+def test_polynomial_refuses_exponents_below_one(builder: GraphBuilder, x: Scalar) -> None:
     for exponent in (0, -1):
         with pytest.raises(GraphError, match="exponent"):
             builder.polynomial(((1, ((x.index, exponent),)),))
 
 
-def test_static_factors_are_multiplied_first(builder: Builder, x: Scalar, p: Scalar) -> None:
+def test_static_factors_are_multiplied_first(builder: GraphBuilder, x: Scalar, p: Scalar) -> None:
     r = Scalar(builder, builder.symbol(Kind.PARAMETER, "r"))
     node = builder.nodes[builder.multiply(p.index, x.index, r.index)]
     assert node == Polynomial(((1, tuple(sorted(((x.index, 1), ((p * r).index, 1))))),))
 
 
-def test_static_means_constants_and_parameters_only(builder: Builder, x: Scalar, p: Scalar) -> None:
+def test_static_means_constants_and_parameters_only(builder: GraphBuilder, x: Scalar, p: Scalar) -> None:
     assert p.static and (p * p + 3).static and p.sin().static and p.number(2).static
     assert Scalar(builder, builder.pi()).static
     assert not x.static and not (x * p).static and not x.sin().static
@@ -193,7 +193,7 @@ def test_functions_of_numbers_fold_where_exact(x: Scalar, function: str, argumen
     [("sqrt", 2), ("sqrt", Fraction(4, 3)), ("sqrt", -4), ("exp", 1), ("log", 0), ("log", 2), ("acos", 0), ("cosh", 1)],
 )
 def test_functions_of_numbers_stay_where_not_rational(
-    builder: Builder, x: Scalar, function: str, argument: Fraction
+    builder: GraphBuilder, x: Scalar, function: str, argument: Fraction
 ) -> None:
     scalar = x.number(argument).apply(function)
     assert isinstance(builder.nodes[scalar.index], Function)
@@ -215,7 +215,7 @@ def test_unknown_functions_and_wrong_arities_are_refused(x: Scalar) -> None:
 
 
 def test_scalars_of_two_builders_do_not_mix(x: Scalar) -> None:
-    other = Builder()
+    other = GraphBuilder()
     stranger = Scalar(other, other.symbol(Kind.COORDINATE, "y"))
     for combine in (
         lambda: x + stranger,
@@ -229,14 +229,14 @@ def test_scalars_of_two_builders_do_not_mix(x: Scalar) -> None:
     assert x != stranger
 
 
-def test_the_graph_holds_live_nodes_only(builder: Builder, x: Scalar, y: Scalar) -> None:
+def test_the_graph_holds_live_nodes_only(builder: GraphBuilder, x: Scalar, y: Scalar) -> None:
     (x * y + 7).sin()
     graph = builder.graph([Output("out", (), ((x + 1).index,))])
     assert text.dump(graph) == '%0 = coordinate "x"\n%1 = 1 + %0\noutput "out" () = %1\n'
     assert graph.symbols() == (Symbol(Kind.COORDINATE, "x"),)
 
 
-def test_renumber_keeps_the_given_order(builder: Builder, x: Scalar, y: Scalar) -> None:
+def test_renumber_keeps_the_given_order(builder: GraphBuilder, x: Scalar, y: Scalar) -> None:
     graph = builder.graph([Output("out", (), ((x * y).index,))])
     swapped = renumber(graph, [1, 0, 2])
     law.check(swapped)
@@ -252,7 +252,7 @@ def test_whatever_is_built_obeys_the_law(graph) -> None:
 @given(st.lists(coefficients, min_size=3, max_size=3), st.lists(coefficients, min_size=3, max_size=3))
 def test_linear_combinations_are_canonical(first: list, second: list) -> None:
     """Summed in any order and in parts, a linear combination of symbols is one node."""
-    builder = Builder()
+    builder = GraphBuilder()
     x = [Scalar(builder, builder.symbol(Kind.COORDINATE, f"x{k}")) for k in range(3)]
     terms = [(c, ((s.index, 1),)) for c, s in zip(first + second, x + x, strict=True)]
     joined = [(a + b, ((s.index, 1),)) for a, b, s in zip(first, second, x, strict=True)]
@@ -261,7 +261,7 @@ def test_linear_combinations_are_canonical(first: list, second: list) -> None:
     assert builder.polynomial(negated) == builder.scale(-1, builder.polynomial(terms))
 
 
-def test_static_products_are_multiplied_out(builder: Builder, p: Scalar) -> None:
+def test_static_products_are_multiplied_out(builder: GraphBuilder, p: Scalar) -> None:
     r = Scalar(builder, builder.symbol(Kind.PARAMETER, "r"))
     assert (p + r) * (p - r) == p**2 - r**2
     assert (p + r) ** 2 - p**2 - r**2 == 2 * p * r
@@ -270,12 +270,12 @@ def test_static_products_are_multiplied_out(builder: Builder, p: Scalar) -> None
     assert p * (p * r) == p**2 * r
 
 
-def test_other_products_are_kept_as_written(builder: Builder, x: Scalar, y: Scalar) -> None:
+def test_other_products_are_kept_as_written(builder: GraphBuilder, x: Scalar, y: Scalar) -> None:
     assert (x + y) * (x - y) != x**2 - y**2
     assert builder.nodes[((x + y) + x).index] == Polynomial(((1, ((x.index, 1),)), (1, (((x + y).index, 1),))))
 
 
-def test_high_static_powers_stay_powers(builder: Builder, p: Scalar) -> None:
+def test_high_static_powers_stay_powers(builder: GraphBuilder, p: Scalar) -> None:
     r = Scalar(builder, builder.symbol(Kind.PARAMETER, "r"))
     for base in (p, p * r, p + r):
         assert builder.nodes[(base**10**9).index] == Polynomial(((1, ((base.index, 10**9),)),))

@@ -10,7 +10,7 @@ import sympy
 from hypothesis import assume, given
 
 from kinegraph.errors import ProofError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, gradient, jacobian
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import interpret
@@ -25,17 +25,17 @@ NAMES = ("x", "y", "z")
 POINTS = ((0.3, 0.8, 0.4), (0.7, -0.6, 0.9))
 
 
-def three() -> tuple[Builder, list[Scalar]]:
-    builder = Builder()
+def three() -> tuple[GraphBuilder, list[Scalar]]:
+    builder = GraphBuilder()
     return builder, [Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in NAMES]
 
 
-def finished(builder: Builder, rows: list[list[int]]) -> Graph:
+def finished(builder: GraphBuilder, rows: list[list[int]]) -> Graph:
     nodes = tuple(index for row in rows for index in row)
     return builder.graph([Output("J", (len(rows), len(rows[0])), nodes)])
 
 
-def forward(builder: Builder, roots: list[int], symbols: list[int]) -> list[list[int]]:
+def forward(builder: GraphBuilder, roots: list[int], symbols: list[int]) -> list[list[int]]:
     zero, one = builder.number(0), builder.number(1)
     columns = []
     for symbol in symbols:
@@ -44,12 +44,12 @@ def forward(builder: Builder, roots: list[int], symbols: list[int]) -> list[list
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def reverse(builder: Builder, roots: list[int], symbols: list[int]) -> list[list[int]]:
+def reverse(builder: GraphBuilder, roots: list[int], symbols: list[int]) -> list[list[int]]:
     return [gradient(builder, root, symbols) for root in roots]
 
 
 BOTH = pytest.mark.parametrize("method", [forward, reverse], ids=["forward", "reverse"])
-Method = Callable[[Builder, list[int], list[int]], list[list[int]]]
+Method = Callable[[GraphBuilder, list[int], list[int]], list[list[int]]]
 
 SYMPY: dict[str, Callable[..., sympy.Expr]] = {
     **{name: getattr(sympy, name) for name in ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "atan2")},
@@ -115,7 +115,7 @@ def test_a_constant_without_derivative_does_no_harm(method: Method) -> None:
 
 @given(graphs())
 def test_forward_equals_reverse(graph: Graph) -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     place = transfer(graph, builder)
     roots = [place[index] for index in graph.output("vector").nodes]
     symbols = [builder.symbol(symbol.kind, symbol.name) for symbol in graph.symbols(Kind.COORDINATE, Kind.PARAMETER)]
@@ -131,7 +131,7 @@ def test_forward_equals_reverse(graph: Graph) -> None:
 @BOTH
 @pytest.mark.parametrize("graph", [newton_euler([2, 1, 0]), rotation_product([2, 1, 0, 1])], ids=["tau", "R"])
 def test_against_differences(graph: Graph, method: Method) -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     place = transfer(graph, builder)
     output = graph.outputs[0]
     symbols = graph.symbols()

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.law import check
@@ -27,7 +27,7 @@ def test_random_graphs_keep_their_values_and_cost_no_more(graph: Graph) -> None:
 
 @pytest.mark.parametrize("signs", list(product((1, -1), repeat=5)))
 def test_terms_that_cancel_leave_a_graph_that_keeps_the_law(signs: tuple[int, ...]) -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     a, b, c = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "abc")
     inner = signs[0] * a + signs[1] * c
     outer = signs[2] * inner + signs[3] * c + signs[4] * a
@@ -38,7 +38,7 @@ def test_terms_that_cancel_leave_a_graph_that_keeps_the_law(signs: tuple[int, ..
 
 
 def test_a_sum_used_once_is_taken_in_and_one_used_twice_is_not() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     a, b, c, d = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "abcd")
     once, twice = a - b, c + d
     outputs = [Output("x", (2,), ((once + a * c + twice).index, (b * d + twice).index))]

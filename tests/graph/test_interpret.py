@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import text
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import interpret, static_values
 from kinegraph.graph.node import Graph, Kind, Output
@@ -36,7 +36,7 @@ NAMES = ("x", "y", "z")
 
 
 def graph_of(write: Callable[..., Scalar], kind: Kind = Kind.COORDINATE, shape: tuple[int, ...] = ()) -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     scalar = write(*(Scalar(builder, builder.symbol(kind, name)) for name in NAMES))
     return builder.graph([Output("out", shape, (scalar.index,))])
 
@@ -150,7 +150,7 @@ def test_static_values_survive_cancellation() -> None:
 
 @given(st.fractions())
 def test_static_numbers_are_correctly_rounded(value: Fraction) -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     graph = builder.graph([Output("out", (), (builder.number(value),))])
     assert static_values(graph, {}) == {0: float(value)}
 

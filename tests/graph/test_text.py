@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import text
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from tests.graph.strategies import graphs, names
@@ -35,7 +35,7 @@ output "empty" (0) =
 
 
 def rebuilt(graph: Graph) -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     return builder.graph(moved(graph.outputs, transfer(graph, builder)))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import law, text
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind
 from kinegraph.graph.proof.prove import prove
@@ -51,7 +51,7 @@ def test_binding_keeps_values(graph: Graph, seed: int, everything: bool) -> None
 def test_transfer_moves_only_what_is_wanted() -> None:
     graph = rotation_product([2, 1])
     only = [index < 2 for index in range(len(graph))]
-    assert sorted(transfer(graph, Builder(), only=only)) == [0, 1]
+    assert sorted(transfer(graph, GraphBuilder(), only=only)) == [0, 1]
 
 
 def test_joined_graphs_share_nodes_and_keep_their_meaning() -> None:

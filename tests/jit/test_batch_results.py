@@ -13,7 +13,7 @@ from kinegraph.codegen.llvm.lanes import Lanes
 from kinegraph.codegen.llvm.long_rows import LongRows
 from kinegraph.codegen.llvm.results import SHORT_ROW, Results
 from kinegraph.codegen.program.binding import bind
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_binding
 from kinegraph.jit.target import Target, host
@@ -33,7 +33,7 @@ class Mixed:
         self.entries = [[(k, int(generator.integers(1, 4))) for k in row] for row in numbers]
 
     def graph(self) -> Graph:
-        builder = Builder()
+        builder = GraphBuilder()
         x = [builder.intern(symbol) for symbol in symbols()]
         constants = [builder.number(value) for value in CONSTANTS]
         outputs = []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit import cache
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 
 def square(power: int = 2) -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     q, m = builder.symbol(Kind.COORDINATE, "q"), builder.symbol(Kind.PARAMETER, "m")
     return builder.graph([Output("y", (), (builder.multiply(m, builder.power(q, power)),))])
 

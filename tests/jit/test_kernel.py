@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import kinegraph as kg
 from kinegraph.codegen.program.binding import bind
 from kinegraph.errors import KernelError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import Evaluation, FloatArithmetic, interpret
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
@@ -96,7 +96,7 @@ def test_not_a_number_goes_through_or_has_no_effect(graph: Graph, seed: int) -> 
 
 
 def every_function() -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     x, y, z = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xyz")
     outputs = [x.apply(name, *(y, z)[: rule.arity - 1]) for name, rule in FUNCTIONS.items()]
     return builder.graph([Output("all", (len(outputs),), tuple(one.index for one in outputs))])
@@ -117,7 +117,7 @@ def test_every_function_at_special_values() -> None:
 
 def arm_like() -> tuple[Graph, list[Argument]]:
     """Two outputs of different shapes, over arguments of three, two and one symbols."""
-    builder = Builder()
+    builder = GraphBuilder()
     q = [Scalar(builder, builder.intern(symbol)) for symbol in coordinates("q1", "q2", "q3")]
     v = [Scalar(builder, builder.symbol(Kind.VELOCITY, name)) for name in ("v1", "v2")]
     t = Scalar(builder, builder.symbol(Kind.TIME, "t"))
@@ -290,7 +290,7 @@ def test_a_result_asked_for_twice_is_computed() -> None:
 
 
 def test_no_argument_may_be_called_out() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     graph = builder.graph([Output("y", (), (builder.symbol(Kind.COORDINATE, "x"),))])
     with pytest.raises(KernelError, match="'out'"):
         compile_graph(graph, [Argument("out", coordinates("x"))])
@@ -298,7 +298,7 @@ def test_no_argument_may_be_called_out() -> None:
 
 def test_many_short_results() -> None:
     """More than one function writes."""
-    builder = Builder()
+    builder = GraphBuilder()
     names = [f"x{number}" for number in range(9)]
     x = [Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in names]
     entries = [[(x[(i + k) % 9] * x[i % 9] + k).index for i in range(40)] for k in range(20)]
@@ -337,7 +337,7 @@ def test_large_batches_on_many_threads_equal_one_thread() -> None:
 
 def test_wide_arguments_and_outputs() -> None:
     """Rows so long that they are moved by a loop."""
-    builder = Builder()
+    builder = GraphBuilder()
     names = [f"x{number}" for number in range(301)]
     nodes = [builder.symbol(Kind.COORDINATE, name) for name in names]
     outputs = tuple(builder.scale(number + 1, node) for number, node in enumerate(reversed(nodes)))
@@ -352,16 +352,16 @@ def test_wide_arguments_and_outputs() -> None:
 
 
 def test_outputs_without_inputs_and_inputs_without_outputs() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     graph = builder.graph([Output("c", (2,), (builder.number(Fraction(1, 3)), builder.pi()))])
     assert compile_graph(graph, [], options=UNCACHED)().tolist() == [1 / 3, math.pi]
     unused = compile_graph(graph, [Argument("q", coordinates("q"))], options=UNCACHED)
     assert unused.batch(np.zeros((3, 1))).tolist() == [[1 / 3, math.pi]] * 3
-    assert compile_graph(Builder().graph([]), [], options=UNCACHED)() == {}
+    assert compile_graph(GraphBuilder().graph([]), [], options=UNCACHED)() == {}
 
 
 def test_parameters_at_compile_time_and_at_run_time_agree() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     m, q = builder.symbol(Kind.PARAMETER, "m"), builder.symbol(Kind.COORDINATE, "q")
     graph = builder.graph([Output("f", (), (builder.multiply(builder.apply("sqrt", m), q),))])
     fixed = compile_graph(graph, [Argument("q", coordinates("q"))], {"m": 2}, UNCACHED)
@@ -371,7 +371,7 @@ def test_parameters_at_compile_time_and_at_run_time_agree() -> None:
 
 
 def test_hostile_names_stay_out_of_the_code() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     x = builder.symbol(Kind.COORDINATE, HOSTILE)
     graph = builder.graph([Output(HOSTILE, (), (builder.power(x, 2),)), Output("\ud800", (), (x,))])
     kernel = compile_graph(graph, [Argument(HOSTILE, coordinates(HOSTILE))], options=UNCACHED)
@@ -380,7 +380,7 @@ def test_hostile_names_stay_out_of_the_code() -> None:
 
 
 def test_a_scratch_array_too_large_for_the_stack() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     x = builder.symbol(Kind.COORDINATE, "x")
     waves = [builder.apply("sin", builder.scale(number, x)) for number in range(1, 801)]
     tail = [builder.multiply(one, builder.apply("exp", one)) for one in waves]

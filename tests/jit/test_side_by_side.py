@@ -17,7 +17,7 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.records import Chosen, Means
 from kinegraph.compiler.request import arguments_of, quantities_of, request_of
 from kinegraph.errors import DerivationError, KernelError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.io.records.load import parse
@@ -181,7 +181,7 @@ def test_one_coordinate_in_two_limbs() -> None:
 
 
 def test_the_option_and_wrong_exchanges() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     a, b = (builder.symbol(Kind.COORDINATE, name) for name in "ab")
     graph = builder.graph([Output("y", (2,), (builder.multiply(a, a), builder.multiply(b, b)))])
     symbols = tuple(Symbol(Kind.COORDINATE, name) for name in "ab")
@@ -201,7 +201,7 @@ def test_mechanisms_without_limbs_are_compiled_as_ever() -> None:
 
 def test_functions_signs_and_lanes_that_change_places() -> None:
     """Graphs no mechanism has: every way an operand can come into a lane."""
-    builder = Builder()
+    builder = GraphBuilder()
     names = ("a", "b", "c", "p", "q", "r")
     a, b, c, p, q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in names)
     shared = a * b * c + 1

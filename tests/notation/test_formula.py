@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.text import read
 from kinegraph.notation.latex import latex
@@ -83,7 +83,7 @@ def test_angles_are_named_by_their_coordinates():
 
 
 def test_a_long_chain_of_sums_is_no_problem():
-    builder = Builder()
+    builder = GraphBuilder()
     total = builder.symbol(Kind.COORDINATE, "q")
     for number in range(5000):
         total = builder.add(builder.multiply(total, total), builder.symbol(Kind.PARAMETER, f"p{number}"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 
@@ -48,7 +48,7 @@ def _zero_orientation(axis, own, axis0, to_next0):
 def arm_6r() -> Graph:
     """H, C and gravity of Example 2.1 with numbers for all parameters."""
     data = json.loads((REFERENCE / "rackovic_example_2_1.json").read_text())
-    builder = Builder()
+    builder = GraphBuilder()
     n = 6
     q = [Scalar(builder, builder.symbol(Kind.COORDINATE, f"q{i + 1}")) for i in range(n)]
     zero = Scalar(builder, builder.number(0))

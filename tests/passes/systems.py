@@ -6,14 +6,14 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 
 COEFFICIENTS = (0, 1, -1, 2, 3, Fraction(1, 3), Fraction(-7, 2), 10**40 + 1, Fraction(1, 10**30))
 
 
-def leaves(builder: Builder) -> list[Scalar]:
+def leaves(builder: GraphBuilder) -> list[Scalar]:
     """Symbols of all sorts, sines and cosines of angles that are sums of each other, a reciprocal, a root."""
     q = [Scalar(builder, builder.symbol(Kind.COORDINATE, f"q{i}")) for i in range(3)]
     v = Scalar(builder, builder.symbol(Kind.VELOCITY, "v"))
@@ -25,7 +25,7 @@ def leaves(builder: Builder) -> list[Scalar]:
     return [*found, (v * v + m * m + 1).reciprocal(), (v + q[1].cos()).apply("sqrt")]
 
 
-def odd_angles(builder: Builder) -> list[Scalar]:
+def odd_angles(builder: GraphBuilder) -> list[Scalar]:
     """Angles that are products, large or broken multiples, powers, functions, and sums of these."""
     q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in ("q0", "q1"))
     m, k = (Scalar(builder, builder.symbol(Kind.PARAMETER, name)) for name in "mk")
@@ -50,7 +50,7 @@ def odd_angles(builder: Builder) -> list[Scalar]:
     ]
 
 
-def odd_leaves(builder: Builder, angle: Scalar, other: Scalar) -> list[Scalar]:
+def odd_leaves(builder: GraphBuilder, angle: Scalar, other: Scalar) -> list[Scalar]:
     """Functions of odd angles, also several times over, of each other, and of sums with each other."""
     sine, cosine = angle.sin(), angle.cos()
     return [
@@ -70,21 +70,21 @@ def odd_leaves(builder: Builder, angle: Scalar, other: Scalar) -> list[Scalar]:
 @st.composite
 def graphs(draw: st.DrawFn) -> Graph:
     """Outputs that are sums of products of leaves and of earlier sums; some zero, some equal, some multiples."""
-    builder = Builder()
+    builder = GraphBuilder()
     return _system(draw, builder, leaves(builder))
 
 
 @st.composite
 def odd_graphs(draw: st.DrawFn) -> Graph:
     """The same with angles and functions of every sort, a few at a time; leaves are shown as they are, too."""
-    builder = Builder()
+    builder = GraphBuilder()
     angles = st.sampled_from(odd_angles(builder))
     found = odd_leaves(builder, draw(angles), draw(angles))
     atoms = [*draw(st.lists(st.sampled_from(found), min_size=1, max_size=4)), *leaves(builder)[:6]]
     return _system(draw, builder, atoms)
 
 
-def _system(draw: st.DrawFn, builder: Builder, atoms: list[Scalar]) -> Graph:
+def _system(draw: st.DrawFn, builder: GraphBuilder, atoms: list[Scalar]) -> Graph:
     sums: list[Scalar] = []
     for _ in range(draw(st.integers(1, 5))):
         total = atoms[0].number(0)

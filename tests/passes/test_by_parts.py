@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output, children
 from kinegraph.graph.proof.prove import prove
@@ -13,7 +13,7 @@ from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentitie
 
 def two_turns() -> Graph:
     """A lever on a lever: the second one's direction is the part, its length comes in later."""
-    builder = Builder()
+    builder = GraphBuilder()
     x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
     v = Scalar(builder, builder.symbol(Kind.VELOCITY, "v"))
     east = x.cos() * y.cos() - x.sin() * y.sin()
@@ -51,7 +51,7 @@ def test_the_part_is_reduced_and_the_rest_is_not() -> None:
 
 
 def test_without_directions_the_graph_stays() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     v = Scalar(builder, builder.symbol(Kind.VELOCITY, "v"))
     graph = builder.graph([Output("y", (), ((v * v + 1).index,))])
     assert ByParts((TrigonometricIdentities(),)).apply(graph) is graph

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.passes.expand import Expand
@@ -13,7 +13,7 @@ from kinegraph.passes.expand import Expand
 
 def _graph(sign: int, sine: bool) -> Graph:
     """3 v f(x - y) + 5 v cos x + 7 v cos y with f(x - y) written out, or f(x + y); and the cosine of that angle."""
-    builder = Builder()
+    builder = GraphBuilder()
     x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
     v = Scalar(builder, builder.symbol(Kind.VELOCITY, "v"))
     sines = x.sin() * y.cos() - sign * (x.cos() * y.sin())

@@ -9,7 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import GraphError, NumberSizeError
-from kinegraph.graph.build import MOST_DIGITS, Builder
+from kinegraph.graph.build import MOST_DIGITS, GraphBuilder
 from kinegraph.graph.node import LARGEST_EXPONENT, Kind, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.text import dump, read
@@ -34,7 +34,7 @@ PASSES: tuple[Pass, ...] = (
 
 
 def expressions() -> list[Scalar]:
-    builder = Builder()
+    builder = GraphBuilder()
     q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "qr")
     m = Scalar(builder, builder.symbol(Kind.PARAMETER, "m"))
     return [
@@ -90,7 +90,7 @@ def test_two_hundred_functions_one_inside_the_other() -> None:
 
 def test_numbers_that_grow_within_a_pass_leave_the_graph_as_it_is() -> None:
     """Written out, the outputs have numbers of 4500 digits: that variant is left out, the others are tried."""
-    builder = Builder()
+    builder = GraphBuilder()
     q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "qr")
     total = (q * (10**1500 + 1) + r) ** 3 + r
     graph = builder.graph([Output("y", (2,), (total.index, (total * q).index))])
@@ -98,7 +98,7 @@ def test_numbers_that_grow_within_a_pass_leave_the_graph_as_it_is() -> None:
 
 
 def test_exponents_that_doubles_cannot_hold_are_refused() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     q, m = Scalar(builder, builder.symbol(Kind.COORDINATE, "q")), Scalar(builder, builder.symbol(Kind.PARAMETER, "m"))
     for symbol in (q, m):
         largest = symbol**LARGEST_EXPONENT

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kinegraph.graph import law
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
@@ -84,7 +84,7 @@ def test_every_function_is_compiled_once() -> None:
 
 
 def test_monomials_too_high_for_the_compiled_search_are_announced(caplog: pytest.LogCaptureFixture) -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     x, y = (builder.symbol(Kind.INPUT, name) for name in "xy")
     total = builder.polynomial((1, ((x, 12 + i), (y, 8 + i))) for i in range(1, 5))
     system = to_system(builder.graph([Output("y", (), (total,))])).system

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from kinegraph.errors import ProofError
 from kinegraph.graph import law
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
@@ -96,7 +96,7 @@ def test_reduce_takes_every_angle_and_function(graph: Graph) -> None:
 
 def test_a_cosine_that_is_shown_and_used_keeps_its_angle() -> None:
     """The smallest of 36 random systems that ended in a KeyError: another way to write y[1] needs a sine."""
-    builder = Builder()
+    builder = GraphBuilder()
     q, m = (Scalar(builder, builder.symbol(k, n)) for k, n in ((Kind.COORDINATE, "q"), (Kind.PARAMETER, "m")))
     c = (q * m).cos()
     graph = builder.graph([Output("y", (2,), (c.index, (1 + c**3).index))])
@@ -135,7 +135,7 @@ def test_the_same_seed_gives_the_same_graph() -> None:
 
 
 def test_a_wrong_pass_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     x = builder.symbol(Kind.INPUT, "x")
     graph = builder.graph([Output("y", (), (builder.add(builder.multiply(x, x), x),))])
     wrong = builder.graph([Output("y", (), (x,))])

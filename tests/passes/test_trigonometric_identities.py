@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kinegraph.graph import law
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Function, Graph, Kind, Output, children
 from kinegraph.graph.proof.prove import prove
@@ -17,7 +17,7 @@ from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentitie
 
 def symbols() -> tuple[Scalar, Scalar, Scalar, Scalar, Scalar]:
     """Three angles and two rates."""
-    builder = Builder()
+    builder = GraphBuilder()
     x, y, z = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xyz")
     v, w = (Scalar(builder, builder.symbol(Kind.VELOCITY, name)) for name in "vw")
     return x, y, z, v, w

@@ -9,7 +9,7 @@ from kinegraph.compiler.request import unit_quaternions
 from kinegraph.derive.platforms.substitute import in_ring_coordinates
 from kinegraph.derive.quantities.derivation import Derivation, Plan, constraint_graph
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
@@ -37,7 +37,7 @@ def test_closed_legs_are_loops(kind: str) -> None:
     quaternions = unit_quaternions(mechanism)
     assert prove(closed, loops, quaternions=quaternions)
     wrong = derived(mechanism, "ring_acceleration")
-    builder = Builder()
+    builder = GraphBuilder()
     (output,) = moved(wrong.outputs, transfer(wrong, builder))
     doubled = output._replace(nodes=(builder.scale(2, output.nodes[0]), *output.nodes[1:]))
     assert not prove(builder.graph([doubled]), loops, quaternions=quaternions)

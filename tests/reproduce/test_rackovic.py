@@ -50,10 +50,10 @@ def test_series_add_up_to_the_walker() -> None:
     """The element that all three series share, H_11."""
     from kinegraph.compiler.closed_form import in_closed_form
     from kinegraph.compiler.load import load
-    from kinegraph.graph.build import Builder
+    from kinegraph.graph.build import GraphBuilder
     from kinegraph.graph.transfer import copied
 
-    builder, parts = Builder(), []
+    builder, parts = GraphBuilder(), []
     for series in SERIES:
         graph = in_closed_form(mechanism_of(series), "H", {})
         parts.append(copied(graph, builder)[graph.output("H").nodes[0]])

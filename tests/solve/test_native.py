@@ -15,7 +15,7 @@ from kinegraph.ahead.compilation import Compilation
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.errors import KinegraphError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.simulate import Event, Sampled, Solution, Status, simulate
@@ -222,7 +222,7 @@ def test_interpreted_functions_mean_what_the_graph_means() -> None:
 
 
 def every_function() -> tuple[Graph, tuple[Symbol, ...]]:
-    builder = Builder()
+    builder = GraphBuilder()
     symbols = Symbol(Kind.COORDINATE, "a"), Symbol(Kind.COORDINATE, "b")
     a, b = (builder.symbol(one.kind, one.name) for one in symbols)
     names = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh", "abs", "sign")

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from hypothesis import settings
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Node, Output, Polynomial, Symbol
 from kinegraph.store import GraphRecord, ModelRecord, SavedModel, Store, save
 
@@ -20,7 +20,7 @@ _COEFFICIENTS = (1, 1, -1, 2, Fraction(1, 3), Fraction(7, 10))
 def random_graph(seed: int, nodes: int = 80, outputs: int = 5) -> Graph:
     """A graph of exactly this many nodes (dead ones too), parameters p0.., coordinates q0.., and sines and cosines."""
     generator = random.Random(seed)
-    builder = Builder()
+    builder = GraphBuilder()
     for number in range(6):
         builder.symbol(Kind.COORDINATE, f"q{number}")
         builder.symbol(Kind.PARAMETER, f"p{number}")

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 
 from kinegraph import library
 from kinegraph.errors import StoreError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
@@ -26,7 +26,7 @@ PRINTED = Path(__file__).parent / "data" / "rackovic_h11.txt"
 
 def rebuilt(expressions, nodes) -> Graph:
     """A graph made of expressions alone."""
-    builder = Builder()
+    builder = GraphBuilder()
     place = dict(enumerate(_carried(builder, nodes)))
     outputs = []
     for expression in expressions:
@@ -64,7 +64,7 @@ def test_an_expression_is_its_variable(shared_store, graph, sums):
 
 def angles(*outputs) -> Graph:
     """A graph of scalars made by functions of q1, q2 and m."""
-    builder = Builder()
+    builder = GraphBuilder()
     kinds = (Kind.COORDINATE, Kind.COORDINATE, Kind.PARAMETER)
     symbols = [Scalar(builder, builder.symbol(kind, name)) for kind, name in zip(kinds, ("q1", "q2", "m"), strict=True)]
     return builder.graph([Output(f"y{n}", (), (make(*symbols).index,)) for n, make in enumerate(outputs, start=1)])
@@ -123,7 +123,7 @@ def test_too_long_an_expression_is_refused(store, monkeypatch):
 
 def printed_graph() -> Graph:
     """H11 as section 2.5.3 prints it."""
-    builder = Builder()
+    builder = GraphBuilder()
     terms = []
     for line in PRINTED.read_text().splitlines()[1:]:
         sign, body = line.split()

@@ -7,7 +7,7 @@ from hypothesis import given
 from sqlalchemy import event
 
 from kinegraph.errors import StoreError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph, Kind, Output, Polynomial, Symbol
 from kinegraph.graph.proof.prove import prove
@@ -47,7 +47,7 @@ def test_coefficients_are_exact(shared_store, coefficient):
 
 def test_names_are_kept_whatever_they_are(store):
     names = ("teta$L", "кут", "q1''", 'a"b;--', "%s :name ?", " ", "x" * 5000)
-    builder = Builder()
+    builder = GraphBuilder()
     total = builder.add(*(builder.symbol(Kind.INPUT, name) for name in names))
     graph = builder.graph([Output("кінець", (), (total,)), Output("d(tau)/d(q)", (1, 1), (total,))])
     put(store, graph, "O'Neil; DROP TABLE graph")

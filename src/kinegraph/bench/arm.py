@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 
@@ -43,7 +43,7 @@ def symbols(joints: int) -> dict[str, tuple[Symbol, ...]]:
 
 def arm(joints: int = 6, seed: int = 1) -> Graph:
     """tau of an arm with PUMA-like twists and arbitrary numbers for all ten inertial parameters of each link."""
-    builder, random = Builder(), Random(seed)
+    builder, random = GraphBuilder(), Random(seed)
     state = {name: [Scalar(builder, builder.intern(one)) for one in some] for name, some in symbols(joints).items()}
 
     def number(value: int | Fraction) -> Scalar:

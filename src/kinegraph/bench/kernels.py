@@ -101,7 +101,7 @@ def best(work: Callable[[], object], repeats: int) -> float:
     return shortest
 
 
-class Driver:
+class KernelCaller:
     """Calls kernels from compiled code."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
@@ -138,7 +138,7 @@ def gcc_function(source: str, name: str, folder: str) -> int | None:
 def measure(graph: Graph, arguments: Sequence[Argument], parameters: Mapping[str, float] | None = None) -> Figures:
     """All figures of one graph."""
     kernel = compile_graph(graph, arguments, parameters, KernelOptions(cache=False))
-    driver = Driver(kernel.input_size, kernel.output_size)
+    driver = KernelCaller(kernel.input_size, kernel.output_size)
     with tempfile.TemporaryDirectory() as folder:
         c = gcc_function(c_source(bind(graph, arguments, parameters or {}), "kernel"), "kernel", folder)
         addresses = [kernel.address] + ([c] if c else [])

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 import kinegraph as kg
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.passes.pipeline import Effort, PassReport, reduce
@@ -30,7 +30,7 @@ def resultant(m: int, n: int) -> Graph:
     *symbols, x = context.gens()
     first = sum((a * x**i for i, a in enumerate(symbols[: m + 1])), context.constant(0))
     second = sum((b * x**i for i, b in enumerate(symbols[m + 1 :])), context.constant(0))
-    builder = Builder()
+    builder = GraphBuilder()
     ids = [builder.symbol(Kind.INPUT, name) for name in names]
     terms = (
         (int(c), tuple((ids[i], int(e)) for i, e in enumerate(exponents) if e))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import kinegraph as kg
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.store import (
@@ -45,7 +45,7 @@ def timed(what: str, run: Callable[[], T]) -> T:
 def large_graph(nodes: int) -> Graph:
     """A random graph of sums of products."""
     generator = random.Random(0)
-    builder = Builder()
+    builder = GraphBuilder()
     for number in range(20):
         builder.symbol(Kind.COORDINATE, f"q{number}")
     while len(builder.nodes) < nodes:

@@ -12,7 +12,7 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Parameters, bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.display import RichDisplay
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
@@ -86,7 +86,7 @@ def base_parameters(
     return BaseParameters(tuple(found), idle, regressor.minimal)
 
 
-def _formula(builder: Builder, value: Scalar) -> str:
+def _formula(builder: GraphBuilder, value: Scalar) -> str:
     """A sum with common factors taken out, as text."""
     graph = builder.graph([Output("value", (), (value.index,))])
     return expressions(ExtractMonomials().apply(_all_moving(graph)))[0]
@@ -94,7 +94,7 @@ def _formula(builder: Builder, value: Scalar) -> str:
 
 def _all_moving(graph: Graph) -> Graph:
     """The graph with parameters as inputs: passes shorten what changes, parameters alone would cost nothing."""
-    builder = Builder()
+    builder = GraphBuilder()
 
     def symbol(node: Symbol) -> int:
         return builder.symbol(Kind.INPUT if node.kind is Kind.PARAMETER else node.kind, node.name)

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from kinegraph.errors import GraphError
 from kinegraph.extras import Foreign
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.node import Graph, Kind, Output
 
@@ -34,7 +34,7 @@ class SympyReader:
 
     def __init__(self, parameters: Iterable[Foreign] = ()) -> None:
         self.sympy = sympy_module()
-        self.builder = Builder()
+        self.builder = GraphBuilder()
         self.symbols: dict[str, Foreign] = {}
         self._parameters = set(parameters)
         self._known: dict[Foreign, int] = {}

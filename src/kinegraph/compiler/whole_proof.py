@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from kinegraph.compiler.request import unit_quaternions
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Output, Polynomial, Symbol
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.proof.whole import WholeProof
@@ -24,7 +24,7 @@ def proved(first: Graph, last: Graph, mechanism: Mechanism, deriving: float) -> 
 
 def prove_zero(graph: Graph, count: int, mechanism: Mechanism) -> None:
     """ProofError unless the only output of a graph, of so many entries, is zero."""
-    builder = Builder()
+    builder = GraphBuilder()
     nothing = builder.graph([graph.outputs[0]._replace(nodes=(builder.zero,) * count)])
     prove(graph, nothing, quaternions=unit_quaternions(mechanism)).require()
 
@@ -44,7 +44,7 @@ def with_exact_numbers(graph: Graph, numbers: Mapping[Symbol, Scalar]) -> Graph:
     """The graph with symbols replaced by what they stand for, exactly."""
     if not numbers:
         return graph
-    builder = Builder()
+    builder = GraphBuilder()
     scalars = list(numbers.values())
     exact = scalars[0].builder.graph([Output("numbers", (len(scalars),), tuple(one.index for one in scalars))])
     (places,) = moved(exact.outputs, transfer(exact, builder))

@@ -25,7 +25,7 @@ from kinegraph.docking.fastening import (
     pose_parameters,
     with_legs_held,
 )
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
 from kinegraph.model.constraints.joint_types import JointType
@@ -170,7 +170,7 @@ class ModeEquations:
         return np.array(np.broadcast_to(found, (len(times), len(texts))))
 
     def _graph(self, formulas: Sequence[Expression]) -> Graph:
-        builder = Builder()
+        builder = GraphBuilder()
         nodes = tuple(one.index for one in StateNames(builder, self.equations).read(formulas))
         return builder.graph([Output("columns", (len(nodes),), nodes)])
 

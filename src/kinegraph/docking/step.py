@@ -18,7 +18,7 @@ from kinegraph.docking.conditions import guide_places, is_ring_first
 from kinegraph.docking.description import Docking
 from kinegraph.docking.first_contacts import FreeBody
 from kinegraph.docking.modes import Mode, ModeEquations
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
@@ -89,7 +89,7 @@ class _Step:
     def _second(self, texts: Sequence[str]) -> Floats:
         """Rates of formulas along the motion."""
 
-        def along(builder: Builder, node: int) -> int:
+        def along(builder: GraphBuilder, node: int) -> int:
             seeds = {builder.symbol(Kind.TIME, "t"): builder.one}
             for symbol in self.equations.state_symbols:
                 seeds[builder.symbol(symbol.kind, symbol.name)] = builder.symbol(Kind.INPUT, f"rate:{symbol.name}")
@@ -100,8 +100,8 @@ class _Step:
         self.state |= zip((f"rate:{one.name}" for one in self.equations.state_symbols), motion, strict=True)
         return self._read(texts, along)
 
-    def _read(self, texts: Sequence[str], change: Callable[[Builder, int], int]) -> Floats:
-        builder = Builder()
+    def _read(self, texts: Sequence[str], change: Callable[[GraphBuilder, int], int]) -> Floats:
+        builder = GraphBuilder()
         names = StateNames(builder, self.equations)
         nodes = tuple(change(builder, one.index) for one in names.read([formula(text) for text in texts]))
         graph = builder.graph([Output("values", (len(nodes),), nodes)])

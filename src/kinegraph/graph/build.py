@@ -80,7 +80,7 @@ _REMEDY = "numbers are exact here, and no longer than that"
 STATIC_TERMS = 64
 
 
-class Builder:
+class GraphBuilder:
     """Grows a list of distinct nodes. Methods take and return node ids."""
 
     def __init__(self) -> None:

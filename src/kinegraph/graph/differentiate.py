@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.node import Function, Node, Polynomial, Term, children
 from kinegraph.graph.scalar import Scalar
@@ -13,7 +13,7 @@ from kinegraph.graph.scalar import Scalar
 class ForwardDerivative:
     """The derivative of nodes along one direction: `seeds` gives the derivative of each symbol that varies."""
 
-    def __init__(self, builder: Builder, seeds: Mapping[int, int]) -> None:
+    def __init__(self, builder: GraphBuilder, seeds: Mapping[int, int]) -> None:
         self.builder = builder
         self._known = dict(seeds)
         self._zero = builder.number(0)
@@ -49,13 +49,13 @@ def _reduced(factors: tuple[tuple[int, int], ...], position: int) -> tuple[tuple
     return factors[:position] + rest + factors[position + 1 :]
 
 
-def _partials(builder: Builder, node: Function) -> list[int]:
+def _partials(builder: GraphBuilder, node: Function) -> list[int]:
     arguments = [Scalar(builder, argument) for argument in node.arguments]
     partials = FUNCTIONS[node.name].derivatives(*arguments)
     return [p.index if isinstance(p, Scalar) else builder.number(p) for p in partials]
 
 
-def below(builder: Builder, root: int, known: Mapping[int, int] | None = None) -> list[int]:
+def below(builder: GraphBuilder, root: int, known: Mapping[int, int] | None = None) -> list[int]:
     """All nodes a root depends on that are not known yet, children first (ids are topological)."""
     found: set[int] = set()
     stack = [root]
@@ -68,7 +68,7 @@ def below(builder: Builder, root: int, known: Mapping[int, int] | None = None) -
     return sorted(found)
 
 
-def gradient(builder: Builder, root: int, symbols: Sequence[int]) -> list[int]:
+def gradient(builder: GraphBuilder, root: int, symbols: Sequence[int]) -> list[int]:
     """The derivatives of one node by many symbols, by reverse accumulation."""
     order = _depending(builder, below(builder, root), symbols)
     if root not in order:
@@ -83,7 +83,7 @@ def gradient(builder: Builder, root: int, symbols: Sequence[int]) -> list[int]:
     return [total.get(symbol, builder.number(0)) for symbol in symbols]
 
 
-def _depending(builder: Builder, order: Sequence[int], symbols: Sequence[int]) -> list[int]:
+def _depending(builder: GraphBuilder, order: Sequence[int], symbols: Sequence[int]) -> list[int]:
     """The nodes of `order` that change with any of the symbols.
 
     The others need no adjoint, and may have none: asin(1) is a fine constant without a derivative.
@@ -95,7 +95,7 @@ def _depending(builder: Builder, order: Sequence[int], symbols: Sequence[int]) -
     return [index for index in order if index in found]
 
 
-def _push(builder: Builder, index: int, adjoint: int, adjoints: dict[int, list[Term]]) -> None:
+def _push(builder: GraphBuilder, index: int, adjoint: int, adjoints: dict[int, list[Term]]) -> None:
     node = builder.nodes[index]
     if isinstance(node, Polynomial):
         for coefficient, factors in node.terms:
@@ -113,7 +113,7 @@ def _push(builder: Builder, index: int, adjoint: int, adjoints: dict[int, list[T
             adjoints[argument].append((1, ((builder.multiply(partial, adjoint), 1),)))
 
 
-def jacobian(builder: Builder, roots: Sequence[int], symbols: Sequence[int]) -> list[list[int]]:
+def jacobian(builder: GraphBuilder, roots: Sequence[int], symbols: Sequence[int]) -> list[list[int]]:
     """The matrix of derivatives, rows by root: reverse where roots are far fewer than symbols, else forward."""
     if 3 * len(roots) < len(symbols):  # forward shares more between columns, so it wins near the square
         return [gradient(builder, root, symbols) for root in roots]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinegraph.graph.build import Builder, exact
+from kinegraph.graph.build import GraphBuilder, exact
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Polynomial, Symbol, Term
 from kinegraph.graph.transfer import moved
 
 
 def flattened(graph: Graph) -> Graph:
     """The graph with every sum that is used once, as a term of another sum, taken into that sum."""
-    builder = Builder()
+    builder = GraphBuilder()
     place: dict[int, int] = {}
     taken_in = _taken_in(graph)
     terms: dict[int, tuple[Term, ...]] = {}

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from kinegraph.errors import GraphError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Coefficient, Kind
 
 Number: TypeAlias = int | Fraction
@@ -17,7 +17,7 @@ class Scalar:
 
     __slots__ = ("builder", "index")
 
-    def __init__(self, builder: Builder, index: int) -> None:
+    def __init__(self, builder: GraphBuilder, index: int) -> None:
         self.builder = builder
         self.index = index
 

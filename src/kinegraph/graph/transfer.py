@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kinegraph.graph.angle import PI
-from kinegraph.graph.build import Builder, exact
+from kinegraph.graph.build import GraphBuilder, exact
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Node, Output, Polynomial, Symbol
 
 
 def transfer(
-    graph: Graph, builder: Builder, symbol: Callable[[Symbol], int] | None = None, only: Sequence[bool] | None = None
+    graph: Graph,
+    builder: GraphBuilder,
+    symbol: Callable[[Symbol], int] | None = None,
+    only: Sequence[bool] | None = None,
 ) -> dict[int, int]:
     """Rebuild the wanted (by default: live) nodes in a builder; returns where each old node went.
 
@@ -24,7 +27,9 @@ def transfer(
     return place
 
 
-def _rebuilt(node: Node, builder: Builder, place: Mapping[int, int], symbol: Callable[[Symbol], int] | None) -> int:
+def _rebuilt(
+    node: Node, builder: GraphBuilder, place: Mapping[int, int], symbol: Callable[[Symbol], int] | None
+) -> int:
     if isinstance(node, Symbol):
         return symbol(node) if symbol else builder.symbol(node.kind, node.name)
     if isinstance(node, Function):
@@ -32,7 +37,7 @@ def _rebuilt(node: Node, builder: Builder, place: Mapping[int, int], symbol: Cal
     return builder.polynomial((c, tuple((place[child], e) for child, e in factors)) for c, factors in node.terms)
 
 
-def copied(graph: Graph, builder: Builder, given: Mapping[int, int] | None = None) -> dict[int, int]:
+def copied(graph: Graph, builder: GraphBuilder, given: Mapping[int, int] | None = None) -> dict[int, int]:
     """Like transfer, but nothing is opened or folded: shared stays shared. Nodes in `given` are there already."""
     place = dict(given or {})
     for index, node in enumerate(graph.nodes):
@@ -47,7 +52,7 @@ def copied(graph: Graph, builder: Builder, given: Mapping[int, int] | None = Non
     return place
 
 
-def _copied_sum(node: Polynomial, builder: Builder, place: Mapping[int, int]) -> int:
+def _copied_sum(node: Polynomial, builder: GraphBuilder, place: Mapping[int, int]) -> int:
     total: dict[tuple[Factor, ...], Coefficient] = {}
     for coefficient, factors in node.terms:
         exponents: dict[int, int] = {}
@@ -68,7 +73,7 @@ def moved(outputs: Sequence[Output], place: Mapping[int, int]) -> tuple[Output, 
 
 def bind(graph: Graph, values: Mapping[str, Coefficient]) -> Graph:
     """The graph with symbols replaced by exact numbers: numeric-symbolic where some symbols remain."""
-    builder = Builder()
+    builder = GraphBuilder()
 
     def symbol(node: Symbol) -> int:
         bound = node.name in values and node != PI
@@ -79,6 +84,6 @@ def bind(graph: Graph, values: Mapping[str, Coefficient]) -> Graph:
 
 def join(graphs: Sequence[Graph]) -> Graph:
     """One graph with the outputs of several, common nodes shared."""
-    builder = Builder()
+    builder = GraphBuilder()
     outputs = [output for graph in graphs for output in moved(graph.outputs, transfer(graph, builder))]
     return builder.graph(outputs)

@@ -43,7 +43,7 @@ from kinegraph.large.records import (
     Floats,
     Joints,
     Matrix,
-    Motion,
+    MotionArrays,
     Tree,
     Vector,
 )
@@ -62,12 +62,12 @@ class Articulated(NamedTuple):
     bias: Floats  #: acceleration of the end of a joint against its base if no velocity changes
     column: Floats  #: velocity of the end of a joint against its base per unit of its velocity
     pull: Floats  #: articulated inertia times column
-    drive: Floats
+    excess: Floats
     pivot: Floats
 
 
 @kernel
-def forward(tree: Tree, joints: Joints, moving: Motion, tau: Floats, gravity: Vector) -> tuple[Floats, int]:
+def forward(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, gravity: Vector) -> tuple[Floats, int]:
     """Accelerations by the articulated-body method, and the velocity without inertia that stopped it (or -1).
 
     `moving.acceleration` holds the part of p'' that does not depend on the unknown accelerations. A joint with several
@@ -84,7 +84,7 @@ def forward(tree: Tree, joints: Joints, moving: Motion, tau: Floats, gravity: Ve
 
 
 @part
-def _outwards(tree: Tree, joints: Joints, moving: Motion, work: Articulated) -> None:
+def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Articulated) -> None:
     """Angular velocities, and for each joint its columns and bias at its last step."""
     put(work.omega, 0, 0, NO_VECTOR)
     for j in range(1, len(tree.link)):
@@ -106,7 +106,7 @@ def _outwards(tree: Tree, joints: Joints, moving: Motion, work: Articulated) -> 
 
 
 @part
-def own_columns(tree: Tree, moving: Motion, column: Floats, j: int) -> None:
+def own_columns(tree: Tree, moving: MotionArrays, column: Floats, j: int) -> None:
     """Add the motion that the velocities of step j give it in its own axes."""
     if tree.link[j, KIND] == QUATERNION:
         for k in range(3):
@@ -118,7 +118,7 @@ def own_columns(tree: Tree, moving: Motion, column: Floats, j: int) -> None:
 
 
 @part
-def _inwards(tree: Tree, joints: Joints, moving: Motion, tau: Floats, work: Articulated) -> int:
+def _inwards(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, work: Articulated) -> int:
     """Free each joint's velocities from the inertia beyond it, and hand the rest to the parent."""
     stuck = -1
     kept = np.zeros((tree.slots, 35))
@@ -210,11 +210,11 @@ def freed(
     n = plus(times(J, angular), times(B, linear))
     f = plus(back(B, angular), times(M, linear))
     pivot = dot(angular, n) + dot(linear, f) + armature
-    drive = tau[k] - dot(angular, moment) - dot(linear, force)
+    excess = tau[k] - dot(angular, moment) - dot(linear, force)
     put(work.pull, k, 0, n)
     put(work.pull, k, 3, f)
-    work.pivot[k], work.drive[k] = pivot, drive
-    scale, share = -1.0 / pivot, drive / pivot
+    work.pivot[k], work.excess[k] = pivot, excess
+    scale, share = -1.0 / pivot, excess / pivot
     J, B, M = combined(J, outer(n, n), scale), combined(B, outer(n, f), scale), combined(M, outer(f, f), scale)
     rest = (J, B, M, plus(moment, scaled(share, n)), plus(force, scaled(share, f)))
     before = spent[0] * dot(angular, angular) + spent[1] * dot(linear, linear)
@@ -245,7 +245,7 @@ def handed(here: Handle, turn: Matrix, offset: Vector) -> Handle:
 
 
 @part
-def _accelerations(tree: Tree, joints: Joints, moving: Motion, gravity: Vector, work: Articulated) -> Floats:
+def _accelerations(tree: Tree, joints: Joints, moving: MotionArrays, gravity: Vector, work: Articulated) -> Floats:
     """Outwards again: accelerations of the steps and of the velocities."""
     result = np.empty(work.pivot.size)
     kept = np.zeros((tree.slots, 9))
@@ -262,7 +262,7 @@ def _accelerations(tree: Tree, joints: Joints, moving: Motion, gravity: Vector, 
             for c in range(joints.first[j], joints.last[j]):
                 k = joints.members[c]
                 pull = dot(vector(work.pull, k, 0), angular) + dot(vector(work.pull, k, 3), linear)
-                result[k] = (work.drive[k] - pull) / work.pivot[k]
+                result[k] = (work.excess[k] - pull) / work.pivot[k]
                 angular = plus(angular, scaled(result[k], vector(work.column, k, 0)))
                 linear = plus(linear, scaled(result[k], vector(work.column, k, 3)))
         keep(tree, kept, j, (angular, linear, linear))

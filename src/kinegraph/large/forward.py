@@ -15,7 +15,7 @@ from kinegraph.large import articulated, recursion
 from kinegraph.large.flatten import FlatMechanism
 from kinegraph.large.joints import elimination, independent, joints, quaternion_velocities
 from kinegraph.large.kinematics import motion
-from kinegraph.large.records import Displacement, Elimination, Floats, Integers, Joints, Motion, Tree, Vector
+from kinegraph.large.records import Displacement, Elimination, Floats, Integers, Joints, MotionArrays, Tree, Vector
 
 DENSE_LIMIT = 5000  #: velocities; beyond, the inertia matrix alone would take 200 MB and a minute
 
@@ -105,8 +105,8 @@ class Independent:
         result[self.quasi] = found[self.quasi_apart]
         return result
 
-    def _unbiased(self, moved: Displacement, q: Floats, v: Floats) -> Motion:
-        """Motion in which only prescribed steps accelerate: the p'' of the others are the unknowns."""
+    def _unbiased(self, moved: Displacement, q: Floats, v: Floats) -> MotionArrays:
+        """MotionArrays in which only prescribed steps accelerate: the p'' of the others are the unknowns."""
         acceleration = np.where(self.driven, 0.0, moved.acceleration)
         moved = moved._replace(acceleration=acceleration, slope=np.ones(self.apart.column.size))
         own = np.zeros_like(v)

@@ -45,7 +45,7 @@ from kinegraph.large.records import (
     Floats,
     Linear,
     Matrix,
-    Motion,
+    MotionArrays,
     Tree,
     Vector,
 )
@@ -70,7 +70,7 @@ def displacements(tree: Tree, linear: Linear, q: Floats, v: Floats, a: Floats, t
 
 
 @kernel
-def motion(tree: Tree, moved: Displacement, q: Floats, v: Floats, a: Floats) -> Motion:
+def motion(tree: Tree, moved: Displacement, q: Floats, v: Floats, a: Floats) -> MotionArrays:
     """The motion of all steps. Sines are taken here, once for all loops."""
     step = np.empty((len(tree.link), 4))
     for j in range(len(tree.link)):
@@ -78,11 +78,11 @@ def motion(tree: Tree, moved: Displacement, q: Floats, v: Floats, a: Floats) -> 
         step[j, COSINE] = math.cos(moved.value[j]) if turning else 1.0
         step[j, AMOUNT] = math.sin(moved.value[j]) if turning else moved.value[j]
         step[j, RATE], step[j, ACCELERATION] = moved.rate[j], moved.acceleration[j]
-    return Motion(step, moved.slope, q, v, a)
+    return MotionArrays(step, moved.slope, q, v, a)
 
 
 @part
-def placed(tree: Tree, moving: Motion, j: int) -> tuple[Matrix, Vector]:
+def placed(tree: Tree, moving: MotionArrays, j: int) -> tuple[Matrix, Vector]:
     """Axes and origin of step j in its parent."""
     axes, origin, kind = matrix(tree.constant, j, PLACEMENT), vector(tree.constant, j, OFFSET), tree.link[j, KIND]
     if kind == ROTATION:
@@ -94,7 +94,7 @@ def placed(tree: Tree, moving: Motion, j: int) -> tuple[Matrix, Vector]:
 
 
 @part
-def rates(tree: Tree, moving: Motion, j: int) -> tuple[Vector, Vector]:
+def rates(tree: Tree, moving: MotionArrays, j: int) -> tuple[Vector, Vector]:
     """First and second rate of step j in its parent, about or along its own axes."""
     if tree.link[j, KIND] == QUATERNION:
         k, v, a = tree.link[j, VELOCITY], moving.v, moving.a
@@ -117,7 +117,7 @@ def to_parent(turn: Matrix, offset: Vector, moment: Vector, force: Vector) -> tu
 
 @part
 def velocity_terms(
-    tree: Tree, moving: Motion, turn: Matrix, offset: Vector, before: Vector, j: int
+    tree: Tree, moving: MotionArrays, turn: Matrix, offset: Vector, before: Vector, j: int
 ) -> tuple[Vector, Vector, Vector]:
     """Angular velocity of step j from that of its parent, and what j adds to the accelerations carried over."""
     rate, acceleration = rates(tree, moving, j)

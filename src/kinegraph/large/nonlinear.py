@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, gradient
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
@@ -48,7 +48,7 @@ def depends_on(expression: Expression, order: Mapping[str, int]) -> list[str]:
 
 
 def _graph(expressions: Sequence[Expression], ordinary: Sequence[str], parameters: Mapping[str, Value]) -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     order = {name: index for index, name in enumerate(ordinary)}
     q, v, a = (
         [builder.symbol(kind, name + mark) for name in ordinary]
@@ -70,7 +70,7 @@ def _graph(expressions: Sequence[Expression], ordinary: Sequence[str], parameter
     return builder.graph(Output(name, (len(nodes),), tuple(nodes)) for name, nodes in outputs.items())
 
 
-def _node(builder: Builder, root: Expression, leaves: Mapping[str, int]) -> int:
+def _node(builder: GraphBuilder, root: Expression, leaves: Mapping[str, int]) -> int:
     results: list[Scalar] = []
     for here in postorder(root):
         if isinstance(here, Compound):

@@ -24,7 +24,7 @@ OFFSET = 9  # origin after the constant placement, in the parent's axes
 MOMENT = 12  # first moment of mass about the step's origin
 INERTIA = 15  # inertia tensor about the step's origin: xx, yy, zz, xy, yz, xz
 MASS = 21
-# Columns of Motion.step: a step turns by an angle of this cosine and sine, or shifts by this distance
+# Columns of MotionArrays.step: a step turns by an angle of this cosine and sine, or shifts by this distance
 COSINE, AMOUNT, RATE, ACCELERATION = 0, 1, 2, 3
 
 
@@ -57,7 +57,7 @@ class Displacement(NamedTuple):
     slope: Floats
 
 
-class Motion(NamedTuple):
+class MotionArrays(NamedTuple):
     """All that moves."""
 
     step: Floats  #: (n, 4)

@@ -30,14 +30,14 @@ from kinegraph.large.records import (
     SLOT,
     VELOCITY,
     Floats,
-    Motion,
+    MotionArrays,
     Tree,
     Vector,
 )
 
 
 @kernel
-def inverse(tree: Tree, moving: Motion, gravity: Vector) -> Floats:
+def inverse(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
     """Generalized forces by recursive Newton-Euler."""
     wrench = _wrenches(tree, moving, gravity)
     tau = tree.armature * moving.a
@@ -58,7 +58,7 @@ def inverse(tree: Tree, moving: Motion, gravity: Vector) -> Floats:
 
 
 @part
-def _wrenches(tree: Tree, moving: Motion, gravity: Vector) -> Floats:
+def _wrenches(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
     """Moment and force that move the bodies of each step, about its origin."""
     wrench = np.empty((len(tree.link), 6))
     kept = np.empty((tree.slots, 9))
@@ -79,7 +79,7 @@ def _wrenches(tree: Tree, moving: Motion, gravity: Vector) -> Floats:
 
 
 @part
-def _accelerated(tree: Tree, moving: Motion, parent: State, j: int) -> State:
+def _accelerated(tree: Tree, moving: MotionArrays, parent: State, j: int) -> State:
     turn, offset = placed(tree, moving, j)
     omega, more_angular, more_linear = velocity_terms(tree, moving, turn, offset, parent[0], j)
     angular, linear = carried(turn, offset, parent[1], parent[2])
@@ -87,7 +87,7 @@ def _accelerated(tree: Tree, moving: Motion, parent: State, j: int) -> State:
 
 
 @part
-def _project(tree: Tree, moving: Motion, moment: Vector, force: Vector, tau: Floats, j: int) -> None:
+def _project(tree: Tree, moving: MotionArrays, moment: Vector, force: Vector, tau: Floats, j: int) -> None:
     """The chain rule: Q_k = sum_j dp_j/dq_k tau_j."""
     if tree.link[j, KIND] == QUATERNION:
         for k in range(3):
@@ -99,10 +99,10 @@ def _project(tree: Tree, moving: Motion, moment: Vector, force: Vector, tau: Flo
 
 
 @kernel
-def inertia_matrix(tree: Tree, moving: Motion, count: int) -> Floats:
+def inertia_matrix(tree: Tree, moving: MotionArrays, count: int) -> Floats:
     """H by unit accelerations at rest without gravity: column k is the force that accelerates velocity k alone."""
     matrix, rest, unit, step = np.empty((count, count)), np.zeros(count), np.zeros(count), moving.step.copy()
-    alone = Motion(step, moving.slope, moving.q, rest, unit)
+    alone = MotionArrays(step, moving.slope, moving.q, rest, unit)
     step[:, RATE] = 0.0
     for k in range(count):
         unit[:] = 0.0
@@ -116,14 +116,14 @@ def inertia_matrix(tree: Tree, moving: Motion, count: int) -> Floats:
 
 
 @kernel
-def energy(tree: Tree, moving: Motion, gravity: Vector) -> tuple[float, float]:
+def energy(tree: Tree, moving: MotionArrays, gravity: Vector) -> tuple[float, float]:
     """Kinetic and potential energy; the latter is zero for a mass in the origin of the fixed frame."""
     kinetic = 0.5 * (_living_force(tree, moving) + (tree.armature * moving.v**2).sum())
     return kinetic, -dot(gravity, _first_moment(tree, moving))
 
 
 @part
-def _living_force(tree: Tree, moving: Motion) -> float:
+def _living_force(tree: Tree, moving: MotionArrays) -> float:
     """Twice the kinetic energy of the bodies."""
     kept = np.zeros((tree.slots, 9))
     w, u, total = NO_VECTOR, NO_VECTOR, 0.0
@@ -147,7 +147,7 @@ def _living_force(tree: Tree, moving: Motion) -> float:
 
 
 @part
-def _first_moment(tree: Tree, moving: Motion) -> Vector:
+def _first_moment(tree: Tree, moving: MotionArrays) -> Vector:
     """First moment of all mass about the fixed origin, gathered inwards so that no rotation accumulates error."""
     kept = np.zeros((tree.slots, 4))
     m, h = 0.0, NO_VECTOR

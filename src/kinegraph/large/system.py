@@ -13,7 +13,7 @@ from kinegraph.large.by_address.tables import Addressed, tables
 from kinegraph.large.flatten import flatten
 from kinegraph.large.forward import Articulated, ForwardMethod, choose, refuse_large
 from kinegraph.large.kinematics import motion
-from kinegraph.large.records import Floats, Motion
+from kinegraph.large.records import Floats, MotionArrays
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 
@@ -77,7 +77,7 @@ class LoopedSystem:
         moving = self._moving(self._positions(q), self._rest, self._rest, t)
         return recursion.inertia_matrix(self._flat.tree, moving, len(self.layout.velocities))
 
-    def _moving(self, q: Floats, v: Floats, a: Floats, t: float) -> Motion:
+    def _moving(self, q: Floats, v: Floats, a: Floats, t: float) -> MotionArrays:
         return motion(self._flat.tree, self._flat.displaced(q, v, a, float(t)), q, v, a)
 
     def _positions(self, q: ArrayLike) -> Floats:

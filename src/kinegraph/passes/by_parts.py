@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Function, Graph, Output, Polynomial, Term, children
 from kinegraph.graph.transfer import copied, moved
@@ -61,14 +61,14 @@ def top_of(graph: Graph, inside: frozenset[int]) -> tuple[int, ...]:
 
 def part_of(graph: Graph, top: Sequence[int]) -> Graph:
     """The part alone, its top as one output."""
-    builder = Builder()
+    builder = GraphBuilder()
     alone = Graph(graph.nodes, (Output("part", (len(top),), tuple(top)),))
     return builder.graph(moved(alone.outputs, copied(alone, builder)))
 
 
 def put_back(graph: Graph, top: Sequence[int], part: Graph) -> Graph:
     """The graph with its part computed as another graph does; what that makes neutral is folded if it saves."""
-    builder = Builder()
+    builder = GraphBuilder()
     place = copied(part, builder)
     given = dict(zip(top, (place[index] for index in part.outputs[0].nodes), strict=True))
     above = builder.graph(moved(graph.outputs, copied(graph, builder, given)))

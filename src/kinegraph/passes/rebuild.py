@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinegraph.graph.build import Builder, renumber
+from kinegraph.graph.build import GraphBuilder, renumber
 from kinegraph.graph.node import Graph
 from kinegraph.graph.transfer import moved, transfer
 
@@ -17,7 +17,7 @@ class Rebuild:
 
     def apply(self, graph: Graph) -> Graph:
         """The graph after this pass."""
-        builder = Builder()
+        builder = GraphBuilder()
         return builder.graph(moved(graph.outputs, transfer(graph, builder)))
 
 

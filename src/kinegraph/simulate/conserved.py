@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
@@ -27,7 +27,7 @@ ENERGY, JACOBI = "energy", "jacobi"
 
 def candidates(mechanism: Mechanism, graph: Graph) -> Graph:
     """Every candidate as an output of one entry."""
-    builder = Builder()
+    builder = GraphBuilder()
     energy, momentum = moved([graph.output("energy"), graph.output("momentum")], transfer(graph, builder))
     kinetic, potential = (Node(builder, index) for index in energy.nodes)
     outputs = [Output(ENERGY, (), ((kinetic + potential).index,))]

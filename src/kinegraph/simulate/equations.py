@@ -27,7 +27,7 @@ from kinegraph.derive.dynamics.state_rate import (
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
@@ -265,7 +265,7 @@ class VelocityForm(Equations):
     def returned(self) -> Graph | None:
         if self.projection is None:
             return None
-        builder = Builder()
+        builder = GraphBuilder()
         wanted = [self.projection.output(name) for name in (PROJECTED, PIVOTS)]
         state, pivots = moved(wanted, transfer(self.projection, builder))
         further = [builder.symbol(symbol.kind, symbol.name) for symbol in self.state_symbols[len(state.nodes) :]]
@@ -332,11 +332,11 @@ class MomentumForm(Equations):
         return self._form.momenta()
 
     def carry(self, graph: Graph) -> Graph:
-        builder = Builder()
+        builder = GraphBuilder()
         return builder.graph(self._carried(builder, graph))
 
     def carry_states(self, graph: Graph) -> Graph:
-        builder = Builder()
+        builder = GraphBuilder()
         (rows,) = self._carried(builder, graph)
         positions, width = len(self.mechanism.layout.positions), rows.shape[1]
         nodes: list[int] = []
@@ -346,7 +346,7 @@ class MomentumForm(Equations):
             nodes += [*rows.nodes[start : start + positions], *moved(self._momenta.outputs, place)[0].nodes]
         return builder.graph([Output(rows.name, (rows.shape[0], len(self.names)), tuple(nodes))])
 
-    def _carried(self, builder: Builder, graph: Graph) -> tuple[Output, ...]:
+    def _carried(self, builder: GraphBuilder, graph: Graph) -> tuple[Output, ...]:
         """The outputs of a graph in q and v, in q and p."""
         solved = moved(self._velocities.outputs, transfer(self._velocities, builder))[0].nodes
         symbols = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
@@ -389,7 +389,7 @@ def largest(values: Floats) -> float:
     return float(np.max(np.abs(values), initial=0.0))
 
 
-def _replacing(builder: Builder, nodes: Mapping[Symbol, int]) -> Callable[[Symbol], int]:
+def _replacing(builder: GraphBuilder, nodes: Mapping[Symbol, int]) -> Callable[[Symbol], int]:
     """What every symbol becomes in a builder: one of the nodes, or itself."""
 
     def symbol(node: Symbol) -> int:

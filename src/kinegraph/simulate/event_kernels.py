@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kinegraph.errors import SolveError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, below
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
@@ -56,7 +56,7 @@ def event_set(
 
 def _joined(first: Graph, second: Graph) -> Graph:
     """The values of both graphs as one output."""
-    builder = Builder()
+    builder = GraphBuilder()
     nodes = [node for one in (first, second) for node in moved(one.outputs, transfer(one, builder))[0].nodes]
     return builder.graph([Output("events", (len(nodes),), tuple(nodes))])
 
@@ -69,7 +69,7 @@ def read(event: Event) -> Event:
 
 def _conditions(equations: Equations, events: Sequence[Event]) -> tuple[Graph, tuple[bool, ...]]:
     """The conditions in q, v and t, and which events act on one that does not depend on velocities."""
-    builder = Builder()
+    builder = GraphBuilder()
     names = StateNames(builder, equations)
     nodes = tuple(one.index for one in names.read([_expression(event.condition) for event in events]))
     boundaries = []
@@ -82,7 +82,7 @@ def _conditions(equations: Equations, events: Sequence[Event]) -> tuple[Graph, t
 
 def slopes_along(equations: Equations, conditions: Graph) -> Graph:
     """The rates of conditions along the motion, from the rates of y and of the inputs as symbols."""
-    builder = Builder()
+    builder = GraphBuilder()
     (values,) = moved(conditions.outputs, transfer(conditions, builder))
     rates = zip(equations.moving_symbols, equations.rate_symbols, strict=True)
     seeds = {builder.symbol(one.kind, one.name): builder.symbol(rate.kind, rate.name) for one, rate in rates}
@@ -92,7 +92,7 @@ def slopes_along(equations: Equations, conditions: Graph) -> Graph:
 
 def new_states(equations: Equations, events: Sequence[Event]) -> Graph:
     """The states events lead to, in q and v (and balances), a row for each event."""
-    builder = Builder()
+    builder = GraphBuilder()
     names = StateNames(builder, equations)
     symbols = equations.velocity_symbols
     known = [symbol.name for symbol in symbols]

@@ -14,7 +14,7 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
 
 from kinegraph.errors import SolveError
-from kinegraph.io.records.expression_reader import ExpressionReader, plain
+from kinegraph.io.records.expression_reader import ExpressionReader, as_expression
 from kinegraph.model.expression import Call, Expression, Name, Operation, Scalar, expression, postorder
 from kinegraph.model.places import Places
 
@@ -41,7 +41,7 @@ def formula(given: Scalar) -> Expression:
         read = ExpressionReader("", Places()).transform(_grammar().parse(spelled))
     except (UnexpectedInput, VisitError):
         raise SolveError(f"cannot read the formula {given!r}: write e.g. 2*sin(3*t) - 0.1*q1'") from None
-    return _respelled(plain(read))
+    return _respelled(as_expression(read))
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.dynamics.state_rate import SIGNS, along_motion
 from kinegraph.derive.tree.convert import Names
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
 from kinegraph.model.constraints.records import is_constrained
@@ -79,7 +79,7 @@ def named(equations: Equations, rows: Rows) -> dict[str, Floats]:
     wanted = [one for one in named_expressions(mechanism) if names_in(one.value) <= known]
     if not wanted:
         return {}
-    builder = Builder()
+    builder = GraphBuilder()
     scope = Names(builder, mechanism, equations.bound)
     graph = builder.graph([Output(one.name, (), (scope.scalar(one.value).index,)) for one in wanted])
     parameters = np.tile(rows.parameters, (len(rows.times), 1))

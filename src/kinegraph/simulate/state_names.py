@@ -13,7 +13,7 @@ from kinegraph.compiler.compile import derive
 from kinegraph.derive.dynamics.state_rate import input_meanings
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import DerivationError, KinegraphError, SolveError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
@@ -29,7 +29,7 @@ class StateNames(Names):
 
     error: ClassVar[type[KinegraphError]] = SolveError
 
-    def __init__(self, builder: Builder, equations: Equations) -> None:
+    def __init__(self, builder: GraphBuilder, equations: Equations) -> None:
         super().__init__(builder, equations.mechanism, equations.bound)
         self._equations = equations
         self._made: dict[str, Output] = {}

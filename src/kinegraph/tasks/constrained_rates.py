@@ -13,7 +13,7 @@ from dataclasses import replace
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.dynamics.state_rate import Forces, along_motion, state_rate
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
@@ -36,7 +36,7 @@ def constrained_rates(mechanism: Mechanism, bound: Mapping[str, Expression], qua
     rate = state_rate(tree, derive(tree, "qdd", parameters=bound), bound, forces, balances=())
     free = along_motion(tree, rate, quantities)
     rows = derive(mechanism, [_JACOBIAN, _RATES], parameters=bound)
-    builder = Builder()
+    builder = GraphBuilder()
     jacobian, rates = moved([rows.output(_JACOBIAN), rows.output(_RATES)], transfer(rows, builder))
     multipliers = [Node(builder, builder.symbol(Kind.INPUT, name)) for name in multiplier_names(mechanism)]
     held = _forces(builder, mechanism, jacobian, multipliers)
@@ -52,7 +52,7 @@ def constrained_rates(mechanism: Mechanism, bound: Mapping[str, Expression], qua
     return builder.graph([_without(builder, one, power) if _is_energy(one.name) else one for one in outputs])
 
 
-def _forces(builder: Builder, mechanism: Mechanism, jacobian: Output, multipliers: list[Node]) -> dict[str, int]:
+def _forces(builder: GraphBuilder, mechanism: Mechanism, jacobian: Output, multipliers: list[Node]) -> dict[str, int]:
     """J^T lambda, by the symbols of the forces."""
     width = len(mechanism.layout.forces)
     found = {}
@@ -68,5 +68,5 @@ def _is_energy(name: str) -> bool:
     return name in (ENERGY, JACOBI)
 
 
-def _without(builder: Builder, output: Output, power: Node) -> Output:
+def _without(builder: GraphBuilder, output: Output, power: Node) -> Output:
     return output._replace(nodes=((Node(builder, output.nodes[0]) - power).index,))

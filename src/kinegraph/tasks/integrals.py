@@ -20,7 +20,7 @@ from kinegraph.compiler.request import bound_parameters, unit_quaternions
 from kinegraph.derive.dynamics.state_rate import along_motion, state_rate
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar as Node
@@ -95,7 +95,7 @@ def _exact(value: float) -> Fraction:
 
 
 def _combined(graph: Graph, combination: Mapping[str, Fraction]) -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     place = {output.name: output for output in moved(graph.outputs, transfer(graph, builder))}
     total = Node(builder, builder.zero)
     for name, factor in combination.items():
@@ -104,7 +104,7 @@ def _combined(graph: Graph, combination: Mapping[str, Fraction]) -> Graph:
 
 
 def _proved(mechanism: Mechanism, rate: Graph) -> bool:
-    builder = Builder()
+    builder = GraphBuilder()
     zero = builder.graph([Output("integral", (), (builder.zero,))])
     return not prove(rate, zero, quaternions=unit_quaternions(mechanism)).differences
 

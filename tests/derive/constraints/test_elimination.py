@@ -4,14 +4,14 @@ import numpy as np
 
 import kinegraph as kg
 from kinegraph.derive.constraints.elimination import Elimination
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar
 
 
 def test_a_sum_that_cancels_is_no_pivot() -> None:
     """sin^2 + cos^2 - 1 is zero everywhere, and no node of a graph says so."""
-    builder = Builder()
+    builder = GraphBuilder()
     q = Scalar(builder, builder.symbol(Kind.COORDINATE, "q"))
     nothing, one = q.sin() ** 2 + q.cos() ** 2 - 1, q.number(1)
     found = Elimination([[nothing, one], [q, one]], ["a", "b"], [[0.0, 1.0], [0.3, 1.0]])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.angles import angle_tables, degree
 from kinegraph.graph.proof.field import CIRCLE_DIVISOR, PrimeField
@@ -71,7 +71,7 @@ def angles_of(*graphs: Graph) -> list[list[int]]:
 
 
 def sines(*coefficients: Fraction | int, name: str = "q") -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     q = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
     found = [(q * coefficient).sin().index for coefficient in coefficients]
     return builder.graph([Output("s", (len(found),), tuple(found))])
@@ -88,7 +88,7 @@ def test_every_angle_has_a_unit_of_its_own() -> None:
 
 
 def test_a_fixed_angle_is_a_part_of_a_full_turn() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     q, pi = Scalar(builder, builder.symbol(Kind.COORDINATE, "q")), Scalar(builder, builder.pi())
     graph = builder.graph([Output("s", (2,), ((q + pi / 5).sin().index, (q + pi / 17).sin().index))])
     (table,) = angle_tables(graph)
@@ -97,7 +97,7 @@ def test_a_fixed_angle_is_a_part_of_a_full_turn() -> None:
 
 
 def test_degree_counts_powers_of_powers_and_turns() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     q, v = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "qv")
 
     def of(value: Scalar) -> int:

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 
 from kinegraph.errors import ProofError
 from kinegraph.graph import text
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.proof.field import PrimeField
 from kinegraph.graph.proof.prove import Proof, prove
@@ -25,7 +25,7 @@ Write = Callable[[Scalar, Scalar, Scalar], Scalar]
 
 def graph_of(write: Write) -> Graph:
     """An expression in two coordinates and pi, every one in a builder of its own."""
-    builder = Builder()
+    builder = GraphBuilder()
     x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
     return builder.graph([Output("out", (), (write(x, y, Scalar(builder, builder.pi())).index,))])
 
@@ -311,7 +311,7 @@ def test_corruption_changes_one_term_and_sees_what_has_no_effect() -> None:
 
 
 def test_quaternions_are_of_unit_length_where_that_is_said() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     symbols = [Symbol(Kind.COORDINATE, f"e{number}") for number in range(4)]
     e = [Scalar(builder, builder.symbol(*symbol)) for symbol in symbols]
     square = sum((one * one for one in e[1:]), e[0] * e[0])

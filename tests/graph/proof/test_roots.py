@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof import prove as proofs
 from kinegraph.graph.proof.field import PrimeField
@@ -148,7 +148,7 @@ def test_both_signs_occur() -> None:
 
 def test_entries_that_need_no_roots_may_share_nodes_with_those_that_do() -> None:
     """Both are zero: the first because a root squared is its square, the second plainly."""
-    builder = Builder()
+    builder = GraphBuilder()
     x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
     root = (x * x + y).apply("sqrt")
     first = root * root - (x * x + y)
@@ -159,7 +159,7 @@ def test_entries_that_need_no_roots_may_share_nodes_with_those_that_do() -> None
 
 
 def test_of_a_sign_its_square_is_known_and_nothing_else() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
     root = y.apply("sign") * x.apply("sqrt")
 
@@ -172,7 +172,7 @@ def test_of_a_sign_its_square_is_known_and_nothing_else() -> None:
 
 
 def test_a_guard_changes_no_value() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
     guarded = x.apply("guarded", y)
     graphs = [builder.graph([Output("out", (), (one.index,))]) for one in (guarded * guarded, x * x, x * y)]

@@ -20,7 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
-from kinegraph.bench.kernels import Driver
+from kinegraph.bench.kernels import KernelCaller
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.codegen.c import c_source
 from kinegraph.codegen.program.binding import Argument, bind
@@ -74,7 +74,7 @@ def measure(model: str) -> Measured:
 
 def _times(graph: Graph, arguments: list[Argument]) -> tuple[float, float]:
     interpreter, kernel = InterpretedKernel(graph, arguments), compile_graph(graph, arguments)
-    driver = Driver(kernel.input_size, kernel.output_size)
+    driver = KernelCaller(kernel.input_size, kernel.output_size)
     x = np.linspace(0.1, 0.9, kernel.input_size)
     interpreted = min(_seconds(lambda: interpreter.flat(x)) for _ in range(30))
     return 1e6 * interpreted, driver.time([kernel.address], ordered=False)[0] / 1000

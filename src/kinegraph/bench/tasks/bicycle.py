@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from kinegraph.bench.kernels import STATES, Driver
+from kinegraph.bench.kernels import STATES, KernelCaller
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.load import load
@@ -43,7 +43,7 @@ def measure() -> Figures:
     kernel = compile(load("bicycle"), "qdd", options=KernelOptions(cache=False), loops=False)
     compiling = time.perf_counter() - start
     assert isinstance(kernel, Kernel)
-    driver = Driver(kernel.input_size, kernel.output_size)
+    driver = KernelCaller(kernel.input_size, kernel.output_size)
     driver.x[:] = _states(kernel)
     microseconds = driver.time([kernel.address], ordered=False)[0] / 1000
     weave, capsize = (one.value for one in branches("bicycle", "x'", 3, 8, starts=0).special)

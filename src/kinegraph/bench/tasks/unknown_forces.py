@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from kinegraph.bench.kernels import Driver
+from kinegraph.bench.kernels import KernelCaller
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
@@ -58,7 +58,7 @@ def examples() -> list[tuple[Mechanism, tuple[str, ...]]]:
 def nanoseconds(compared: WaysCompared) -> tuple[float, float]:
     """Per call of each way's kernel, taking turns."""
     kernels = compared.old.kernel, compared.new.kernel
-    driver = Driver(kernels[0].input_size, kernels[0].output_size)
+    driver = KernelCaller(kernels[0].input_size, kernels[0].output_size)
     driver.x[:] = abs(driver.x) / 4 + 2.5  # inside what the crane's triangles allow
     old, new = driver.time([kernel.address for kernel in kernels], ordered=False)
     return old, new

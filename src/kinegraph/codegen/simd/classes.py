@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kinegraph.codegen.program.binding import Binding
-from kinegraph.codegen.simd.orbits import Exchanged, Signed, exchanged_nodes, orbits, plain
+from kinegraph.codegen.simd.orbits import Exchanged, Signed, exchanged_nodes, orbits, without_sign
 from kinegraph.graph.node import Symbol, children
 
 
@@ -68,9 +68,9 @@ class Classes:
         place = self.places.get(index)
         return place.first if place else index
 
-    def plain(self, index: int) -> Signed:
+    def without_sign(self, index: int) -> Signed:
         """A node without the signs in front of it."""
-        return plain(self.graph.nodes, index)
+        return without_sign(self.graph.nodes, index)
 
     def exchanged(self, index: int, times: int) -> Signed:
         """What a node becomes by so many exchanges."""

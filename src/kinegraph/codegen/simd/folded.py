@@ -19,7 +19,7 @@ class Folded:
         self.nodes: list[int] = []
         self.number: dict[int, int] = {}
         self.outputs = tuple(
-            output._replace(nodes=tuple(classes.first(classes.plain(node).node) for node in output.nodes))
+            output._replace(nodes=tuple(classes.first(classes.without_sign(node).node) for node in output.nodes))
             for output in graph.outputs
         )
         for output in self.outputs:
@@ -36,7 +36,7 @@ class Folded:
         if index not in self.classes.binding.statics:
             width = self.classes.width(index)
             for child in children(self.classes.graph.nodes[index]):
-                lanes = self.classes.lanes_of(self.classes.plain(child).node, width)
+                lanes = self.classes.lanes_of(self.classes.without_sign(child).node, width)
                 yield from dict.fromkeys(self.classes.first(node) for node in lanes)
 
     def _visit(self, root: int) -> None:
@@ -81,5 +81,5 @@ def uses_of_values(folded: Folded) -> Uses:
 
 def _fitting(classes: Classes, width: int, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
     """The factors of a term without their signs, if all are used lane by lane as they are computed."""
-    plain = tuple((classes.plain(child).node, exponent) for child, exponent in factors)
+    plain = tuple((classes.without_sign(child).node, exponent) for child, exponent in factors)
     return plain if all(classes.first(i) == i and classes.width(i) == width for i, _ in plain) else ()

@@ -58,7 +58,7 @@ class _SideBySide(Lowering):
         self.stores: dict[int, list[tuple[int, int]]] = {}
         for node, positions in self.targets.items():
             if node not in self.statics:
-                sign, plain = classes.plain(node)
+                sign, plain = classes.without_sign(node)
                 self.stores.setdefault(plain, []).extend((position, sign) for position in positions)
 
     # instructions
@@ -118,7 +118,7 @@ class _SideBySide(Lowering):
 
     def _operand(self, child: int) -> tuple[int, int]:
         """Sign and value of an operand, as wide as what is being computed."""
-        sign, index = self.classes.plain(child)
+        sign, index = self.classes.without_sign(child)
         if self.width == 1:
             place = self.classes.places.get(index)
             if place is None:
@@ -203,7 +203,7 @@ class _SideBySide(Lowering):
 
     def _lanes_of(self, child: int, width: int) -> list[Signed]:
         """What an operand is in every lane."""
-        sign, index = self.classes.plain(child)
+        sign, index = self.classes.without_sign(child)
         if width == 1:
             return [Signed(sign, index)]
         lanes = (self.classes.exchanged(index, lane) for lane in range(width))
@@ -269,7 +269,7 @@ class _SideBySide(Lowering):
     def _summand_of_lanes(self, scales: Sequence[flint.arb | Coefficient], moving: list[Factor]) -> Summand:
         plain = all(scale == 1 for scale in scales) or all(scale == -1 for scale in scales)
         sign = -1 if plain and scales[0] == -1 else 1
-        signed = [(self.classes.plain(child), exponent) for child, exponent in moving]
+        signed = [(self.classes.without_sign(child), exponent) for child, exponent in moving]
         if plain and len(moving) == 1 and signed[0][0].node in self.products:
             product = self.products[signed[0][0].node]
             return product._replace(sign=sign * signed[0][0].sign * product.sign)

@@ -77,12 +77,12 @@ def exchanged_nodes(nodes: Sequence[Node], exchange: Mapping[Exchanged, Exchange
     found: dict[int, Signed] = {}
     for one, other in exchange.items():
         if isinstance(one, int) and isinstance(other, int):
-            (sign, node), (image_sign, image) = plain(nodes, one), plain(nodes, other)
+            (sign, node), (image_sign, image) = without_sign(nodes, one), without_sign(nodes, other)
             found[node] = Signed(sign * image_sign, image)
     return found
 
 
-def plain(nodes: Sequence[Node], index: int) -> Signed:
+def without_sign(nodes: Sequence[Node], index: int) -> Signed:
     """A node without the signs in front of it."""
     sign, node = 1, nodes[index]
     while isinstance(node, Polynomial) and (inner := negative_of(node)) is not None:

@@ -15,7 +15,7 @@ from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.kinematics import jacobian
 from kinegraph.derive.tree.links import first_frame, second_frame
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.constraints.joint_types import Rotation, Translation
@@ -62,7 +62,7 @@ class Ties:
         self.mechanism = mechanism
         self.layout, self.motion = layout, motion
         self.names = names_of
-        self.builder: Builder = layout.tree.like.builder
+        self.builder: GraphBuilder = layout.tree.like.builder
         self._ways = [ForwardDerivative(self.builder, one) for one in seeds]
         self._pairs: dict[str, Pair] = {}
 

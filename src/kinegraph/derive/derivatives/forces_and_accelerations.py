@@ -13,14 +13,14 @@ from kinegraph.derive.derivatives.inverse_dynamics import Entries, JointForceDer
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.quasi_velocities import position_rates
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
 
 
-def displacement_seeds(mechanism: Mechanism, builder: Builder) -> list[dict[int, int]]:
+def displacement_seeds(mechanism: Mechanism, builder: GraphBuilder) -> list[dict[int, int]]:
     """For every velocity: how the position symbols change along its displacement, a column of N(q)."""
     zero, one = builder.zero, builder.one
     symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
@@ -41,7 +41,7 @@ class ChainRule:
     """From slopes in joint components to the coordinates' displacements and velocities."""
 
     def __init__(
-        self, builder: Builder, motion: Motion, slopes: JointForceDerivatives, seeds: Sequence[Mapping[int, int]]
+        self, builder: GraphBuilder, motion: Motion, slopes: JointForceDerivatives, seeds: Sequence[Mapping[int, int]]
     ) -> None:
         self.builder = builder
         self.motion = motion

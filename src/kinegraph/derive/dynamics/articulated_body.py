@@ -140,10 +140,12 @@ def _with_bias(body: Articulated, bias: Screw) -> Articulated:
     return Articulated(body.linear, body.mixed, body.angular, plus(body.force, force), plus(body.moment, moment))
 
 
-def _eliminate(body: Articulated, unit: Screw, drive: Scalar, armature: Scalar) -> tuple[Articulated, Elimination]:
+def _eliminate(
+    body: Articulated, unit: Screw, joint_force: Scalar, armature: Scalar
+) -> tuple[Articulated, Elimination]:
     force, moment = body.wrench(unit)
     inverse = (dot(unit.angular, moment) + dot(unit.linear, force) + armature).reciprocal()
-    excess = (drive - dot(unit.angular, body.moment) - dot(unit.linear, body.force)) * inverse
+    excess = (joint_force - dot(unit.angular, body.moment) - dot(unit.linear, body.force)) * inverse
     scaled_force, scaled_moment = times(inverse, force), times(inverse, moment)
     mixed = tuple(vector([body.mixed[i][j] - scaled_moment[i] * force[j] for j in range(3)]) for i in range(3))
     reduced = Articulated(

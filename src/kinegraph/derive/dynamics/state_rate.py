@@ -12,7 +12,7 @@ from kinegraph.derive.elements.forces import is_steered
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.quasi_velocities import position_rates
 from kinegraph.errors import DerivationError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -107,7 +107,7 @@ def state_rate(
     quasi-velocities.
     """
     forces.check(mechanism)
-    builder = Builder()
+    builder = GraphBuilder()
     names = Names(builder, mechanism, bound)
     given = input_meanings(mechanism, names, forces)
     place = transfer(motion, builder, _replacing(builder, names, given))
@@ -131,7 +131,7 @@ def rates_and_forces(mechanism: Mechanism, bound: Mapping[str, Expression], forc
     quasi-velocities and the power of the forces.
     """
     forces.check(mechanism)
-    builder = Builder()
+    builder = GraphBuilder()
     names = Names(builder, mechanism, bound)
     given = input_meanings(mechanism, names, forces)
     moving = position_rates(mechanism, builder, [names[name] for name in mechanism.layout.velocities])
@@ -151,7 +151,7 @@ def with_forces(
 ) -> Graph:
     """A graph of the state and the forces as one of the state, with what each force stands for."""
     forces.check(mechanism)
-    builder = Builder()
+    builder = GraphBuilder()
     names = Names(builder, mechanism, bound)
     place = transfer(graph, builder, _replacing(builder, names, input_meanings(mechanism, names, forces)))
     return builder.graph(moved(graph.outputs, place))
@@ -168,7 +168,7 @@ def input_meanings(mechanism: Mechanism, names: Names, forces: Forces) -> dict[s
     return found
 
 
-def _replacing(builder: Builder, names: Names, given: Mapping[str, Scalar]) -> Callable[[Symbol], int]:
+def _replacing(builder: GraphBuilder, names: Names, given: Mapping[str, Scalar]) -> Callable[[Symbol], int]:
     def symbol(node: Symbol) -> int:
         if node.kind is Kind.INPUT and node.name in given:
             return given[node.name].index
@@ -188,7 +188,7 @@ def _power(mechanism: Mechanism, names: Names, tau: Mapping[str, Scalar]) -> Sca
 
 def rate_jacobian(mechanism: Mechanism, rate: Graph) -> Graph:
     """d(rate)/dy, row by row; entries of y that are no coordinates or velocities have no influence."""
-    builder = Builder()
+    builder = GraphBuilder()
     roots = moved(rate.outputs, transfer(rate, builder))[0].nodes
     symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
     symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
@@ -200,7 +200,7 @@ def rate_jacobian(mechanism: Mechanism, rate: Graph) -> Graph:
 
 def along_motion(mechanism: Mechanism, rate: Graph, quantities: Graph) -> Graph:
     """The time derivatives of a graph's outputs along the motion: zero for a first integral."""
-    builder = Builder()
+    builder = GraphBuilder()
     slopes = moved(rate.outputs, transfer(rate, builder))[0].nodes
     outputs = moved(quantities.outputs, transfer(quantities, builder))
     symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]

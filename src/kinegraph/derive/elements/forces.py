@@ -29,7 +29,7 @@ from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.quasi_velocities import position_rates, velocity_forces
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, gradient
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -113,7 +113,7 @@ class Elements:
         self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: FrameAssignment, motion: Motion
     ) -> None:
         self.mechanism = mechanism
-        self.builder: Builder = layout.tree.like.builder
+        self.builder: GraphBuilder = layout.tree.like.builder
         self.names = ElementNames(mechanism, bound, layout)
         self.potentials: list[Scalar] = []
         self.storing: list[Storing] = []

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from kinegraph.derive.tree.algebra import FOLLOWING, Symmetric, zero_symmetric
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import Joint, JointKind, Tree
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.proof.angles import angle_tables
@@ -121,7 +121,9 @@ class BaseRegressor:
     minimal: bool
 
 
-def base_regressor(builder: Builder, roots: Sequence[Scalar], parameters: Sequence[BaseParameter]) -> BaseRegressor:
+def base_regressor(
+    builder: GraphBuilder, roots: Sequence[Scalar], parameters: Sequence[BaseParameter]
+) -> BaseRegressor:
     """The regressor of forces that are linear in the given parameters, dependent columns merged into the others."""
     rows = jacobian(builder, [root.index for root in roots], [parameter.symbol.index for parameter in parameters])
     pivots, relations = dependences(builder, rows)
@@ -142,7 +144,7 @@ def base_regressor(builder: Builder, roots: Sequence[Scalar], parameters: Sequen
 Relation: TypeAlias = dict[int, Fraction]
 
 
-def dependences(builder: Builder, rows: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, Relation | None]]:
+def dependences(builder: GraphBuilder, rows: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, Relation | None]]:
     """Independent columns of a matrix of nodes, as functions of the motion, and the others in terms of them.
 
     The matrix is evaluated at random points of the prime field, parameters held fixed, until there are more rows than

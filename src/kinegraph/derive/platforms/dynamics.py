@@ -9,7 +9,7 @@ from kinegraph.derive.platforms import system
 from kinegraph.derive.platforms.gram_schmidt import solved
 from kinegraph.derive.platforms.legs.leg import Load
 from kinegraph.derive.platforms.ring import FreeMotion, curled
-from kinegraph.derive.platforms.state import Motion, PlatformState
+from kinegraph.derive.platforms.state import PlatformState, RingAccelerations
 from kinegraph.derive.platforms.vectors import totals
 from kinegraph.derive.tree.algebra import Vector, cross, minus, plus, times, vector, zero_vector
 from kinegraph.graph.scalar import Scalar
@@ -21,14 +21,14 @@ class PlatformDynamics(PlatformState):
 
     # accelerations
 
-    def motion(self, forces: Sequence[Scalar]) -> Motion:
+    def motion(self, forces: Sequence[Scalar]) -> RingAccelerations:
         """The accelerations of the ring under `forces` on all velocities."""
         force, moment = self._on_ring(forces)
         given = [*minus(force, self._curl_force()), *minus(moment, system.ring_load(self.part, self.ring))]
         needed = system.loads(self._still(forces))
         right = [a - b for a, b in zip(given, needed, strict=True)]
         x = Factorised(self._ring_matrix(), range(6), self._ring_names()).solve(right)
-        return Motion(vector(x[:3]), vector(x[3:]))
+        return RingAccelerations(vector(x[:3]), vector(x[3:]))
 
     def _ring_matrix(self) -> list[list[Scalar]]:
         inertia = [(leg.inertia(), numbers.ring) for leg, numbers in zip(self.legs, self.numbers, strict=True)]
@@ -67,14 +67,14 @@ class PlatformDynamics(PlatformState):
             found |= {f"{name}'": item for name, item in zip(names.coordinates, leg.accelerations(one), strict=True)}
         return found
 
-    def _of_bodies(self, motion: Motion) -> dict[str, Scalar]:
+    def _of_bodies(self, motion: RingAccelerations) -> dict[str, Scalar]:
         return dict(zip(self.platform.ring.velocities, self._ring_out(motion), strict=True))
 
     def ring_alone(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """The ring's own six: of its position, then of its rotation."""
         return self._ring_out(self.motion(forces))
 
-    def _ring_out(self, motion: Motion) -> list[Scalar]:
+    def _ring_out(self, motion: RingAccelerations) -> list[Scalar]:
         """From the reference point to the ring's own, in its coordinates."""
         own = minus(motion.point, plus(cross(motion.angular, self.origin), curled(self.ring, self.origin)))
         linear = plus(self.ring.out(own), self.tree.gravity)
@@ -82,12 +82,12 @@ class PlatformDynamics(PlatformState):
 
     # a motion that is given
 
-    def given_motion(self, accelerations: Sequence[Scalar]) -> Motion:
+    def given_motion(self, accelerations: Sequence[Scalar]) -> RingAccelerations:
         """As `motion` says it, from accelerations of all coordinates; those of the ring count."""
         given = [accelerations[self.index[name]] for name in self.platform.ring.velocities]
         angular = self.ring.angular(vector(given[3:]))
         own = self.ring.into(minus(vector(given[:3]), self.tree.gravity))
-        return Motion(plus(own, plus(cross(angular, self.origin), curled(self.ring, self.origin))), angular)
+        return RingAccelerations(plus(own, plus(cross(angular, self.origin), curled(self.ring, self.origin))), angular)
 
     def efforts(self, accelerations: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
         """The forces of six drives that cause a motion beside other forces; nothing on other coordinates."""
@@ -105,7 +105,7 @@ class PlatformDynamics(PlatformState):
             result[self.index[leg_found.drive + "'"]] = effort
         return result
 
-    def _ring_needs(self, motion: Motion, forces: Sequence[Scalar]) -> list[Scalar]:
+    def _ring_needs(self, motion: RingAccelerations, forces: Sequence[Scalar]) -> list[Scalar]:
         """Force and moment about the reference point that the ring takes beside those of `forces`."""
         part, point, angular = self.part, motion.point, motion.angular
         force = plus(times(part.mass, point), plus(cross(angular, part.first), self._curl_force()))
@@ -115,11 +115,11 @@ class PlatformDynamics(PlatformState):
 
     # what legs do
 
-    def on_ring(self, motion: Motion, forces: Sequence[Scalar]) -> list[list[Scalar]]:
+    def on_ring(self, motion: RingAccelerations, forces: Sequence[Scalar]) -> list[list[Scalar]]:
         """Force and moment of each leg on the ring at its joint, in fixed axes."""
         return [[*self.ring.out(force), *self.ring.out(moment)] for force, moment in self._pairs(motion, forces)]
 
-    def _pairs(self, motion: Motion, forces: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
+    def _pairs(self, motion: RingAccelerations, forces: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
         found = []
         zipped = zip(self.legs, self.numbers, self.at_joints(motion), self.leg_forces(forces), strict=True)
         for leg, numbers, joint, own in zipped:
@@ -129,7 +129,7 @@ class PlatformDynamics(PlatformState):
             found.append((times(-1, force), times(-1, moment)))
         return found
 
-    def on_base(self, motion: Motion, forces: Sequence[Scalar]) -> list[list[Scalar]]:
+    def on_base(self, motion: RingAccelerations, forces: Sequence[Scalar]) -> list[list[Scalar]]:
         """Force, and moment about the base's origin, of each leg on the base, in fixed axes."""
         found = []
         zipped = zip(self.legs, self.numbers, self.joints, self.at_joints(motion), self.leg_forces(forces), strict=True)

@@ -16,7 +16,7 @@ from kinegraph.derive.platforms.base import FreeBase
 from kinegraph.derive.platforms.dynamics import PlatformDynamics
 from kinegraph.derive.platforms.legs.constants import Part, tensor_of
 from kinegraph.derive.platforms.reading import base_moments
-from kinegraph.derive.platforms.state import Motion
+from kinegraph.derive.platforms.state import RingAccelerations
 from kinegraph.derive.platforms.vectors import joined, totals
 from kinegraph.derive.tree.algebra import Vector, cross, minus, negative, plus, times, vector
 from kinegraph.derive.tree.inertia import MassMoments
@@ -101,7 +101,7 @@ class MovingPlatform(PlatformDynamics):
 
     # accelerations
 
-    def motion(self, forces: Sequence[Scalar]) -> Motion:
+    def motion(self, forces: Sequence[Scalar]) -> RingAccelerations:
         force, moment = self._on_ring(forces)
         own = minus(force, self._curl_force()), minus(moment, system.ring_load(self.part, self.ring))
         against = [a - b for a, b in zip((*own[0], *own[1]), system.loads(self._still(forces)), strict=True)]
@@ -111,12 +111,12 @@ class MovingPlatform(PlatformDynamics):
         names = [*self._ring_names(), *self._body.position, *["the rotation of the base"] * 3]
         x = Factorised(self._matrix(), _ORDER, names).solve(right)
         ring, base = (vector(x[:3]), vector(x[3:6])), (vector(x[6:9]), vector(x[9:]))
-        return Motion(plus(ring[0], base[0]), plus(ring[1], base[1]), *base)
+        return RingAccelerations(plus(ring[0], base[0]), plus(ring[1], base[1]), *base)
 
-    def _of_bodies(self, motion: Motion) -> dict[str, Scalar]:
+    def _of_bodies(self, motion: RingAccelerations) -> dict[str, Scalar]:
         return super()._of_bodies(motion) | dict(zip(self._body.velocities, self._base_out(motion), strict=True))
 
-    def _base_out(self, motion: Motion) -> list[Scalar]:
+    def _base_out(self, motion: RingAccelerations) -> list[Scalar]:
         """From the reference point to the base's own, in its coordinates."""
         assert motion.base_point is not None and motion.base_angular is not None
         shift = plus(cross(motion.base_angular, self._away), self._carrier.curl.apply(self._away))

@@ -22,7 +22,7 @@ from kinegraph.model.platforms.recognise import FoundLeg, Platform
 
 
 @dataclass(frozen=True)
-class Motion:
+class RingAccelerations:
     """Accelerations in ring axes: of the reference point on the ring less gravity, and angular.
 
     Of a base that moves the same: of its point that is now at the reference point, and angular.
@@ -130,18 +130,18 @@ class PlatformState:
 
     # accelerations of joints
 
-    def at_joints(self, motion: Motion | None) -> list[Acceleration]:
+    def at_joints(self, motion: RingAccelerations | None) -> list[Acceleration]:
         """The accelerations of the joints of all legs; without a motion those that velocities cause alone."""
         return [self._at_joint(*one, motion) for one in zip(self.numbers, self.joints, strict=True)]
 
-    def _at_joint(self, numbers: LegNumbers, base: BaseJoint, motion: Motion | None) -> Acceleration:
+    def _at_joint(self, numbers: LegNumbers, base: BaseJoint, motion: RingAccelerations | None) -> Acceleration:
         joint, fall = curled(self.ring, numbers.ring), self._fall(numbers, base, motion)
         if motion is None:
             return Acceleration(joint, fall)
         joint = plus(plus(motion.point, cross(motion.angular, numbers.ring)), joint)
         return Acceleration(joint, fall, motion.angular, motion.base_angular)
 
-    def _fall(self, numbers: LegNumbers, base: BaseJoint, motion: Motion | None) -> Vector:
+    def _fall(self, numbers: LegNumbers, base: BaseJoint, motion: RingAccelerations | None) -> Vector:
         """Gravity less the acceleration of a joint on the base."""
         if not isinstance(self.base, FreeBase):
             return minus(self.gravity, self.base.into(base.acceleration)) if base.moves else self.gravity

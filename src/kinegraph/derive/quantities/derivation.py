@@ -43,7 +43,7 @@ from kinegraph.derive.tree.limbs import LimbsSideBySide, SideBySide, limbs_side_
 from kinegraph.derive.tree.links import Placement, Tree, build_tree, position_in
 from kinegraph.derive.tree.origin_shift import with_shifted_origins
 from kinegraph.errors import DerivationError, MasslessError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.scalar import Scalar
@@ -68,7 +68,7 @@ class Derivation:
         self.plan = plan
         self.side_by_side = side_by_side
         self.bound = bound
-        self.builder = Builder()
+        self.builder = GraphBuilder()
         self.names = Names(self.builder, mechanism, bound)
         self.zero = self.names.number(0)
         self._motions = MotionBuilder(self.builder, mechanism)

@@ -23,7 +23,7 @@ from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import SideBySide
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.derive.tree.origin_shift import OriginShift
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -135,7 +135,7 @@ class PlanSearch:
         return set(self.bound) if Variables.PARAMETERS in groups else names & set(self.bound)
 
     def _with_values(self, graph: Graph) -> Graph:
-        builder = Builder()
+        builder = GraphBuilder()
         names = Names(builder, self.mechanism, self.bound)
 
         def symbol(node: Symbol) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from kinegraph.errors import DerivationError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.definitions import named_expressions
@@ -21,7 +21,7 @@ class Names:
     stays an exact constant of the graph. Inputs with an expression and definitions stand for it.
     """
 
-    def __init__(self, builder: Builder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
+    def __init__(self, builder: GraphBuilder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
         self.builder = builder
         self._formulas = dict(bound)
         self._scalars: dict[str, Scalar] = {PI: Scalar(builder, builder.pi())}

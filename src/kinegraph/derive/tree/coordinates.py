@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kinegraph.derive.dynamics.christoffel import Key
 from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.tree.displacements import Motion
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.scalar import Scalar
 
@@ -40,7 +40,7 @@ def inertia_matrix(motion: Motion, entries: Mapping[tuple[Column, Column], Scala
 
 
 def three_index(
-    builder: Builder,
+    builder: GraphBuilder,
     motion: Motion,
     entries: Mapping[Key, Scalar],
     inertia: Mapping[tuple[Column, Column], Scalar],
@@ -68,7 +68,7 @@ def three_index(
 
 
 def _curvatures(
-    builder: Builder, motion: Motion, coordinates: Mapping[int, int]
+    builder: GraphBuilder, motion: Motion, coordinates: Mapping[int, int]
 ) -> dict[Column, dict[tuple[int, int], Scalar]]:
     """d2p_j/dq_l dq_m where they do not vanish; `coordinates` maps coordinate symbols to indices of velocities."""
     found: dict[Column, dict[tuple[int, int], Scalar]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kinegraph.derive.tree.links import JointKind, Tree
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, below
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar
@@ -37,7 +37,7 @@ class Motion:
 class MotionBuilder:
     """Derives joint rates, with velocities and accelerations left symbolic or set to zero."""
 
-    def __init__(self, builder: Builder, mechanism: Mechanism) -> None:
+    def __init__(self, builder: GraphBuilder, mechanism: Mechanism) -> None:
         self.builder = builder
         self.mechanism = mechanism
         self._zero = Scalar(builder, builder.zero)

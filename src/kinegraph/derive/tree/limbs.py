@@ -18,7 +18,7 @@ from kinegraph.codegen.simd import Exchanged
 from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import Joint, JointKind, Link, Placement, Tree
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import exact_static
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
 from kinegraph.graph.scalar import Scalar
@@ -202,7 +202,7 @@ def _numbers(link: Link) -> Iterator[Scalar]:
     yield from (*link.origin.position, link.moments.mass, *link.moments.first, *link.moments.second)
 
 
-def known_numbers(builder: Builder) -> list[bool]:
+def known_numbers(builder: GraphBuilder) -> list[bool]:
     """For every node: is it a number, or made of numbers alone?"""
     flags: list[bool] = []
     for node in builder.nodes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism, QuaternionCoordinates
@@ -17,7 +17,7 @@ from kinegraph.model.mechanism import Coordinate, Mechanism, QuaternionCoordinat
 _HALF = Fraction(1, 2)
 
 
-def position_rates(mechanism: Mechanism, builder: Builder, v: Sequence[Scalar]) -> list[Scalar]:
+def position_rates(mechanism: Mechanism, builder: GraphBuilder, v: Sequence[Scalar]) -> list[Scalar]:
     """N(q) v."""
     rest = iter(v)
     rates: list[Scalar] = []
@@ -34,7 +34,7 @@ def position_rates(mechanism: Mechanism, builder: Builder, v: Sequence[Scalar]) 
     return rates
 
 
-def velocity_forces(mechanism: Mechanism, builder: Builder, p: Sequence[Scalar]) -> list[Scalar]:
+def velocity_forces(mechanism: Mechanism, builder: GraphBuilder, p: Sequence[Scalar]) -> list[Scalar]:
     """N(q)^T p: what belongs to the velocities, from what belongs to the positions."""
     rest = iter(p)
     forces: list[Scalar] = []
@@ -50,5 +50,5 @@ def velocity_forces(mechanism: Mechanism, builder: Builder, p: Sequence[Scalar])
     return forces
 
 
-def _quaternion(coordinate: QuaternionCoordinates, builder: Builder) -> list[Scalar]:
+def _quaternion(coordinate: QuaternionCoordinates, builder: GraphBuilder) -> list[Scalar]:
     return [Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in coordinate.names]

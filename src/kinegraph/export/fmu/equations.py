@@ -13,7 +13,7 @@ from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Part
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
 from kinegraph.graph.scalar import Scalar
@@ -103,7 +103,7 @@ def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: Ex
     """Energies and the places of output points, called as `simulate` calls its columns."""
     wanted = ["energy", *(f"pose:{point.name}" for point in mechanism.points)]
     graph = Chain(request_of(mechanism, wanted, parameters=bound, effort=options.effort)).chosen().graph
-    builder = Builder()
+    builder = GraphBuilder()
     energy, *poses = moved(graph.outputs, transfer(graph, builder))
     kinetic, potential = energy.nodes
     total = (Scalar(builder, kinetic) + Scalar(builder, potential)).index
@@ -152,7 +152,7 @@ def _seed(symbol: Symbol) -> Symbol:
 
 
 def _tangent(graph: Graph, known: Sequence[Symbol]) -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     outputs = moved(graph.outputs, transfer(graph, builder))
     seeds = {}
     for symbol in known:

@@ -9,7 +9,7 @@ from lark import Token
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.io.records.element_items import Clause
-from kinegraph.io.records.expression_reader import Children, ExpressionReader, plain
+from kinegraph.io.records.expression_reader import Children, ExpressionReader, as_expression
 from kinegraph.io.records.items import Item, read_transforms
 from kinegraph.model.constraints.impacts import ImpactLaw, ImpactOrder, Impacts
 from kinegraph.model.constraints.joint_types import SYNONYMS, JointType
@@ -54,13 +54,13 @@ class ConstraintReader(ExpressionReader):
     def constraint(self, children: Children) -> None:
         """An equation that always holds."""
         name, left, right = children
-        constraint = Constraint(str(name), plain(left), plain(right))
+        constraint = Constraint(str(name), as_expression(left), as_expression(right))
         self._constraints.append(self.places.mark(constraint, self.place(name)))
 
     def contact(self, children: Children) -> None:
         """A gap that cannot become negative, and the laws that act when it is closed."""
         name, gap, _, bound, clauses = children
-        left, right = plain(gap), plain(bound)
+        left, right = as_expression(gap), as_expression(bound)
         contact = read_contact(str(name), left if right == ZERO else left - right, clauses or ())
         self.places.mark(contact, self.place(name))
         for clause in clauses or ():

@@ -68,52 +68,52 @@ class ExpressionReader(Transformer_NonRecursive[Token, Any]):
 
     def group(self, children: Children) -> Expression:
         """What stands in parentheses."""
-        return plain(children[0])
+        return as_expression(children[0])
 
     def keep(self, children: Children) -> Expression:
         """Plus something: the thing itself."""
-        return plain(children[0])
+        return as_expression(children[0])
 
     def negate(self, children: Children) -> Expression | Literal:
         """Minus something; of a number the negative number."""
         operand = children[0]
         if isinstance(operand, Literal) and not operand.signed:
             return Literal(-operand.value, signed=True)
-        return Operation("neg", (plain(operand),))
+        return Operation("neg", (as_expression(operand),))
 
     def divide(self, children: Children) -> Expression:
         """A quotient; of two numbers the exact fraction."""
         left, right = children
         if isinstance(left, Literal) and isinstance(right, Literal) and not right.signed and right.value:
             return Number(left.value / right.value)
-        return Operation("/", (plain(left), plain(right)))
+        return Operation("/", (as_expression(left), as_expression(right)))
 
     def add(self, children: Children) -> Expression:
         """A sum of two."""
-        return Operation("+", (plain(children[0]), plain(children[1])))
+        return Operation("+", (as_expression(children[0]), as_expression(children[1])))
 
     def subtract(self, children: Children) -> Expression:
         """A difference."""
-        return Operation("-", (plain(children[0]), plain(children[1])))
+        return Operation("-", (as_expression(children[0]), as_expression(children[1])))
 
     def multiply(self, children: Children) -> Expression:
         """A product of two."""
-        return Operation("*", (plain(children[0]), plain(children[1])))
+        return Operation("*", (as_expression(children[0]), as_expression(children[1])))
 
     def raise_to(self, children: Children) -> Expression:
         """A power."""
         base, _, exponent = children
-        return Operation("^", (plain(base), plain(exponent)))
+        return Operation("^", (as_expression(base), as_expression(exponent)))
 
     def arguments(self, children: Children) -> tuple[Expression, ...]:
         """The arguments of a function."""
-        return tuple(plain(child) for child in children)
+        return tuple(as_expression(child) for child in children)
 
     def vector(self, children: Children) -> tuple[Expression, ...]:
         """The components of a vector."""
-        return tuple(plain(child) for child in children)
+        return tuple(as_expression(child) for child in children)
 
 
-def plain(read: Expression | Literal) -> Expression:
+def as_expression(read: Expression | Literal) -> Expression:
     """The expression itself, once it is clear that a literal takes no sign or denominator."""
     return Number(read.value) if isinstance(read, Literal) else read

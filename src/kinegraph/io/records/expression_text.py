@@ -9,7 +9,7 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.io.records.expression_reader import ExpressionReader, plain
+from kinegraph.io.records.expression_reader import ExpressionReader, as_expression
 from kinegraph.model.expression import Expression
 from kinegraph.model.places import Places
 from kinegraph.model.validation.expressions import MAX_NESTING
@@ -24,7 +24,7 @@ def read_expression(text: str, place: Place) -> Expression:
     if len(text) > MAX_LENGTH or text.count("(") > MAX_NESTING:
         raise ModelError(f"`{shown}` is too long for one expression", place, "name parts of it")
     try:
-        return plain(ExpressionReader(place.source, Places()).transform(_grammar().parse(text)))
+        return as_expression(ExpressionReader(place.source, Places()).transform(_grammar().parse(text)))
     except UnexpectedInput:
         remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
         raise ModelError(f"`{shown}` is no expression", place, remedy) from None

@@ -11,7 +11,7 @@ from lark import Token
 from kinegraph.errors import ModelError
 from kinegraph.io.records.constraint_items import ConstraintReader
 from kinegraph.io.records.element_items import Clause, read_element
-from kinegraph.io.records.expression_reader import Children, plain
+from kinegraph.io.records.expression_reader import Children, as_expression
 from kinegraph.io.records.items import Item, read_inertia, read_transforms
 from kinegraph.io.records.platform_items import PlatformReader
 from kinegraph.io.records.shape_items import read_shape
@@ -97,7 +97,7 @@ class Reader(ConstraintReader, PlatformReader):
     def definition(self, children: Children) -> tuple[Token, Expression | None]:
         """A name and the value that may stand behind it."""
         name, value = children
-        return name, None if value is None else plain(value)
+        return name, None if value is None else as_expression(value)
 
     def parameters(self, children: Children) -> None:
         """Parameters, with or without values."""
@@ -147,7 +147,7 @@ class Reader(ConstraintReader, PlatformReader):
         key = f"{name}'" if prime else str(name)
         if key in self._initial:
             raise ModelError(f"{key} gets a second initial value", self.place(name), "keep one of them")
-        self._initial[key] = plain(value), name
+        self._initial[key] = as_expression(value), name
 
     def share(self, children: Children) -> None:
         """The armature of one velocity or of a quaternion's three."""
@@ -156,7 +156,7 @@ class Reader(ConstraintReader, PlatformReader):
         key = tuple(str(token) for token in tokens)
         if key in self._armature:
             raise ModelError(f"{', '.join(key)} gets a second armature", self.place(tokens[0]), "keep one of them")
-        self._armature[key] = plain(value), tokens[0]
+        self._armature[key] = as_expression(value), tokens[0]
 
     def output(self, children: Children) -> None:
         """A point of a body whose path is asked for."""
@@ -180,7 +180,7 @@ class Reader(ConstraintReader, PlatformReader):
     def meaning(self, children: Children) -> tuple[Token, Expression]:
         """A name and the expression it stands for."""
         name, value = children
-        return name, plain(value)
+        return name, as_expression(value)
 
     def define(self, children: Children) -> None:
         """Names for expressions."""
@@ -195,7 +195,9 @@ class Reader(ConstraintReader, PlatformReader):
     def clause(self, children: Children) -> Clause:
         """A word with its arguments, of an element or a contact."""
         word, *arguments = children
-        return Clause(str(word), tuple(a if isinstance(a, tuple) else plain(a) for a in arguments), self.place(word))
+        return Clause(
+            str(word), tuple(a if isinstance(a, tuple) else as_expression(a) for a in arguments), self.place(word)
+        )
 
     def drive_clause(self, children: Children) -> Clause:
         """A clause of a platform, with or without arguments."""
@@ -223,13 +225,13 @@ class Reader(ConstraintReader, PlatformReader):
             raise ModelError(f"{letter}.{target} = ... is no statement", self.place(letter), remedy)
         on = Name(str(target) if coordinate is None else f"{target}.{coordinate}")
         place, name = self.place(target), f"P_{on.text.replace('.', '_')}"
-        clauses = [Clause("value", (plain(value),), place), Clause("on", (on,), place)]
+        clauses = [Clause("value", (as_expression(value),), place), Clause("on", (on,), place)]
         self._elements.append(read_element("force", name, clauses, place, self.places))
 
     def potential(self, children: Children) -> None:
         """An element that is a potential energy."""
         name, energy = children
-        self._elements.append(self.places.mark(Potential(str(name), plain(energy)), self.place(name)))
+        self._elements.append(self.places.mark(Potential(str(name), as_expression(energy)), self.place(name)))
 
     def item(self, children: Children) -> Item:
         """A transform, a moment of inertia or a solid, still in words."""

@@ -23,7 +23,7 @@ from kinegraph.large.articulated import (
 from kinegraph.large.chains.records import Directions, Ends, Part, Reduction, Work
 from kinegraph.large.jit import kernel, part
 from kinegraph.large.kinematics import carried, placed, to_parent
-from kinegraph.large.records import PARENT, SLOT, Floats, Joints, Linear, Matrix, Motion, Tree, Vector
+from kinegraph.large.records import PARENT, SLOT, Floats, Joints, Linear, Matrix, MotionArrays, Tree, Vector
 
 #: Inertia taken out since the last step with inertia of its own, about axes and along them.
 Spent: TypeAlias = tuple[float, float]
@@ -49,7 +49,7 @@ def reduced(
     `reduction` holds what hangs on the steps of this part already, and is added to. Returns the velocity that nothing
     with inertia resists, or -1.
     """
-    moving = Motion(work.step, linear.slope, q, v, v)
+    moving = MotionArrays(work.step, linear.slope, q, v, v)
     live = np.zeros((part_.directions.size, 6))
     waiting, stuck = (part_.directions.size, part_.ends.size), -1
     carried_on, spent = NO_HANDLE, (0.0, 0.0)
@@ -124,7 +124,7 @@ def _freed_joint(
     j: int,
 ) -> tuple[Handle, Spent, int]:
     """Take the velocities of a joint out of what is beyond it; which of them moves nothing with inertia, or -1."""
-    view = Articulated(work.omega, work.bias, work.column, work.pull, work.drive, work.pivot)
+    view = Articulated(work.omega, work.bias, work.column, work.pull, work.excess, work.pivot)
     stuck = -1
     for c in range(joints.last[j] - 1, joints.first[j] - 1, -1):
         k = joints.members[c]
@@ -178,7 +178,7 @@ def _felt(part_: Part, work: Work, reduction: Reduction, live: Floats, j: int, k
     column, other = vector(work.column, k, 0), vector(work.column, k, 3)
     n, f = vector(work.pull, k, 0), vector(work.pull, k, 3)
     inverse = 1.0 / work.pivot[k]
-    still = work.drive[k] - dot(n, vector(work.still, j, 0)) - dot(f, vector(work.still, j, 3))
+    still = work.excess[k] - dot(n, vector(work.still, j, 0)) - dot(f, vector(work.still, j, 3))
     for r in range(part_.directions.size):
         push = dot(column, vector(live, r, 0)) + dot(other, vector(live, r, 3))
         d = part_.directions[r]
@@ -204,7 +204,7 @@ def recovered(
     reach: Floats,
 ) -> None:
     """Accelerations of a part under forces along its directions; `reach` holds those of steps that carry several."""
-    moving = Motion(work.step, linear.slope, q, v, v)
+    moving = MotionArrays(work.step, linear.slope, q, v, v)
     angular, linear_ = vector(reach, 0, 0), vector(reach, 0, 3)
     for run in range(len(part_.spans)):
         for j in range(part_.spans[run, 0], part_.spans[run, 1]):
@@ -217,11 +217,11 @@ def recovered(
                 angular, linear_ = plus(angular, vector(work.bias, j, 0)), plus(linear_, vector(work.bias, j, 3))
                 for c in range(joints.first[j], joints.last[j]):
                     k = joints.members[c]
-                    drive = work.drive[k]
+                    excess = work.excess[k]
                     for d in part_.directions:
-                        drive += work.push[k, d] * multipliers[d]
+                        excess += work.push[k, d] * multipliers[d]
                     pull = dot(vector(work.pull, k, 0), angular) + dot(vector(work.pull, k, 3), linear_)
-                    work.result[k] = (drive - pull) / work.pivot[k]
+                    work.result[k] = (excess - pull) / work.pivot[k]
                     angular = plus(angular, scaled(work.result[k], vector(work.column, k, 0)))
                     linear_ = plus(linear_, scaled(work.result[k], vector(work.column, k, 3)))
             if tree.link[j, SLOT] >= 0:

@@ -32,7 +32,7 @@ from kinegraph.large.records import (
     Joints,
     Linear,
     Matrix,
-    Motion,
+    MotionArrays,
     Tree,
     Vector,
 )
@@ -52,7 +52,7 @@ def moved_outwards(
     found: Floats,
 ) -> None:
     """Move the steps of a part, outwards; `found` receives the motion of its ends."""
-    moving = Motion(work.step, linear.slope, q, v, v)
+    moving = MotionArrays(work.step, linear.slope, q, v, v)
     for run in range(len(part_.spans)):
         for j in range(part_.spans[run, 0], part_.spans[run, 1]):
             _displaced(tree, linear, q, v, t, work.step, j)
@@ -74,7 +74,7 @@ def _displaced(tree: Tree, linear: Linear, q: Floats, v: Floats, t: float, step:
 
 
 @part
-def _outwards(tree: Tree, joints: Joints, moving: Motion, work: Work, j: int) -> None:
+def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Work, j: int) -> None:
     i = tree.link[j, PARENT]
     turn, offset = placed(tree, moving, j)
     before = vector(work.omega, i, 0)
@@ -101,7 +101,7 @@ def _outwards(tree: Tree, joints: Joints, moving: Motion, work: Work, j: int) ->
 
 @part
 def _terms(
-    tree: Tree, moving: Motion, turn: Matrix, offset: Vector, before: Vector, j: int
+    tree: Tree, moving: MotionArrays, turn: Matrix, offset: Vector, before: Vector, j: int
 ) -> tuple[Vector, Vector, Vector]:
     """Angular velocity, and what a step adds to accelerations while no coordinate accelerates."""
     rate = rates(tree, moving, j)[0]
@@ -120,7 +120,7 @@ def _still(work: Work, turn: Matrix, offset: Vector, i: int, j: int, angular: Ve
 
 
 @part
-def _placed(tree: Tree, moving: Motion, work: Work, turn: Matrix, offset: Vector, i: int, j: int) -> None:
+def _placed(tree: Tree, moving: MotionArrays, work: Work, turn: Matrix, offset: Vector, i: int, j: int) -> None:
     axes = matrix(work.place, i, 0)
     turned = product(axes, turn)
     put(work.place, j, 0, (turned[0], turned[1], turned[2]))

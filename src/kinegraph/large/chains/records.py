@@ -20,7 +20,7 @@ KIND_OF_ROW, FIRST_END, SECOND_END, FIRST_AXIS, SECOND_AXIS, GROUP = 0, 1, 2, 3,
 class Work(NamedTuple):
     """One row per step, then one per velocity: what the sweeps over chains leave for each other."""
 
-    step: Floats  #: (n, 4) as in Motion
+    step: Floats  #: (n, 4) as in MotionArrays
     omega: Floats
     bias: Floats
     still: Floats  #: (n, 6) acceleration less gravity while no coordinate accelerates
@@ -28,7 +28,7 @@ class Work(NamedTuple):
     speed: Floats  #: (n, 3) velocity of the origin, in own axes
     column: Floats
     pull: Floats
-    drive: Floats
+    excess: Floats
     pivot: Floats
     push: Floats  #: (velocities, directions) what a unit force at an end does on a velocity
     result: Floats  #: (velocities,)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Output, Polynomial, Symbol
 from kinegraph.graph.transfer import transfer
 from kinegraph.passes.factoring.coefficients import ONE, CoefficientTable, Static
@@ -177,7 +177,7 @@ class Emission:
     def __init__(self, translation: Translation) -> None:
         self.translation = translation
         self.system = translation.system
-        self.builder = Builder()
+        self.builder = GraphBuilder()
         graph = translation.graph
         only = [live and static for live, static in zip(graph.live, graph.static, strict=True)]
         self.static = transfer(graph, self.builder, only=only)

@@ -14,7 +14,7 @@ from kinegraph.derive.platforms.ring import free_motion
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import build_tree
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -45,7 +45,7 @@ class Step:
         platform = platform_of(mechanism)
         assert platform is not None and platform.ring.quaternion is not None
         self.mechanism, self.platform = mechanism, platform
-        self.builder = Builder()
+        self.builder = GraphBuilder()
         self.names = Names(self.builder, mechanism, bound_parameters(mechanism, True, {}))
         self._give_forces(mechanism)
         self.tree = build_tree(mechanism, self.names)

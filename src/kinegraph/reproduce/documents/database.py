@@ -14,7 +14,7 @@ from kinegraph.compiler.load import load
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import Place
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
@@ -100,7 +100,7 @@ def _compared(name: str, printed: str, reason: str = "") -> Entry:
     unit_masses: dict[str, Expression] = {"m4": Number(Fraction(1)), "m5": Number(Fraction(1))}
     ours = derive(arm, "H", parameters=unit_masses)
     found = Graph(ours.nodes, (Output("H44", (), (ours.output("H").nodes[3 * 6 + 3],)),))
-    builder = Builder()
+    builder = GraphBuilder()
     theirs = Names(builder, arm, unit_masses).scalar(read_expression(printed, Place(1, 1)))
     if prove(found, builder.graph([Output("H44", (), (theirs.index,))])):
         return Entry(name, "27 terms", "proved equal", Verdict.AGREES)

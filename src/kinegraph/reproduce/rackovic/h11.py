@@ -10,7 +10,7 @@ from kinegraph.compiler.closed_form import in_closed_form
 from kinegraph.compiler.load import load
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import Place
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.io.records.expression_text import read_expression
@@ -94,7 +94,7 @@ def _entries(formula: Formula) -> Iterator[Entry]:
 def _is_h11(line: str) -> bool:
     arm = load("rackovic-6r")
     ours = in_closed_form(arm, "H", {})
-    builder = Builder()
+    builder = GraphBuilder()
     theirs = Names(builder, arm, {}).scalar(read_expression(line, Place(1, 1)))
     alone = Graph(ours.nodes, (Output("x", (), (ours.output("H").nodes[0],)),))
     return bool(prove(alone, builder.graph([Output("x", (), (theirs.index,))])))

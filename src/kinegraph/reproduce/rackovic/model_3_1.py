@@ -10,7 +10,7 @@ from kinegraph.compiler.closed_form import in_closed_form
 from kinegraph.compiler.load import load
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import Place
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
@@ -47,7 +47,7 @@ class Program:
     def __init__(self, lines: Mapping[str, str]) -> None:
         self.lines = lines
         self._mechanism = load("rackovic-6r")
-        self.builder = Builder()
+        self.builder = GraphBuilder()
         self._names = Names(self.builder, self._mechanism, {})
         self._done: dict[str, Scalar] = {}
 
@@ -128,7 +128,7 @@ class Comparison:
 
 
 def _is_zero(graph: Graph, node: int) -> bool:
-    builder = Builder()
+    builder = GraphBuilder()
     nothing = builder.graph([Output("x", (), (builder.zero,))])
     return bool(prove(Graph(graph.nodes, (Output("x", (), (node,)),)), nothing))
 

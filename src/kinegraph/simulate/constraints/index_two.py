@@ -21,7 +21,7 @@ from kinegraph.derive.quantities.definitions.inverse_dynamics import joint_force
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree.quasi_velocities import position_rates
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -107,7 +107,7 @@ class IndexTwoForm(VelocityForm):
     def _motion(self) -> Graph:
         """Rates of q, integrals and balances, with accelerations as symbols."""
         mechanism = self.mechanism
-        builder = Builder()
+        builder = GraphBuilder()
         names = [builder.symbol(Kind.ACCELERATION, name) for name in mechanism.layout.accelerations]
         graphs = [builder.graph([Output("qdd", (len(names),), tuple(names))])]
         if DISSIPATED in self.balances:
@@ -118,7 +118,7 @@ class IndexTwoForm(VelocityForm):
     def residual(self) -> Graph:
         """What vanishes, in y, y' and t."""
         both = join([self._motion, self._conditions])
-        builder = Builder()
+        builder = GraphBuilder()
         found = {one.name: one.nodes for one in moved(both.outputs, transfer(both, builder))}
         slopes = {name: builder.symbol(*one) for name, one in zip(self.names, self.slope_symbols, strict=True)}
         rates = dict(zip(self._moving_names, found["rate"], strict=True))
@@ -134,7 +134,7 @@ class IndexTwoForm(VelocityForm):
     @cached_property
     def iteration_matrix(self) -> Graph:
         """d(residual)/dy + c d(residual)/dy', row by row; c is the last argument."""
-        builder = Builder()
+        builder = GraphBuilder()
         nodes = moved(self.residual.outputs, transfer(self.residual, builder))[0].nodes
         parts = [
             jacobian(builder, nodes, [builder.symbol(*one) for one in symbols])

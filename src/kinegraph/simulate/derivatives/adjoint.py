@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import gradient
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar as Node
@@ -45,7 +45,7 @@ class AdjointForm(VariationalForm):
 
     @cached_property
     def rate(self) -> Graph:
-        builder = Builder()
+        builder = GraphBuilder()
         earlier = (Node(builder, builder.symbol(Kind.TIME, TIME)) * -1).index
 
         def replaced(symbol: Symbol) -> int:
@@ -64,7 +64,7 @@ class AdjointForm(VariationalForm):
 
     def final(self, wanted: Sequence[Expression]) -> Graph:
         """`values` of formulas, and `slopes` of each by y and by the parameters, at a state of the motion."""
-        builder = Builder()
+        builder = GraphBuilder()
         scope = ResultNames(builder, self)
         nodes = tuple(scope.scalar(one).index for one in wanted)
         symbols = [builder.symbol(one.kind, one.name) for one in self.state_symbols[: len(self.motion_names)]]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinegraph.derive.tree.convert import Names
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
@@ -66,7 +66,7 @@ def _graph(
     mechanism: Mechanism, initial: Mapping[str, Scalar], bound: Mapping[str, Expression], runtime: Sequence[str]
 ) -> Graph:
     """The outputs `start` and `slopes` (by the parameters of `runtime`)."""
-    builder = Builder()
+    builder = GraphBuilder()
     scope = Names(builder, mechanism, bound)
     written = {name: formula(value) for name, value in initial.items()}
     nodes = tuple(scope.scalar(written.get(name, usual)).index for name, usual in _expressions(mechanism).items())

@@ -14,7 +14,7 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar as Node
@@ -77,7 +77,7 @@ class VariationalForm(VelocityForm):
         """[q', v', integrands] as a graph."""
         qdd = Chain(request_of(self.mechanism, "qdd", parameters=self.bound)).chosen().graph
         rate = state_rate(self.mechanism, qdd, self.bound, self.forces, balances=())
-        builder = Builder()
+        builder = GraphBuilder()
         nodes = list(moved(rate.outputs, transfer(rate, builder))[0].nodes)
         scope = ResultNames(builder, self)
         nodes += [scope.scalar(one).index for one in self.integrands.values()]
@@ -85,7 +85,7 @@ class VariationalForm(VelocityForm):
 
     @cached_property
     def rate(self) -> Graph:
-        builder = Builder()
+        builder = GraphBuilder()
         roots = moved(self.motion.outputs, transfer(self.motion, builder))[0].nodes
         derivatives = [along(root) for along in self.directions(builder) for root in roots]
         return builder.graph([Output("rate", (len(self.names),), (*roots, *derivatives))])
@@ -95,7 +95,7 @@ class VariationalForm(VelocityForm):
         """The step onto the constraints with its derivative: columns are taken to what the constraints allow."""
         if self.projection is None:
             return None
-        builder = Builder()
+        builder = GraphBuilder()
         wanted = [self.projection.output(name) for name in (PROJECTED, PIVOTS)]
         state, pivots = moved(wanted, transfer(self.projection, builder))
         integrals = [builder.symbol(Kind.INPUT, name) for name in self.integrands]
@@ -103,7 +103,7 @@ class VariationalForm(VelocityForm):
         derivatives = [along(root) for along in self.directions(builder) for root in roots]
         return builder.graph([Output("y", (len(self.names),), (*roots, *derivatives)), pivots])
 
-    def directions(self, builder: Builder) -> Iterator[ForwardDerivative]:
+    def directions(self, builder: GraphBuilder) -> Iterator[ForwardDerivative]:
         """For each name of `by` what takes the total derivative of nodes by it."""
         size = len(self.motion_names)
         symbols = [builder.symbol(one.kind, one.name) for one in self.state_symbols]
@@ -115,7 +115,7 @@ class VariationalForm(VelocityForm):
 
     def results(self, wanted: Sequence[Expression]) -> Graph:
         """The outputs `values` (of formulas) and `derivatives` (a row for each formula, a column for each `by`)."""
-        builder = Builder()
+        builder = GraphBuilder()
         scope = ResultNames(builder, self)
         nodes = tuple(scope.scalar(one).index for one in wanted)
         columns = [[along(node) for node in nodes] for along in self.directions(builder)]
@@ -131,7 +131,7 @@ class VariationalForm(VelocityForm):
         return self._compiled[key]
 
     def rate_jacobian(self) -> Graph:
-        builder = Builder()
+        builder = GraphBuilder()
         roots = moved(self.rate.outputs, transfer(self.rate, builder))[0].nodes
         symbols = [builder.symbol(one.kind, one.name) for one in self.state_symbols]
         entries = tuple(entry for row in jacobian(builder, roots, symbols) for entry in row)
@@ -159,7 +159,7 @@ class VariationalForm(VelocityForm):
 class ResultNames(StateNames):
     """Names of the state, output points, energies, and momenta about the origin, as columns of a run have them."""
 
-    def __init__(self, builder: Builder, form: VariationalForm) -> None:
+    def __init__(self, builder: GraphBuilder, form: VariationalForm) -> None:
         super().__init__(builder, form)
         self.replace({name: Node(builder, builder.symbol(Kind.INPUT, name)) for name in form.integrands})
 
@@ -173,7 +173,7 @@ def _conditions(graph: Graph) -> Graph | None:
     ]
     if not nodes:
         return None
-    builder = Builder()
+    builder = GraphBuilder()
     place = transfer(graph, builder)
     distinct = tuple(dict.fromkeys(nodes))
     (moved_conditions,) = moved([Output("conditions", (len(distinct),), distinct)], place)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinegraph.derive.tree.convert import Names
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
 from kinegraph.model.expression import TIME
@@ -29,7 +29,7 @@ def point_columns(equations: Equations, rows: Rows) -> dict[str, Floats]:
 def _followed(equations: Equations, point: Point, rows: Rows) -> list[Floats]:
     """A point of a body in the fixed frame: its transforms applied one after the other, the last first."""
     path = list(_inwards(equations.mechanism, point.body))
-    builder = Builder()
+    builder = GraphBuilder()
     names = Names(builder, equations.mechanism, equations.bound)
     wanted = [*point.position, *(one for transform in path for one in amounts(transform))]
     nodes = tuple(names.scalar(one).index for one in wanted)

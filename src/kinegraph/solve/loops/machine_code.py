@@ -12,8 +12,7 @@ from typing import TypeVar, cast
 
 from kinegraph.ahead.numba_cache import cached_in
 from kinegraph.ahead.numba_words import AddressedCode, Dispatcher, addressed, machine_code
-from kinegraph.solve.loops import intrinsics
-from kinegraph.solve.loops import marks as plain
+from kinegraph.solve.loops import intrinsics, marks
 from kinegraph.solve.loops import weights as weights_loop
 from kinegraph.solve.loops.folder import loops_folder
 from kinegraph.solve.loops.marks import Kind, kind_of
@@ -31,8 +30,8 @@ _BY_KIND: dict[Kind, dict[str, object]] = {
     Kind.LOOP: {"nogil": True},
 }
 _INTRINSICS: dict[Callable[..., object], Callable[..., object]] = {
-    plain.call: intrinsics.call,
-    plain.call_batch: intrinsics.call_batch,
+    marks.call: intrinsics.call,
+    marks.call_batch: intrinsics.call_batch,
     weights_loop.weighted: intrinsics.weighted,
 }
 

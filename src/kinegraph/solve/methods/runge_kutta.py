@@ -23,7 +23,7 @@ from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.problem.slices import Loop, drive
+from kinegraph.solve.problem.slices import Loop, run_in_slices
 from kinegraph.solve.results.recording import Recorder, Run, Save
 
 
@@ -57,7 +57,7 @@ class RungeKutta(Solver):
     ) -> Run:
         recorder = Recorder(problem, save, events)
         loop = self._loop(problem, self.accept(control), recorder)
-        return drive(loop, problem, recorder, progress, interrupt or Interrupt())
+        return run_in_slices(loop, problem, recorder, progress, interrupt or Interrupt())
 
     @property
     def loops(self) -> Compilation:

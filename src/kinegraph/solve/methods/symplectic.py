@@ -27,7 +27,7 @@ from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Closing, Floats, code_of
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.problem.slices import Loop, drive
+from kinegraph.solve.problem.slices import Loop, run_in_slices
 from kinegraph.solve.results.recording import Recorder, Run, Save
 
 _ITERATIONS = 8  # of the stages' equations in one step, about
@@ -80,7 +80,7 @@ class Symplectic(Solver):
         loop = (
             self._closed_loop(problem, step, recorder) if problem.rhs.closing else self._loop(problem, step, recorder)
         )
-        return drive(loop, problem, recorder, progress, interrupt or Interrupt())
+        return run_in_slices(loop, problem, recorder, progress, interrupt or Interrupt())
 
     @property
     def loops(self) -> Compilation:

@@ -32,7 +32,9 @@ class Loop:
     state: Floats
 
 
-def drive(loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> Run:
+def run_in_slices(
+    loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Progress, interrupt: Interrupt
+) -> Run:
     """Run a loop until it says that the run has ended, or the token asks for it."""
     begun, loading, code = perf_counter(), 0.0, RUNNING
     # Ctrl-C waits for the end of a slice: a step is taken wholly or not at all, and code is loaded whole.

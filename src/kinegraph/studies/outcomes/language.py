@@ -37,7 +37,7 @@ _LOGIC: dict[str, Callable[..., Any]] = {"either": np.logical_or, "both": np.log
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OutcomeFormula:
     """A formula over the whole run, read: its text, its reductions, and the tree that joins them."""
 
     text: str
@@ -55,7 +55,7 @@ class Outcome:
             return np.broadcast_to(_evaluated(self.tree, reductions, named), rows)
 
 
-def read_outcome(text: str) -> Outcome:
+def read_outcome(text: str) -> OutcomeFormula:
     """The outcome of a text; StudyError where it cannot be read."""
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise StudyError(f"an outcome is a formula of at most {_LONGEST} characters, not {text!r:.80}")
@@ -69,7 +69,7 @@ def read_outcome(text: str) -> Outcome:
         ) from None
     for call in tree.find_data("call") if isinstance(tree, Tree) else ():
         _check_call(call, text)
-    return Outcome(text, tuple(reductions), tree)
+    return OutcomeFormula(text, tuple(reductions), tree)
 
 
 def _check_call(call: Any, text: str) -> None:

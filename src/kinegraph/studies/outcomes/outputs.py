@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from kinegraph.errors import KinegraphError, StudyError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Output
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.formula import formula
@@ -21,7 +21,7 @@ class OutputNames(StateNames):
 
 def output_graph(equations: Equations, texts: Sequence[str]) -> Graph:
     """All outputs as one graph in q, v, t, inputs and parameters."""
-    builder = Builder()
+    builder = GraphBuilder()
     names = OutputNames(builder, equations)
     nodes = tuple(one.index for one in names.read([formula(text) for text in texts]))
     return builder.graph([Output("outputs", (len(nodes),), nodes)])

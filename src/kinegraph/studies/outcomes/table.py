@@ -10,7 +10,7 @@ import numpy as np
 
 from kinegraph.errors import StudyError
 from kinegraph.model.names import did_you_mean
-from kinegraph.studies.outcomes.language import Column, Outcome, read_outcome
+from kinegraph.studies.outcomes.language import Column, OutcomeFormula, read_outcome
 from kinegraph.studies.outcomes.reductions import ALONG, Reduced, check_event
 
 #: Columns that every study has; no outcome may be called so.
@@ -31,9 +31,9 @@ class OutcomeTable:
     events: tuple[str, ...]
 
     @cached_property
-    def read(self) -> dict[str, Outcome]:
+    def read(self) -> dict[str, OutcomeFormula]:
         """All texts read, in the order in which they are computed; names are checked."""
-        found: dict[str, Outcome] = {}
+        found: dict[str, OutcomeFormula] = {}
         known = {*self.varied, END_TIME, STEPS, "pi"}
         for name, text in self.outcomes.items():
             if name in OWN_COLUMNS or name in self.varied:
@@ -48,7 +48,7 @@ class OutcomeTable:
             found["success"] = self._checked(self.success, known | {*self.classes})
         return found
 
-    def _checked(self, text: str, known: set[str]) -> Outcome:
+    def _checked(self, text: str, known: set[str]) -> OutcomeFormula:
         outcome = read_outcome(text)
         for one in outcome.reductions:
             check_event(one, self.events, text)

@@ -10,7 +10,7 @@ import numpy as np
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import KinegraphError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
 from kinegraph.model.constraints.records import is_constrained
@@ -51,7 +51,7 @@ def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> St
 
 def _initial_values(plan: Plan, equations: Equations, varied: Mapping[str, Floats], rows: int) -> Floats:
     """Positions and velocities, a row for each case."""
-    builder = Builder()
+    builder = GraphBuilder()
     names = Names(builder, plan.mechanism, equations.bound)
     layout = plan.mechanism.layout
     known = (*layout.positions, *layout.velocities)

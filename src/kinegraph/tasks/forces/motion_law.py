@@ -10,7 +10,7 @@ import numpy as np
 
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import TaskError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
@@ -85,7 +85,7 @@ def _require_finite(laws: Mapping[str, Law], times: Floats, rows: Floats) -> Non
 
 
 def _graph(mechanism: Mechanism, laws: Mapping[str, Scalar]) -> Graph:
-    builder = Builder()
+    builder = GraphBuilder()
     meaning = Names(builder, mechanism, {})
     rate = ForwardDerivative(builder, {builder.symbol(Kind.TIME, TIME): builder.one})
     known = {parameter.name for parameter in mechanism.parameters} | {TIME, "pi"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import TaskError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
 from kinegraph.model.expression import TIME, Scalar
@@ -58,7 +58,7 @@ def run_states(run: Solution) -> RunStates:
 
 def _driving(run: Solution, simulated: SimulatedModel) -> dict[str, Floats]:
     """Forces and inputs along a run: its formulas and its samples."""
-    builder = Builder()
+    builder = GraphBuilder()
     names = Names(builder, simulated.mechanism, simulated.parameters)
     outputs = [Output(name, (), (names.scalar(law).index,)) for name, law in simulated.inputs.items()]
     found = interpret(builder.graph(outputs), {TIME: run.t, **run.columns}) if outputs else {}

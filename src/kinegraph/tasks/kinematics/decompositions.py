@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from kinegraph.derive.tree.algebra import Matrix, Vector, apply, dot, minus, plus, transpose, vector
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.tasks.kinematics.moves import Geometry, Move, Turn, constant, constant_of, place_back, vector_back
@@ -68,7 +68,7 @@ def place_closed_form(arm: SerialArm) -> ClosedForm | None:
 
 def _wanted() -> tuple[Geometry, Matrix, Vector]:
     """The symbols of the displacement."""
-    builder = Builder()
+    builder = GraphBuilder()
     entries = [Scalar(builder, builder.symbol(symbol.kind, symbol.name)) for symbol in SYMBOLS]
     rows = [vector(entries[4 * i : 4 * i + 3]) for i in range(3)]
     return Geometry(entries[0]), (rows[0], rows[1], rows[2]), vector(entries[3::4])

@@ -15,7 +15,7 @@ from kinegraph.derive.elements.forces import ElementNames
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import TaskError
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
@@ -153,7 +153,7 @@ def _deviations(
 
 def _along(plain: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar], free: tuple[str, ...]) -> Graph:
     """The graph with laws of time in place of coordinates, and the derivatives."""
-    builder = Builder()
+    builder = GraphBuilder()
     meaning = Names(builder, mechanism, {})
     moving = {name: meaning.scalar(formula(motion[name])).index for name in mechanism.layout.positions}
 

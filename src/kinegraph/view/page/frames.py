@@ -18,7 +18,7 @@ from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import Joint, JointKind, Placement, Tree, build_tree
 from kinegraph.errors import DerivationError
 from kinegraph.graph.angle import linear_form
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -71,7 +71,7 @@ class Frames:
 
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
         self.mechanism = mechanism
-        self._builder = Builder()
+        self._builder = GraphBuilder()
         self._names = Names(self._builder, mechanism, bound)
         self.tree: Tree = build_tree(_dissected(mechanism), self._names)
 

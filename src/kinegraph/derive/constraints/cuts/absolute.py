@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kinegraph.derive.constraints.cuts.plane import Form, NotPlanar, PlanarLinkage
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Coefficient, Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import transfer
 from kinegraph.model.expression import Expression, Name, Number
@@ -35,7 +35,7 @@ class AbsoluteAngles:
 
     def in_stated_coordinates(self, graph: Graph, stated: Mechanism, new: Mechanism) -> Graph:
         """Accelerations of the new coordinates as those of the old ones, in these."""
-        builder = Builder()
+        builder = GraphBuilder()
         meanings = self._meanings(stated, new)
 
         def symbol(node: Symbol) -> int:
@@ -64,7 +64,7 @@ class AbsoluteAngles:
         return found
 
 
-def _sum(builder: Builder, terms: Iterable[tuple[Coefficient, Symbol]]) -> int:
+def _sum(builder: GraphBuilder, terms: Iterable[tuple[Coefficient, Symbol]]) -> int:
     return builder.polynomial([(c, ((builder.symbol(*one), 1),)) for c, one in terms])
 
 

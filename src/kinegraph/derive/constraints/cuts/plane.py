@@ -9,7 +9,7 @@ from functools import cached_property
 
 from kinegraph.derive.tree.convert import Names
 from kinegraph.graph.angle import linear_form
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import below
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.model.constraints.joint_types import JointType
@@ -54,7 +54,7 @@ class PlanarLinkage:
     @cached_property
     def forms(self) -> list[Form]:
         """The absolute angles of bodies as linear forms of coordinates, without what is known of them."""
-        builder = Builder()
+        builder = GraphBuilder()
         scalars = Names(builder, self.mechanism, {})
         return [_form(builder, scalars.scalar(self.angle(Frame(body.name))).index) for body in self.mechanism.bodies]
 
@@ -113,7 +113,7 @@ def _angles(transforms: Sequence[Transform]) -> list[Expression]:
     return [one.angle for one in transforms if isinstance(one, Rotation)]
 
 
-def _form(builder: Builder, index: int) -> Form:
+def _form(builder: GraphBuilder, index: int) -> Form:
     """The part of an angle that coordinates make, which must be linear in them."""
     found: Form = {}
     for monomial, coefficient in linear_form(builder.nodes, index).items():

@@ -14,7 +14,7 @@ from kinegraph.derive.constraints.dyads.written import Written
 from kinegraph.derive.constraints.partition import Partition, PartitionedSystem
 from kinegraph.derive.constraints.ties import TieRow
 from kinegraph.derive.tree.coordinates import Square
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.graph.scalar import Scalar
 
@@ -23,7 +23,7 @@ from kinegraph.graph.scalar import Scalar
 class Dyads:
     """Loops in the order in which they are solved; `rows` are those that take part, `names` of the velocities."""
 
-    builder: Builder
+    builder: GraphBuilder
     blocks: tuple[Block, ...]
     rows: Sequence[TieRow]
     names: Sequence[str]

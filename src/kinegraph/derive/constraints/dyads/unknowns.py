@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from kinegraph.graph.angle import LinearForm, linear_form
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Coefficient, Function, Kind, Polynomial, Symbol, children
 from kinegraph.graph.scalar import Scalar
 
@@ -70,7 +70,7 @@ class Turn(NamedTuple):
 class Unknowns:
     """Expands scalars in unknown coordinates; `angles` are the angles that stand for each unknown combination."""
 
-    def __init__(self, builder: Builder, symbols: Iterable[int]) -> None:
+    def __init__(self, builder: GraphBuilder, symbols: Iterable[int]) -> None:
         self.builder = builder
         self.symbols = frozenset(symbols)
         self.angles: dict[Combination, LinearForm] = {}
@@ -139,13 +139,13 @@ class Unknowns:
         return tuple((symbol, sign * found[symbol]) for symbol in sorted(found)), sign
 
 
-def turn_of(builder: Builder, form: LinearForm) -> Turn:
+def turn_of(builder: GraphBuilder, form: LinearForm) -> Turn:
     """Sine and cosine of an angle that is a linear form."""
     angle = Scalar(builder, builder.polynomial((c, monomial) for monomial, c in form.items()))
     return Turn(angle.sin(), angle.cos())
 
 
-def given(builder: Builder, index: int) -> int:
+def given(builder: GraphBuilder, index: int) -> int:
     """The symbol of a coordinate as it is given, which nothing replaces: it tells the branch."""
     node = builder.nodes[index]
     if not isinstance(node, Symbol) or node.kind is not Kind.COORDINATE:
@@ -153,7 +153,7 @@ def given(builder: Builder, index: int) -> int:
     return builder.symbol(Kind.COORDINATE, GIVEN + node.name)
 
 
-def given_turn(builder: Builder, form: LinearForm) -> Turn:
+def given_turn(builder: GraphBuilder, form: LinearForm) -> Turn:
     """Sine and cosine of an angle of coordinates as they are given."""
     return turn_of(builder, {tuple((given(builder, x), e) for x, e in one): c for one, c in form.items()})
 

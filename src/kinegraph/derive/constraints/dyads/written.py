@@ -8,7 +8,7 @@ from fractions import Fraction
 from kinegraph.derive.constraints.dyads.solutions import Solution
 from kinegraph.derive.constraints.dyads.unknowns import Combination, NoClosedForm, Turn, less, turn_of
 from kinegraph.graph.angle import LinearForm, linear_form
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import below
 from kinegraph.graph.node import Function, Polynomial
 from kinegraph.graph.scalar import Scalar
@@ -21,7 +21,7 @@ class Written:
     """
 
     def __init__(
-        self, builder: Builder, solutions: Sequence[Solution], rates: Mapping[int, Scalar] | None = None
+        self, builder: GraphBuilder, solutions: Sequence[Solution], rates: Mapping[int, Scalar] | None = None
     ) -> None:
         self.builder = builder
         self._values = {symbol: value.index for one in solutions for symbol, value in one.values.items()}

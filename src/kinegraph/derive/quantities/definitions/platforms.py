@@ -10,7 +10,7 @@ from kinegraph.derive.dynamics.massless import massless_remedy
 from kinegraph.derive.platforms.dynamics import PlatformDynamics
 from kinegraph.derive.platforms.moving import MovingPlatform
 from kinegraph.derive.platforms.side_by_side import LegsSideBySide, legs_side_by_side
-from kinegraph.derive.platforms.state import Motion, numbers_of
+from kinegraph.derive.platforms.state import RingAccelerations, numbers_of
 from kinegraph.derive.platforms.substitute import without_leg_coordinates
 from kinegraph.derive.quantities.definitions.inverse_dynamics import tree_forces
 from kinegraph.derive.quantities.variables import Variables
@@ -62,7 +62,7 @@ class ClosedLegs:
         return [a + b for a, b in zip(given, self.elements, strict=True)]
 
     @cached_property
-    def motion(self) -> Motion:
+    def motion(self) -> RingAccelerations:
         """The accelerations of ring and base under these forces."""
         return self.dynamics.motion(self.forces)
 
