@@ -12,10 +12,23 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
-from kinegraph.passes.compiled_search import anneal, entrance, factor, index, inlining, layout, lookup
+from kinegraph.passes.compiled_search import (
+    anneal,
+    destroying,
+    entrance,
+    factor,
+    index,
+    inlining,
+    layout,
+    lookup,
+    rewriting,
+    switching,
+)
 from kinegraph.passes.compiled_search.engine import Engine
 from kinegraph.passes.expand import Analytic
+from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.convert import to_graph, to_system
+from kinegraph.passes.factoring.relations import relations
 from kinegraph.passes.factoring.repair import Annealing, Budget
 from kinegraph.passes.factoring.searching import search
 from kinegraph.passes.search import Search
@@ -27,7 +40,7 @@ from tests.passes.systems import graphs
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_engine_keeps_what_is_computed(graph: Graph) -> None:
     translation = to_system(graph)
-    engine = Engine(translation.system, seed=3)
+    engine = Engine(translation.system, seed=3, ways=Alternatives(relations=relations(translation)))
     engine.run(Budget(work=3000))
     result = to_graph(translation)
     law.check(result)
@@ -77,7 +90,7 @@ def test_a_change_in_any_file_of_the_folder_is_noticed(monkeypatch: pytest.Monke
 def test_every_function_is_compiled_once() -> None:
     """On disk or not, no function of the folder has two versions."""
     entrance.entrance()
-    for module in (lookup, index, inlining, factor, anneal):
+    for module in (lookup, index, inlining, factor, destroying, switching, rewriting, anneal):
         for name, found in vars(module).items():
             if hasattr(found, "signatures"):
                 assert len(found.signatures) <= 1, name

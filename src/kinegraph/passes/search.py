@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kinegraph.graph.node import Graph
+from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.convert import to_graph, to_system
+from kinegraph.passes.factoring.relations import relations
 from kinegraph.passes.factoring.repair import Annealing, Budget
 from kinegraph.passes.factoring.searching import search
 from kinegraph.passes.factoring.start import factored
@@ -37,5 +39,6 @@ class Search:
 
     def _searched(self, graph: Graph, budget: Budget, seed: int) -> Graph:
         translation = factored(lambda: to_system(graph))
-        search(translation.system, budget, seed, self.annealing)
+        ways = Alternatives(relations=relations(translation)) if budget.compiled else None
+        search(translation.system, budget, seed, self.annealing, ways)
         return to_graph(translation)

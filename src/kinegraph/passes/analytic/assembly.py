@@ -17,6 +17,7 @@ from kinegraph.passes.analytic.forms import Terms, WrittenForm, naive_cost, spar
 from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.coefficients import ONE
 from kinegraph.passes.factoring.convert import Entry, Translation
+from kinegraph.passes.factoring.relations import relations
 from kinegraph.passes.factoring.system import System
 
 #: How many times expressions are rewritten in another basis, over all roots: it takes milliseconds each.
@@ -132,7 +133,7 @@ class Installation:
         """All ways of all roots, in the literals of this system."""
         roots = self.assembly.roots
         found = {self.roots[p]: [self._terms(p, way) for way in range(len(root.ways))] for p, root in enumerate(roots)}
-        return Alternatives(found, self._angle_terms)
+        return Alternatives(found, self._angle_terms, relations(self.translation, self._angle_terms))
 
     def switch(self, chance: random.Random) -> bool:
         """Rewrite one to three roots in other ways of theirs."""

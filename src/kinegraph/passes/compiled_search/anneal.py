@@ -6,11 +6,14 @@ from __future__ import annotations
 import numpy as np
 
 from kinegraph.passes.compiled_search.compiled import Memory, Schedule, compiled
+from kinegraph.passes.compiled_search.destroying import destroy
 from kinegraph.passes.compiled_search.factor import greedy, random_below, random_unit
-from kinegraph.passes.compiled_search.index import create, link, mark_changed, touch, undo, unlink
-from kinegraph.passes.compiled_search.inlining import forget_touched, inline_expression, inlined_size
+from kinegraph.passes.compiled_search.index import link, mark_changed, touch, undo, unlink
+from kinegraph.passes.compiled_search.inlining import forget_touched
 from kinegraph.passes.compiled_search.layout import *
 from kinegraph.passes.compiled_search.lookup import entry_row, literal_row, term_row
+from kinegraph.passes.compiled_search.rewriting import rewrite
+from kinegraph.passes.compiled_search.switching import switch
 
 
 @compiled
@@ -81,138 +84,6 @@ def restore_best(m: Memory) -> None:
     m[PRESENT] = m[BEST]
 
 
-# destroying
-
-
-@compiled
-def expressions_inside(m: Memory, literal: int, n: int) -> int:
-    """Add the expressions an expression uses to LIST_TWO, which holds n so far; those marked are left out."""
-    term = m[literal_row(m, literal) + FIRST]
-    while term >= 0:
-        row = term_row(m, term)
-        for i in range(m[row + COUNT]):
-            x = literal_row(m, m[row + LITERALS_OF + i])
-            if m[x + KIND] and m[x + MARK] != m[STAMP]:
-                m[x + MARK] = m[STAMP]
-                m[m[LIST_TWO] + n] = m[row + LITERALS_OF + i]
-                n += 1
-        term = m[row + NEXT]
-    return n
-
-
-@compiled
-def neighbours(m: Memory, literal: int) -> int:
-    """Expressions used beside, inside or around this one go to LIST_TWO; returns how many."""
-    m[STAMP] += 1
-    m[literal_row(m, literal) + MARK] = m[STAMP]
-    n = 0
-    use = m[literal_row(m, literal) + USES]
-    while use >= 0:
-        row = term_row(m, use // DEGREE)
-        user = m[row + EXPRESSION]
-        owner = literal_row(m, user)
-        if m[owner + MARK] != m[STAMP] and m[owner + USE_COUNT] > 0:
-            m[owner + MARK] = m[STAMP]
-            m[m[LIST_TWO] + n] = user
-            n += 1
-        n = expressions_inside(m, user, n)
-        use = m[row + USE_NEXT + use % DEGREE]
-    return expressions_inside(m, literal, n)
-
-
-@compiled
-def destroy(m: Memory) -> None:
-    """Write one to five related expressions out again."""
-    n = 0
-    for literal in range(m[LITERALS]):
-        row = literal_row(m, literal)
-        if m[row + KIND] and m[row + USE_COUNT] > 0:
-            m[m[LIST_ONE] + n] = literal
-            n += 1
-    if n == 0:
-        return
-    target = m[m[LIST_ONE] + random_below(m, n)]
-    draw = random_below(m, 7)
-    rounds = draw // 2 + 1 if draw < 4 else draw - 1
-    for _ in range(rounds):
-        if m[STATUS] != FINE:
-            return
-        if m[literal_row(m, target) + KIND] and inlined_size(m, target) <= m[LARGEST]:
-            n = neighbours(m, target)
-            inline_expression(m, target)
-            if n == 0:
-                return
-            target = m[m[LIST_TWO] + random_below(m, n)]
-
-
-# other ways to write roots
-
-
-@compiled
-def write_way(m: Memory, literal: int, way: int) -> None:
-    """Give a literal the terms of one of its definitions."""
-    for i in range(m[m[WAY_START] + way], m[m[WAY_START] + way + 1]):
-        row = m[WAY_ROWS] + i * WAY_WIDTH
-        if m[STATUS] == FINE:
-            link(m, literal, row + 2, m[row + 1], m[row])
-
-
-@compiled
-def install(m: Memory, root: int, way: int) -> None:
-    """Write a root in one of its ways, and the angles it needs."""
-    owner = literal_row(m, root)
-    while m[owner + FIRST] >= 0 and m[STATUS] == FINE:
-        unlink(m, m[owner + FIRST])
-    write_way(m, root, way)
-    for i in range(m[m[WAY_START] + way], m[m[WAY_START] + way + 1]):
-        row = m[WAY_ROWS] + i * WAY_WIDTH
-        for j in range(m[row + 1]):
-            argument = m[literal_row(m, m[row + 2 + j]) + ARGUMENT]
-            if argument >= 0 and m[literal_row(m, argument) + KIND] == 0 and m[STATUS] == FINE:
-                create(m, argument)
-                write_way(m, argument, m[literal_row(m, argument) + ARGUMENT_WAY])
-
-
-@compiled
-def reaches(m: Memory, start: int, goal: int) -> bool:
-    """Does an expression depend on another?"""
-    m[STAMP] += 1
-    m[m[LIST_TWO]] = start
-    done, n = 0, 1
-    while done < n:
-        literal = m[m[LIST_TWO] + done]
-        if literal == goal:
-            return True
-        n = expressions_inside(m, literal, n)
-        done += 1
-    return False
-
-
-@compiled
-def allowed(m: Memory, root: int, way: int) -> bool:
-    """A way that uses other roots must not close a circle."""
-    for i in range(m[m[WAY_START] + way], m[m[WAY_START] + way + 1]):
-        row = m[WAY_ROWS] + i * WAY_WIDTH
-        for j in range(m[row + 1]):
-            x = m[row + 2 + j]
-            if m[literal_row(m, x) + KIND] and reaches(m, x, root):
-                return False
-    return True
-
-
-@compiled
-def switch(m: Memory) -> None:
-    """Rewrite one to three roots in other ways of theirs, likelier the cheaper ones."""
-    for _ in range(max(1, random_below(m, 4))):
-        position = random_below(m, m[SWITCHABLE])
-        first = m[m[WAY_FIRST] + position]
-        number = m[m[WAY_FIRST] + position + 1] - first
-        way = first + min(int(-2.0 * np.log(1.0 - random_unit(m))), number - 1)
-        root = m[m[WAY_ROOT] + position]
-        if m[STATUS] == FINE and allowed(m, root, way):
-            install(m, root, way)
-
-
 # the loop
 
 
@@ -225,17 +96,27 @@ def take_back(m: Memory) -> None:
 
 
 @compiled
+def change(m: Memory, switching: float, rewriting: float) -> None:
+    """What a step begins with: roots in other ways, terms rewritten, or expressions written out again."""
+    if m[SWITCHABLE] > 0 and random_unit(m) < switching:
+        switch(m)
+    elif random_unit(m) < rewriting:
+        if random_below(m, 2):
+            destroy(m)
+        rewrite(m)
+    else:
+        destroy(m)
+
+
+@compiled
 def step(m: Memory, schedule: Schedule) -> bool:
     """One iteration; returns False if it could not be finished and was taken back."""
-    start, end, noise, switching = schedule[0], schedule[1], schedule[2], schedule[3]
+    start, end, noise = schedule[0], schedule[1], schedule[2]
     phase = (m[ITERATION] % m[CYCLE]) / m[CYCLE]
     temperature = start * (end / start) ** phase
     m[WORK] += 1
     seed = m[RANDOM]
-    if m[SWITCHABLE] > 0 and random_unit(m) < switching:
-        switch(m)
-    else:
-        destroy(m)
+    change(m, schedule[3], schedule[4])
     greedy(m, noise, False)
     if m[STATUS] != FINE:
         status = m[STATUS]

@@ -38,7 +38,7 @@ class Engine:
         self._room = 1
         a = self.annealing
         self._enter = entrance()
-        self._schedule = np.array([a.start, a.end, a.noise, a.switch])
+        self._schedule = np.array([a.start, a.end, a.noise, a.switch, a.rewrite])
         self._start = self._rows(system.expressions)
         self._temporary = {literal for literal in system.expressions if literal not in system.roots}
         self._memory = self._loaded(self._start)
@@ -118,6 +118,7 @@ class Engine:
             literals=self.system.size() + 1024 * self._room, terms=(4 * terms + 4096) * self._room,
             places=65536 * self._room, entries=65536 * self._room, memo=_memo_size(len(self._memo)),
             way_roots=len(ways.roots), way_starts=len(ways.starts), way_rows=len(ways.rows),
+            inside=sum(map(len, self.system.inside.values())),
         )  # fmt: skip
         memory = _sections(room)
         self._fill_literals(memory, room.literals, present)
@@ -143,10 +144,19 @@ class Engine:
             table[leaf, at.ARGUMENT] = argument
         for leaf in system.priced:
             table[leaf, at.PRICED] = 1
+        self._fill_inside(memory, table)
         free = np.flatnonzero((table[:, at.ROOT] == 0) & (table[:, at.KIND] == 0))[::-1]
         start = int(memory[at.FREE_LIST])
         memory[start : start + len(free)] = free
         memory[at.FREE_LITERALS], memory[at.LITERALS] = len(free), literals
+
+    def _fill_inside(self, memory: Array, table: Array) -> None:
+        """Say what functions are applied to."""
+        place, start = 0, int(memory[at.INSIDE_LIST])
+        for leaf, literals in self.system.inside.items():
+            table[leaf, at.INSIDE], table[leaf, at.INSIDE_END] = place, place + len(literals)
+            memory[start + place : start + place + len(literals)] = literals
+            place += len(literals)
 
     def _write_memo(self, memory: Array) -> None:
         for key, row in self._memo.items():
@@ -215,6 +225,9 @@ class _WayTable:
         for argument, terms in ways.angles.items():
             self.arguments[argument] = len(self.starts) - 1
             self._add(terms)
+        self.first_relation, self.relations = len(self.starts) - 1, len(ways.relations)
+        for terms in ways.relations:
+            self._add(terms)
 
     def _add(self, terms: Terms) -> None:
         for monomial, coefficient in terms.items():
@@ -225,6 +238,7 @@ class _WayTable:
 
     def write(self, memory: Array) -> None:
         memory[at.SWITCHABLE] = len(self.roots)
+        memory[at.FIRST_RELATION], memory[at.RELATIONS] = self.first_relation, self.relations
         parts = (
             (at.WAY_ROOT, self.roots),
             (at.WAY_FIRST, self.firsts),

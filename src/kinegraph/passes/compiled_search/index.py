@@ -359,14 +359,21 @@ def unlink(m: Memory, term: int) -> None:
 
 
 @compiled
+def term_like(m: Memory, expression: int, total: int, degree: int) -> int:
+    """The term of an expression whose monomial has this hash and degree, or -1."""
+    term = m[literal_row(m, expression) + FIRST]
+    while term >= 0 and (m[term_row(m, term) + T_HASH] != total or m[term_row(m, term) + COUNT] != degree):
+        term = m[term_row(m, term) + NEXT]
+    return term
+
+
+@compiled
 def add_term(m: Memory, expression: int, literals: int, degree: int, coefficient: int) -> None:
     """Add to a term of an expression; its literals are sorted and stand at `literals`."""
     total = 0
     for i in range(degree):
         total += m[literal_row(m, m[literals + i]) + HASH]
-    term = m[literal_row(m, expression) + FIRST]
-    while term >= 0 and (m[term_row(m, term) + T_HASH] != total or m[term_row(m, term) + COUNT] != degree):
-        term = m[term_row(m, term) + NEXT]
+    term = term_like(m, expression, total, degree)
     if term >= 0:
         coefficient = plus(m, m[term_row(m, term) + COEFFICIENT], coefficient)
         if m[STATUS] != FINE:

@@ -59,18 +59,18 @@ def inlined_size(m: Memory, literal: int) -> int:
 
 
 @compiled
-def product(m: Memory, rest: int, own: int) -> int:
-    """The first `rest` literals of the second buffer and a term's literals, sorted, into the third; the degree."""
-    base, target, literals = m[BUFFER] + DEGREE + 1, m[BUFFER] + 2 * (DEGREE + 1), own + LITERALS_OF
+def product(m: Memory, rest: int, literals: int, degree: int) -> int:
+    """The first `rest` literals of the second buffer and other sorted ones, sorted, into the third; the degree."""
+    base, target = m[BUFFER] + DEGREE + 1, m[BUFFER] + 2 * (DEGREE + 1)
     i = j = 0
-    for n in range(rest + m[own + COUNT]):
-        if j == m[own + COUNT] or (i < rest and m[base + i] <= m[literals + j]):
+    for n in range(rest + degree):
+        if j == degree or (i < rest and m[base + i] <= m[literals + j]):
             m[target + n] = m[base + i]
             i += 1
         else:
             m[target + n] = m[literals + j]
             j += 1
-    return rest + m[own + COUNT]
+    return rest + degree
 
 
 @compiled
@@ -91,7 +91,7 @@ def inline_expression(m: Memory, literal: int) -> None:
                 m[STATUS] = FULL
                 return
             coefficient = times(m, outer, m[here + COEFFICIENT])
-            n = product(m, rest, here)
+            n = product(m, rest, here + LITERALS_OF, m[here + COUNT])
             add_term(m, expression, m[BUFFER] + 2 * (DEGREE + 1), n, coefficient)
             own = m[here + NEXT]
     if m[row + ROOT] == 0 and m[STATUS] == FINE:

@@ -21,18 +21,20 @@ _head = count()
 # numbers
 (COST, FREE_TERM, FREE_PLACE, FREE_ENTRY, DIRTY, HEAP, TOUCHED, JOURNAL, FREE_LITERALS, STAMP, STATUS, MISS, WORK,
  BEST_TERMS, ITERATION, LITERALS, UNDOING, RANDOM, PRESENT, BEST, BUCKET_MASK, MEMO_MASK, ENTRIES, HEAP_ROOM,
- JOURNAL_ROOM, MISS_ROOM, FUNCTION_PARTS, SWITCHABLE, LARGEST, CYCLE) = (
-    next(_head) for _ in range(30)
+ JOURNAL_ROOM, MISS_ROOM, FUNCTION_PARTS, SWITCHABLE, LARGEST, CYCLE, FIRST_RELATION, RELATIONS) = (
+    next(_head) for _ in range(32)
 )  # fmt: skip
 # where sections start
 (LITERAL, TERM, PLACE, ENTRY, BUCKETS, DIRTY_LIST, HEAP_ROWS, TOUCHED_LIST, FREE_LIST, JOURNAL_ROWS, MEMO, MISSES,
- CHOSEN, BUFFER, LIST_ONE, LIST_TWO, WAY_ROOT, WAY_FIRST, WAY_START, WAY_ROWS, BEST_ROWS) = (
-    next(_head) for _ in range(21)
+ CHOSEN, BUFFER, LIST_ONE, LIST_TWO, WAY_ROOT, WAY_FIRST, WAY_START, WAY_ROWS, BEST_ROWS, EQUATION,
+ INSIDE_LIST) = (
+    next(_head) for _ in range(23)
 )  # fmt: skip
 HEAD = next(_head)
 
 # columns of LITERAL
-HASH, KIND, ROOT, FIRST, SIZE, USES, USE_COUNT, ARGUMENT, PRICED, FLAG, MARK, ARGUMENT_WAY, LITERAL_WIDTH = range(13)
+(HASH, KIND, ROOT, FIRST, SIZE, USES, USE_COUNT, ARGUMENT, PRICED, FLAG, MARK, ARGUMENT_WAY, INSIDE, INSIDE_END,
+ LITERAL_WIDTH) = range(15)  # fmt: skip
 # columns of TERM; the last three are DEGREE wide
 EXPRESSION, COUNT, COEFFICIENT, T_HASH, NEXT, PREVIOUS, HALF, T_MARK, LITERALS_OF = range(9)
 USE_NEXT = LITERALS_OF + DEGREE
@@ -48,6 +50,9 @@ JOURNAL_WIDTH = J_LITERALS + DEGREE
 MEMO_WIDTH, HEAP_WIDTH, CHOSEN_WIDTH = 4, 3, 3
 WAY_WIDTH = 2 + DEGREE
 BEST_WIDTH = 3 + DEGREE
+
+#: Equations of more terms are not used for rewriting.
+LONGEST = 48
 
 # values of STATUS
 FINE, MISSING, FULL = 0, 1, 2
@@ -69,6 +74,7 @@ class Room:
     way_roots: int
     way_starts: int
     way_rows: int
+    inside: int
 
     @property
     def buckets(self) -> int:
@@ -95,4 +101,5 @@ class Room:
             CHOSEN: self.terms * CHOSEN_WIDTH, BUFFER: 4 * (DEGREE + 1), LIST_ONE: self.literals + self.terms,
             LIST_TWO: self.literals + self.terms, WAY_ROOT: self.way_roots, WAY_FIRST: self.way_roots + 1,
             WAY_START: self.way_starts, WAY_ROWS: self.way_rows * WAY_WIDTH, BEST_ROWS: self.terms * BEST_WIDTH,
+            EQUATION: (LONGEST + 1) * WAY_WIDTH, INSIDE_LIST: self.inside + 1,
         }  # fmt: skip

@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Alternatives:
-    """For roots the ways to write them, cheapest first, and the sums of the angles these may need, by literal."""
+    """For roots the ways to write them, cheapest first, and the sums of the angles these may need, by literal.
+
+    `relations` are sums that vanish, whatever the coordinates are.
+    """
 
     roots: Mapping[int, Sequence[Mapping[int, int]]] = field(default_factory=dict)
     angles: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    relations: Sequence[Mapping[int, int]] = ()

@@ -49,6 +49,7 @@ class Translation:
         if known is None:
             known = self._function_literals[(name, arguments)] = self.system.leaf()
             self.functions[known] = (name, arguments)
+            self.system.inside[known] = tuple(literal for kind, literal in arguments if kind == "literal")
             for kind, literal in arguments:
                 self._root(kind, literal)
         return known

@@ -31,6 +31,7 @@ class Annealing:
     noise: float = 1.5
     largest: int = 120
     switch: float = 0.25
+    rewrite: float = 0.6
     function_weight: float = 0.25
 
 

@@ -95,6 +95,7 @@ class System:
         self.arguments: dict[int, int] = {}
         self.dependants: dict[int, list[int]] = {}
         self.priced: dict[int, None] = {}
+        self.inside: dict[int, tuple[int, ...]] = {}
         self._next = 0
         self._free: list[int] = []
 
