@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.cli import main
 from kinegraph.model.expression import Name, expression
 from kinegraph.model.mechanism import Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Point, Rotation, Shift
@@ -175,6 +176,37 @@ def test_a_mechanism_is_moved_by_hand(browser, tmp_path):
         assert found == pytest.approx(kernel([q, s, 0.8, 0.6, 0, 0]), abs=1e-9)
     assert not seen.page.locator("#transport").is_visible()
     assert seen.errors == [] and seen.requests == [file.as_uri()]
+    seen.page.close()
+
+
+def slide(seen, name, value):
+    seen.page.locator(f".sliders input[type=range][aria-label={name}]").evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }", value
+    )
+
+
+def test_loops_stay_closed_while_a_coordinate_is_moved(browser, tmp_path):
+    """The others follow on the same branch, the pin stays where both bars have it, and what cannot close says so."""
+    mechanism = kg.load("four-bar")
+    seen = opened(browser, model_page(mechanism, tmp_path / "bars.html"))
+    names = mechanism.layout.positions
+    start = dict(zip(names, Assembler(mechanism).assemble().q, strict=True))
+    first = names[0]
+    slide(seen, first, start[first] + 0.6)
+    given = np.array([start[name] + 0.6 * (name == first) for name in names])
+    wanted = Assembler(mechanism).assembled(given, np.zeros(3), (first,))
+    shown = [seen.page.locator(f".sliders .typed[aria-label={name}]").input_value() for name in names]
+    assert [float(one) for one in shown] == pytest.approx(wanted.q, abs=6e-5)
+    for body in mechanism.bodies:
+        found = np.reshape(seen.run(f"kinegraph.pose({body.name!r}).matrix"), (4, 4))
+        assert found == pytest.approx(kg.compile(mechanism, f"pose:{body.name}")(wanted.q), abs=1e-8)
+    slide(seen, names[-1], 40.0)
+    assert "cannot close beyond" in seen.page.locator(".sliders .warning:visible").first.inner_text()
+    seen.page.locator(".sliders button").click()
+    assert float(seen.page.locator(f".sliders .typed[aria-label={first}]").input_value()) == pytest.approx(
+        start[first], abs=6e-5
+    )
+    assert seen.errors == []
     seen.page.close()
 
 

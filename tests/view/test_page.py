@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import struct
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,11 +15,13 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.cli import main
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.errors import SolveError
 from kinegraph.io.urdf import load_urdf
 from kinegraph.solve.results.solution import Solution
+from kinegraph.view.page.closing import closing_program
 from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
 from kinegraph.view.page.frames import Frames
 from kinegraph.view.page.geometry.meshes import Mesh, coarser, read_mesh
@@ -216,7 +219,46 @@ def test_meshes_are_read_and_made_coarser(tmp_path: Path) -> None:
     assert np.ptp(small.corners, axis=0) == pytest.approx([59, 59, 0], abs=6)
 
 
-def test_a_page_with_sliders_says_that_loops_open(tmp_path):
-    said = "sliders move single coordinates and do not keep loops closed"
-    assert said in kg.view("four-bar", tmp_path / "bars.html").read_text(encoding="utf-8")
-    assert said not in kg.view("double-pendulum", tmp_path / "arm.html").read_text(encoding="utf-8")
+def test_a_page_with_sliders_says_what_they_do_with_loops(tmp_path, monkeypatch):
+    follows, opens = "so that loops stay closed", "sliders move single coordinates and do not keep loops closed"
+    bars = kg.view("four-bar", tmp_path / "bars.html").read_text(encoding="utf-8")
+    assert follows in bars and opens not in bars
+    arm = kg.view("double-pendulum", tmp_path / "arm.html").read_text(encoding="utf-8")
+    assert follows not in arm and opens not in arm
+    monkeypatch.setattr(sys.modules["kinegraph.view.page.closing"], "MOST_NODES", 3)
+    assert opens in kg.view("four-bar", tmp_path / "bars.html").read_text(encoding="utf-8")
+
+
+def test_the_program_of_a_page_is_the_rows_and_their_jacobian():
+    """Rows of velocities alone (a wheel) are none of its rows."""
+    mechanism = kg.load("bricard")
+    q = Assembler(mechanism).assemble().q + 0.01
+    names = list(mechanism.layout.positions)
+    bound = bound_parameters(mechanism, True, None)
+    program = closing_program(mechanism, bound, dict(zip(names, q, strict=True)), names)
+    conditions = Assembler(mechanism).conditions()
+    value, jacobian = conditions.value(q), conditions.jacobian(q)
+    known = page_values(program["nodes"], q)
+    kept = np.flatnonzero(value)
+    assert [known[node] for node in program["rows"]] == pytest.approx(value[kept], abs=1e-14)
+    found = np.array([[known[node] for node in row] for row in program["jacobian"]])
+    assert found == pytest.approx(jacobian[kept], abs=1e-13)
+    assert closing_program(kg.load("knife-edge"), {}, {}, ["x"]) is None
+
+
+def page_values(nodes, values):
+    """What the script of a page computes."""
+    known = []
+    for node in nodes:
+        if not isinstance(node, list):
+            known.append(node)
+        elif node[0] == "q":
+            known.append(values[node[1]])
+        elif node[0] == "+":
+            products = (
+                c * np.prod([known[a] ** b for a, b in zip(f[::2], f[1::2], strict=True)]) for c, *f in node[1:]
+            )
+            known.append(sum(products))
+        else:
+            known.append({"sin": np.sin, "cos": np.cos}[node[0]](known[node[1]]))
+    return known

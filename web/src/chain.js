@@ -1,5 +1,6 @@
 // A mechanism moved by hand: the links' places from the values of the coordinates. Stands in for a motion of one moment.
 import { Matrix4, Quaternion, Vector3 } from "three";
+import { Closing } from "./closing.js";
 import { matrixOf } from "./motion.js";
 
 const AXES = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)];
@@ -9,11 +10,24 @@ export class Chain {
     this.times = data.times;
     this.joints = data.chain.map((joint) => ({ ...joint, matrix: matrixOf(joint.place) }));
     this.values = new Map(data.coordinates.map(({ name, value }) => [name, value]));
+    this.closing = data.closing ? new Closing(data.closing) : null;
     this.#move();
   }
 
+  // Move one coordinate; with loops the others follow. Returns how far it came: less where the loops cannot close.
   set(name, value) {
-    this.values.set(name, value);
+    if (this.closing) {
+      const names = [...this.values.keys()];
+      const values = [...this.values.values()];
+      this.closing.move(values, names.indexOf(name), value);
+      names.forEach((one, k) => this.values.set(one, values[k]));
+    } else this.values.set(name, value);
+    this.#move();
+    return this.values.get(name);
+  }
+
+  reset(coordinates) {
+    for (const { name, value } of coordinates) this.values.set(name, value);
     this.#move();
   }
 

@@ -8,8 +8,10 @@ export function makeSliders(data, chain, moved) {
   const rows = data.coordinates.map((coordinate) => {
     const label = names[data.names.indexOf(coordinate.name)].firstChild.cloneNode(true);
     return new Row(coordinate, label, (value) => {
-      chain.set(coordinate.name, value);
+      const reached = chain.set(coordinate.name, value);
+      for (const row of rows) if (row.coordinate !== coordinate) row.follow(chain.values.get(row.coordinate.name));
       moved();
+      return reached;
     });
   });
   const head = element("div", "head");
@@ -19,7 +21,11 @@ export function makeSliders(data, chain, moved) {
   grid.append(...rows.flatMap((row) => row.elements));
   const reset = element("button", "", "Back to the start");
   reset.type = "button";
-  reset.addEventListener("click", () => rows.forEach((row) => row.reset()));
+  reset.addEventListener("click", () => {
+    chain.reset(data.coordinates);
+    for (const row of rows) row.follow(row.coordinate.value);
+    moved();
+  });
   card.append(head, grid, ...(rows.length ? [reset] : [element("p", "note", "Nothing can be moved by a slider.")]));
   return card;
 }
@@ -36,7 +42,7 @@ function degrees(rows) {
 
 class Row {
   constructor(coordinate, label, changed) {
-    Object.assign(this, { coordinate, changed, factor: 1, value: coordinate.value });
+    Object.assign(this, { coordinate, changed, factor: 1, value: coordinate.value, open: false });
     this.name = element("span", "coordinate");
     this.name.append(label);
     this.range = element("input");
@@ -60,13 +66,21 @@ class Row {
   }
 
   set(value) {
-    this.value = value;
-    this.changed(value);
+    this.#take(value);
     this.#show();
   }
 
-  reset() {
-    this.set(this.coordinate.value);
+  // The value that another coordinate's motion gives this one.
+  follow(value) {
+    this.open = false;
+    this.value = value;
+    this.#show();
+  }
+
+  // Loops may not close as far as is wanted: then the row says where they end.
+  #take(value) {
+    this.value = this.changed(value);
+    this.open = this.value !== value;
   }
 
   inDegrees(wanted) {
@@ -80,9 +94,8 @@ class Row {
   #read() {
     const value = this.typed.value.trim() === "" ? NaN : Number(this.typed.value) / this.factor;
     if (!Number.isFinite(value)) return;
-    this.value = value;
-    this.changed(value);
-    this.range.value = value;
+    this.#take(value);
+    this.range.value = this.value;
     this.#remark();
   }
 
@@ -104,10 +117,10 @@ class Row {
     right.textContent = signed(this.#text(upper));
     const outside = limited && (this.value < lower - 1e-9 || this.value > upper + 1e-9);
     const moved = stated !== undefined && this.value === value;
-    this.warning.textContent = outside
-      ? "beyond the limit"
-      : moved ? `starts at ${signed(this.#text(stated))} in the model, outside its limits` : "";
-    this.warning.hidden = !outside && !moved;
+    this.warning.textContent = this.open
+      ? `cannot close beyond ${signed(this.#text(this.value))}`
+      : outside ? "beyond the limit" : moved ? `starts at ${signed(this.#text(stated))} in the model, outside its limits` : "";
+    this.warning.hidden = !this.open && !outside && !moved;
   }
 
   #text(value) {

@@ -20,6 +20,7 @@ from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.robot.data import JointLimits
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page import facts
+from kinegraph.view.page.closing import closing_program
 from kinegraph.view.page.frames import Frames
 from kinegraph.view.page.scene import Scene, scene_of
 from kinegraph.view.page.states import States
@@ -37,6 +38,7 @@ def model_page(
 ) -> Path:
     """Write a page that shows the mechanism where it starts, with a slider for each coordinate.
 
+    With loops the other coordinates follow the one that is moved; a slider stops where they cannot close.
     A coordinate that starts outside its limits is drawn at the nearest limit, and the page says so.
     source: what the command line calls the model, a file or a name of the library.
     """
@@ -47,20 +49,28 @@ def model_page(
     start = {name: _within(value, limits.get(name)) for name, value in stated.items()}
     columns = {name: np.array([value]) for name, value in start.items()}
     columns |= {name: np.zeros(1) for name in (TIME, *mechanism.layout.velocities)}
-    scene = scene_of(mechanism, bound_parameters(mechanism, True, parameters), States(columns))
+    bound = bound_parameters(mechanism, True, parameters)
+    scene = scene_of(mechanism, bound, States(columns))
+    sliders = _sliders(scene, stated, start, limits)
+    closing = closing_program(mechanism, bound, start, [str(one["name"]) for one in sliders])
     data = scene.data() | {
         "chain": _chain(scene.frames, columns),
-        "coordinates": _sliders(scene, stated, start, limits),
+        "coordinates": sliders,
         "names": list(start),
+        "closing": closing,
     }
-    path.write_text(page_of(scene, data, _headline(mechanism), source), encoding="utf-8")
+    headline = facts.size(mechanism) + _ties(mechanism, closing is not None)
+    path.write_text(page_of(scene, data, headline, source), encoding="utf-8")
     return path
 
 
-def _headline(mechanism: Mechanism) -> str:
-    """The line below the title; with loops it says what sliders do not do."""
-    ties = " · sliders move single coordinates and do not keep loops closed" if is_constrained(mechanism) else ""
-    return facts.size(mechanism) + ties
+def _ties(mechanism: Mechanism, closed: bool) -> str:
+    """What sliders do with loops, in the line below the title."""
+    if not is_constrained(mechanism):
+        return ""
+    if closed:
+        return " · one slider moves, the other coordinates follow so that loops stay closed"
+    return " · sliders move single coordinates and do not keep loops closed"
 
 
 def _start(
