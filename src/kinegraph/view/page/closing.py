@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import pi
 
 from kinegraph.derive.quantities.derivation import constraint_graph
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Function, Graph, Kind, Node, Output, Polynomial, Symbol
 from kinegraph.graph.transfer import moved, transfer
@@ -50,7 +50,7 @@ def closing_program(
 
 def _with_derivatives(graph: Graph, rows: Sequence[int], sliders: Sequence[str]) -> Graph:
     """The rows of a graph and their derivatives by coordinates."""
-    builder = Builder()
+    builder = GraphBuilder()
     found = moved([Output("rows", (len(rows),), tuple(rows))], transfer(graph, builder))[0]
     columns = []
     for name in sliders:
