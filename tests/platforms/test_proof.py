@@ -6,6 +6,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.request import unit_quaternions
+from kinegraph.derive.platforms import state
+from kinegraph.derive.platforms.legs.round_struts import RoundStrut
 from kinegraph.derive.platforms.substitute import in_ring_coordinates
 from kinegraph.derive.quantities.derivation import Derivation, Plan, constraint_graph
 from kinegraph.derive.quantities.quantity import Quantity
@@ -61,3 +63,31 @@ def test_square_roots_beside_sines_of_a_newton_step(kind: str) -> None:
     closed = count(derivation.builder.graph([derivation.output(Quantity("leg_positions"))]))
     assert (closed.sqrt, newton.sin + newton.cos) == ROOTS[kind]
     assert (closed.sin, closed.cos) == (0, 0)
+
+
+ROUND = "Sz(0.2), m(2), Jx(0.1), Jy(0.1), Jz(0.05) | Sz(-0.1), m(1), Jx(0.11), Jy(0.11), Jz(0.04)"
+
+
+def round_leg(drive: str = "", base: str = "Sx(0.5), Rx(pi/2)") -> Mechanism:
+    row = f"A: {base} > Sx(0.3), Sy(0.2), Rz(0.3)"
+    return kg.parse(f"model one; {RING} platform UPS | Ring | {ROUND} | {drive} | {row};")
+
+
+@pytest.mark.parametrize("drive", ["", "screw(0.01, 1e-6)"])
+def test_round_legs_are_loops(drive: str) -> None:
+    """Legs without axes of their own, also by all their accelerations and with forces on every coordinate."""
+    mechanism = round_leg(drive)
+    derivation = Derivation(mechanism, {}, Plan())
+    assert derivation.platform is not None and isinstance(derivation.platform.dynamics.legs[0], RoundStrut)
+    closed = derived(mechanism, "ring_acceleration")
+    loops = ring_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
+    assert prove(closed, loops, quaternions=unit_quaternions(mechanism))
+
+
+def test_round_legs_are_legs_with_axes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that a leg says by scalar products is what it says by its axes, on a base that time moves."""
+    mechanism = round_leg(base="Sx(0.5 + 0.1*sin(t)), Rx(0.4)")
+    words = "qdd, leg_velocities, leg_reactions, ring_forces"
+    found = derived(mechanism, words)
+    monkeypatch.setattr(state, "is_round", lambda numbers: False)
+    assert prove(found, derived(mechanism, words), quaternions=unit_quaternions(mechanism))

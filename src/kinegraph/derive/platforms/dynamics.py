@@ -11,7 +11,7 @@ from kinegraph.derive.platforms.legs.leg import Load
 from kinegraph.derive.platforms.ring import FreeMotion, curled
 from kinegraph.derive.platforms.state import PlatformState, RingAccelerations
 from kinegraph.derive.platforms.vectors import totals
-from kinegraph.derive.tree.algebra import Vector, cross, minus, plus, times, vector, zero_vector
+from kinegraph.derive.tree.algebra import Vector, apply, cross, minus, plus, times, vector, zero_vector
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.free_body import FreeBody
 
@@ -23,12 +23,14 @@ class PlatformDynamics(PlatformState):
 
     def motion(self, forces: Sequence[Scalar]) -> RingAccelerations:
         """The accelerations of the ring under `forces` on all velocities."""
-        force, moment = self._on_ring(forces)
-        given = [*minus(force, self._curl_force()), *minus(moment, system.ring_load(self.part, self.ring))]
-        needed = system.loads(self._still(forces))
-        right = [a - b for a, b in zip(given, needed, strict=True)]
+        right = [-item for item in self._still_needs(forces)]
         x = Factorised(self._ring_matrix(), range(6), self._ring_names()).solve(right)
-        return RingAccelerations(vector(x[:3]), vector(x[3:]))
+        return self.easy.changed(vector(x[:3]), vector(x[3:]))
+
+    def _still_needs(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Force and moment about the reference point that the easy motion lacks."""
+        needed = system.loads(self._still(forces))
+        return [a + b for a, b in zip(self._ring_needs(self.easy, forces), needed, strict=True)]
 
     def _ring_matrix(self) -> list[list[Scalar]]:
         inertia = [(leg.inertia(), numbers.ring) for leg, numbers in zip(self.legs, self.numbers, strict=True)]
@@ -38,21 +40,20 @@ class PlatformDynamics(PlatformState):
         return [*self.platform.ring.position, *["the ring's rotation"] * 3]
 
     def _still(self, forces: Sequence[Scalar]) -> list[tuple[Load, Vector]]:
-        """The loads that velocities and forces on legs cause alone."""
-        found = zip(self.legs, self.at_joints(None), self.leg_forces(forces), strict=True)
+        """The loads of legs in the easy motion."""
+        found = zip(self.legs, self.at_joints(self.easy), self.leg_forces(forces), strict=True)
         return self._placed([leg.load(joint, own) for leg, joint, own in found])
 
     def _placed(self, found: Sequence[Load]) -> list[tuple[Load, Vector]]:
         return [(load, numbers.ring) for load, numbers in zip(found, self.numbers, strict=True)]
 
-    def _curl_force(self) -> Vector:
-        return curled(self.ring, self.part.first)
-
     def _on_ring(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """Force, and moment about the reference point, of forces on the ring's coordinates, in ring axes."""
+        """Force, and moment about the reference point, of weight and forces on the ring's coordinates, in ring axes."""
         force, torque = self._on_body(self.platform.ring, self.ring, forces)
-        force = self.ring.into(force)
-        return force, minus(torque, cross(self.origin, force))
+        force = self.ring.into(plus(force, times(self.part.mass, self.frame_gravity)))
+        first = plus(self.part.first, times(self.part.mass, self.origin))
+        weight = cross(first, self.ring.into(self.frame_gravity))
+        return force, plus(minus(torque, cross(self.origin, force)), weight)
 
     def _on_body(self, body: FreeBody, motion: FreeMotion, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """Forces on a free body's coordinates as a force in fixed axes and a torque in its own."""
@@ -76,8 +77,8 @@ class PlatformDynamics(PlatformState):
 
     def _ring_out(self, motion: RingAccelerations) -> list[Scalar]:
         """From the reference point to the ring's own, in its coordinates."""
-        own = minus(motion.point, plus(cross(motion.angular, self.origin), curled(self.ring, self.origin)))
-        linear = plus(self.ring.out(own), self.tree.gravity)
+        own = minus(motion.point, apply(self.field(motion), self.origin))
+        linear = plus(self.ring.out(own), self.fallen)
         return [*linear, *self.ring.angle_accelerations(motion.angular)]
 
     # a motion that is given
@@ -86,7 +87,7 @@ class PlatformDynamics(PlatformState):
         """As `motion` says it, from accelerations of all coordinates; those of the ring count."""
         given = [accelerations[self.index[name]] for name in self.platform.ring.velocities]
         angular = self.ring.angular(vector(given[3:]))
-        own = self.ring.into(minus(vector(given[:3]), self.tree.gravity))
+        own = self.ring.into(minus(vector(given[:3]), self.fallen))
         return RingAccelerations(plus(own, plus(cross(angular, self.origin), curled(self.ring, self.origin))), angular)
 
     def efforts(self, accelerations: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
@@ -107,9 +108,9 @@ class PlatformDynamics(PlatformState):
 
     def _ring_needs(self, motion: RingAccelerations, forces: Sequence[Scalar]) -> list[Scalar]:
         """Force and moment about the reference point that the ring takes beside those of `forces`."""
-        part, point, angular = self.part, motion.point, motion.angular
-        force = plus(times(part.mass, point), plus(cross(angular, part.first), self._curl_force()))
-        moment = plus(part.inertia.apply(angular), plus(system.ring_load(part, self.ring), cross(part.first, point)))
+        part, point, field = self.part, motion.point, self.field(motion)
+        force = plus(times(part.mass, point), apply(field, part.first))
+        moment = plus(system.moment_in(part, field), cross(part.first, point))
         given = self._on_ring(forces)
         return [*minus(force, given[0]), *minus(moment, given[1])]
 

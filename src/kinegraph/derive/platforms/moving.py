@@ -88,7 +88,7 @@ class MovingPlatform(PlatformDynamics):
         base, spin = self._base_moments, self._carrier.spin
         forces = [self._carrier.curl.apply(base.first)]
         moments = [cross(base.second.apply(spin), spin)]
-        found = zip(self.legs, self.numbers, self.at_joints(None), self.joints, strict=True)
+        found = zip(self.legs, self.numbers, self.at_joints(self.easy), self.joints, strict=True)
         for leg, numbers, acceleration, joint in found:
             force, moment = leg.momentum_rate(acceleration)
             moments.append(plus(moment, cross(numbers.ring, force)))
@@ -102,16 +102,16 @@ class MovingPlatform(PlatformDynamics):
     # accelerations
 
     def motion(self, forces: Sequence[Scalar]) -> RingAccelerations:
-        force, moment = self._on_ring(forces)
-        own = minus(force, self._curl_force()), minus(moment, system.ring_load(self.part, self.ring))
-        against = [a - b for a, b in zip((*own[0], *own[1]), system.loads(self._still(forces)), strict=True)]
+        ring = self._ring_needs(self.easy, forces)
+        against = [-(a + b) for a, b in zip(ring, system.loads(self._still(forces)), strict=True)]
         given, needed = self._on_base_body(forces), self._whole_rate()
-        together = [plus(a, minus(b, c)) for a, b, c in zip(own, given, needed, strict=True)]
-        right = [*against, *together[0], *together[1]]
+        base = [*minus(given[0], needed[0]), *minus(given[1], needed[1])]
+        right = [*against, *(a - b for a, b in zip(base, ring, strict=True))]
         names = [*self._ring_names(), *self._body.position, *["the rotation of the base"] * 3]
         x = Factorised(self._matrix(), _ORDER, names).solve(right)
-        ring, base = (vector(x[:3]), vector(x[3:6])), (vector(x[6:9]), vector(x[9:]))
-        return RingAccelerations(plus(ring[0], base[0]), plus(ring[1], base[1]), *base)
+        point, angular, base_point, base_angular = (vector(x[k : k + 3]) for k in (0, 3, 6, 9))
+        moved = self.easy.changed(plus(point, base_point), plus(angular, base_angular))
+        return RingAccelerations(moved.point, moved.angular, base_point, base_angular)
 
     def _of_bodies(self, motion: RingAccelerations) -> dict[str, Scalar]:
         return super()._of_bodies(motion) | dict(zip(self._body.velocities, self._base_out(motion), strict=True))

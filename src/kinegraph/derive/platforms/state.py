@@ -10,28 +10,49 @@ from kinegraph.derive.platforms.base import Base, FixedBase, FreeBase
 from kinegraph.derive.platforms.legs.constants import LegNumbers, Part, column
 from kinegraph.derive.platforms.legs.cranks import Crank
 from kinegraph.derive.platforms.legs.leg import Acceleration, Forces, JointMotion, Leg, Turn
+from kinegraph.derive.platforms.legs.round_struts import RoundStrut, is_round
 from kinegraph.derive.platforms.legs.struts import Strut
 from kinegraph.derive.platforms.reading import BaseJoint, base_joint, leg_numbers, plane_of_joints, ring_part
-from kinegraph.derive.platforms.ring import FreeMotion, curled, free_motion
-from kinegraph.derive.tree.algebra import Vector, cross, minus, negative, plus, times
+from kinegraph.derive.platforms.ring import FreeMotion, free_motion
+from kinegraph.derive.platforms.vectors import added, skew, square
+from kinegraph.derive.tree.algebra import (
+    Matrix,
+    Vector,
+    apply,
+    cross,
+    dot,
+    minus,
+    plus,
+    signed_axis,
+    times,
+    zero_vector,
+)
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.links import Tree
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import FoundLeg, Platform
+from kinegraph.model.platforms.records import LegType
 
 
 @dataclass(frozen=True)
 class RingAccelerations:
-    """Accelerations in ring axes: of the reference point on the ring less gravity, and angular.
+    """Accelerations in ring axes: of the reference point on the ring, and angular.
 
-    Of a base that moves the same: of its point that is now at the reference point, and angular.
+    Of a base that moves the same: of its point that is now at the reference point, and angular. Accelerations are seen
+    from the fixed base, or, if the base moves, less gravity.
     """
 
     point: Vector
     angular: Vector
     base_point: Vector | None = None
     base_angular: Vector | None = None
+    #: What of the first two comes on top of the easy motion, where only they are unknown.
+    more: tuple[Vector, Vector] | None = None
+
+    def changed(self, point: Vector, angular: Vector) -> RingAccelerations:
+        """With more of the ring's accelerations."""
+        return RingAccelerations(plus(self.point, point), plus(self.angular, angular), more=(point, angular))
 
 
 class PlatformState:
@@ -76,9 +97,14 @@ class PlatformState:
         return base.position if base.moves else numbers.base
 
     @cached_property
-    def gravity(self) -> Vector:
-        """Gravity in ring axes."""
-        return self.ring.into(self.tree.gravity)
+    def frame_gravity(self) -> Vector:
+        """Gravity where accelerations are seen from, in fixed axes: nothing beside a base that moves, which falls."""
+        return self.tree.gravity if self.platform.base is None else zero_vector(self.tree.like)
+
+    @cached_property
+    def fallen(self) -> Vector:
+        """The rest of gravity, in fixed axes."""
+        return minus(self.tree.gravity, self.frame_gravity)
 
     # legs
 
@@ -89,8 +115,11 @@ class PlatformState:
         return [self._leg(*one) for one in found]
 
     def _leg(self, leg: FoundLeg, numbers: LegNumbers, base: BaseJoint) -> Leg:
+        motion = self._joint_motion(numbers, base)
+        if leg.type is LegType.UPS and motion.base_spin is None and is_round(numbers):
+            return RoundStrut(numbers, self.ring, motion)
         made = Crank if leg.type.has_crank else Strut
-        return made(leg.type, numbers, self.ring, self._joint_motion(numbers, base))
+        return made(leg.type, numbers, self.ring, motion)
 
     @cached_property
     def _level(self) -> Vector:
@@ -122,7 +151,15 @@ class PlatformState:
             velocity = minus(velocity, cross(spin, near))
         if base.moves:
             velocity = minus(velocity, self.base.into(base.velocity))
-        return JointMotion(place, velocity, self.base.into(numbers.base_axis), spin)
+        axis = self.base.into(numbers.base_axis)
+        return JointMotion(place, velocity, axis, self._ahead(numbers, base, axis, place), spin)
+
+    def _ahead(self, numbers: LegNumbers, base: BaseJoint, axis: Vector, place: Vector) -> Scalar:
+        """How far a joint on the ring lies along an axis of the base; the ring's coordinates say it of x, y and z."""
+        if self.platform.base is not None or signed_axis(numbers.base_axis) is None:
+            return dot(place, axis)
+        along = dot(numbers.base_axis, minus(self.ring.position, self.stand(numbers, base)))
+        return along + dot(axis, self.origin) + dot(axis, numbers.ring)
 
     def leg_forces(self, forces: Sequence[Scalar]) -> list[Forces]:
         """The forces on each leg's own coordinates."""
@@ -130,26 +167,44 @@ class PlatformState:
 
     # accelerations of joints
 
-    def at_joints(self, motion: RingAccelerations | None) -> list[Acceleration]:
-        """The accelerations of the joints of all legs; without a motion those that velocities cause alone."""
-        return [self._at_joint(*one, motion) for one in zip(self.numbers, self.joints, strict=True)]
+    @cached_property
+    def easy(self) -> RingAccelerations:
+        """A motion in which joints hardly accelerate, to begin from: no force is needed to find it.
 
-    def _at_joint(self, numbers: LegNumbers, base: BaseJoint, motion: RingAccelerations | None) -> Acceleration:
-        joint, fall = curled(self.ring, numbers.ring), self._fall(numbers, base, motion)
-        if motion is None:
-            return Acceleration(joint, fall)
-        joint = plus(plus(motion.point, cross(motion.angular, numbers.ring)), joint)
-        return Acceleration(joint, fall, motion.angular, motion.base_angular)
+        The reference point does not accelerate, and neither does any point of the plane of the joints across it; in it
+        points accelerate along x by their x alone. A base that moves falls freely.
+        """
+        x, y, z = self.ring.spin
+        return RingAccelerations(zero_vector(x), (-(y * z), x * z, x * y))
 
-    def _fall(self, numbers: LegNumbers, base: BaseJoint, motion: RingAccelerations | None) -> Vector:
-        """Gravity less the acceleration of a joint on the base."""
+    def field(self, motion: RingAccelerations) -> Matrix:
+        """[e x] + [w x]^2: times a point of the ring its acceleration against the reference point."""
+        return added([skew(motion.angular), square(self.ring.curl)])
+
+    def at_joints(self, motion: RingAccelerations) -> list[Acceleration]:
+        """The accelerations of the joints of all legs."""
+        field = self.field(motion)
+        return [self._at_joint(*one, motion, field) for one in zip(self.numbers, self.joints, strict=True)]
+
+    def _at_joint(self, numbers: LegNumbers, base: BaseJoint, motion: RingAccelerations, field: Matrix) -> Acceleration:
+        stands = self._stands(numbers, base, motion)
+        fall = minus(self.ring.into(self.frame_gravity), stands)
+        if motion.more is None:
+            seen = plus(minus(motion.point, stands), apply(field, numbers.ring))
+            return Acceleration(seen, fall, motion.angular, motion.base_angular)
+        point, angular = motion.more
+        easy = self._at_joint(numbers, base, self.easy, self.field(self.easy)).seen
+        return Acceleration(plus(plus(easy, point), cross(angular, numbers.ring)), fall, motion.angular)
+
+    def _stands(self, numbers: LegNumbers, base: BaseJoint, motion: RingAccelerations) -> Vector:
+        """The acceleration of a joint on the base, less gravity if the base moves."""
         if not isinstance(self.base, FreeBase):
-            return minus(self.gravity, self.base.into(base.acceleration)) if base.moves else self.gravity
+            return self.base.into(base.acceleration)
         place = minus(self._near(numbers, base), self._centre)
         found = plus(self.base.curl.apply(place), self.moved(base))
-        if motion is not None and motion.base_point is not None and motion.base_angular is not None:
+        if motion.base_point is not None and motion.base_angular is not None:
             found = plus(found, plus(motion.base_point, cross(motion.base_angular, place)))
-        return negative(found)
+        return found
 
     def moved(self, base: BaseJoint) -> Vector:
         """What time adds to the acceleration of a joint on the base, in ring axes."""

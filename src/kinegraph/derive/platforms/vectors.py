@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from kinegraph.derive.tree.algebra import Matrix, Vector, plus, times, vector, zero_vector
+from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector, plus, times, vector, zero_vector
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.graph.scalar import Scalar
 
@@ -47,6 +47,11 @@ def skew(a: Vector) -> Matrix:
     x, y, z = a
     zero = x.number(0)
     return (zero, -z, y), (z, zero, -x), (-y, x, zero)
+
+
+def square(a: Symmetric) -> Matrix:
+    """A symmetric matrix by its rows."""
+    return a.column(0), a.column(1), a.column(2)
 
 
 def no_matrix(like: Scalar) -> Matrix:

@@ -67,31 +67,33 @@ class JointMotion:
     """The motion of the joint on the ring, in ring axes.
 
     `place` and `velocity` are seen from the joint on the base, `velocity` by an observer who does not turn;
-    `base_spin` is the angular velocity of the base, nothing if it does not turn.
+    `base_spin` is the angular velocity of the base, nothing if it does not turn. `ahead` is the place along the base's
+    axis.
     """
 
     place: Vector
     velocity: Vector
     base_axis: Vector
+    ahead: Scalar
     base_spin: Vector | None = None
 
 
 @dataclass(frozen=True)
 class Acceleration:
-    """Accelerations a leg is computed for: of its joint on the ring less gravity, of the rotations of ring and base.
+    """Accelerations a leg is computed for: of its joint on the ring against that on the base, of the rotations of both.
 
     `fall` is gravity less the acceleration of its joint on the base. Rotations left out do not change.
     """
 
-    joint: Vector
+    seen: Vector
     fall: Vector
     ring: Vector | None = None
     base: Vector | None = None
 
     @property
-    def seen(self) -> Vector:
-        """Of the joint on the ring against that on the base."""
-        return plus(self.joint, self.fall)
+    def joint(self) -> Vector:
+        """Of the joint on the ring less gravity."""
+        return minus(self.seen, self.fall)
 
 
 @dataclass(frozen=True)

@@ -48,14 +48,22 @@ class Strut(Leg):
         self.kind = kind
         square = dot(joint.place, joint.place)
         self.length = square.apply("sqrt")
-        main = numbers.ring_axis if kind is LegType.SPU else joint.base_axis
-        self._square, self._main = square, across(joint.place, square, main)
+        main = (numbers.ring_axis, None) if kind is LegType.SPU else (joint.base_axis, joint.ahead)
+        self._square, self._main = square, across(joint.place, square, *main)
         # Both roots are there before the one division that serves both.
         shared = (self.length * self._main.aside).reciprocal()
         self.inverse_length = self._main.aside * shared
         self._inverse_aside = self.length * shared
-        self.along = times(self.inverse_length, joint.place)
-        self.slide = dot(self.along, joint.velocity)
+
+    @cached_property
+    def along(self) -> Vector:
+        """The unit vector from the base to the ring."""
+        return times(self.inverse_length, self.joint.place)
+
+    @cached_property
+    def slide(self) -> Scalar:
+        """The rate of the length."""
+        return dot(self.along, self.joint.velocity)
 
     @cached_property
     def at_base(self) -> Swing:

@@ -7,11 +7,12 @@ with 2 along the cross, the reference is (c, 0, s), and the spin follows from th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from kinegraph.derive.platforms.legs.constants import Part
-from kinegraph.derive.platforms.vectors import added, no_matrix, outer
+from kinegraph.derive.platforms.vectors import added, no_matrix, outer, square
 from kinegraph.derive.tree.algebra import (
     Matrix,
     Symmetric,
@@ -63,8 +64,7 @@ class CrossAxes:
 
     def across(self, value: Scalar) -> Matrix:
         """A value across the part and nothing along it: value (1 - 3 3^T)."""
-        flat = isotropic(value).plus(scaled(-value, outer_square(self.three)))
-        return flat.column(0), flat.column(1), flat.column(2)
+        return square(isotropic(value).plus(scaled(-value, outer_square(self.three))))
 
     def spread_out(self, m: Matrix) -> Matrix:
         """A matrix of axes 1, 2, 3 in ring axes."""
@@ -87,10 +87,10 @@ class Across:
     aside: Scalar
 
 
-def across(line: Vector, square: Scalar, reference: Vector) -> Across:
+def across(line: Vector, length_squared: Scalar, reference: Vector, ahead: Scalar | None = None) -> Across:
     """How a line, whose squared length is given, lies to a unit reference axis."""
-    ahead = dot(line, reference)
-    return Across(reference, ahead, (square - ahead * ahead).apply("sqrt"))
+    ahead = dot(line, reference) if ahead is None else ahead
+    return Across(reference, ahead, (length_squared - ahead * ahead).apply("sqrt"))
 
 
 def cross_axes(line: Vector, length: Scalar, inverse: Scalar, lies: Across, inverse_aside: Scalar) -> CrossAxes:
@@ -241,14 +241,20 @@ class SwingMass:
 def swing_mass(swing: Swing, inertia: Symmetric) -> SwingMass:
     """From the inertia tensor about the near end."""
     inverse, t = swing.inverse_length, swing.axes.tangent
-    square = inverse * inverse
+    both = inverse * inverse
     more = (inertia.xx - inertia.yy) + 2 * t * inertia.xz + t * t * inertia.zz
     about = inertia.yz * inverse, -((inertia.xz + t * inertia.zz) * inverse), t.number(0)
-    mixed = -(inertia.xy + t * inertia.yz) * square
-    return SwingMass(inertia.yy * square, more * square, mixed, about, inertia.zz)
+    mixed = -(inertia.xy + t * inertia.yz) * both
+    return SwingMass(inertia.yy * both, more * both, mixed, about, inertia.zz)
 
 
 def isotropic(value: Scalar) -> Symmetric:
     """The unit tensor times a value."""
     zero = value.number(0)
     return Symmetric(value, value, value, zero, zero, zero)
+
+
+def symmetric_sum(start: Symmetric, pairs: Sequence[tuple[Vector, Vector]]) -> Symmetric:
+    """start + sum a b^T for vectors a along b."""
+    entries = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
+    return Symmetric(*(one + sum(a[i] * b[j] for a, b in pairs) for one, (i, j) in zip(start, entries, strict=True)))
