@@ -10,6 +10,7 @@ from typing import TypeVar
 from kinegraph.ahead.folder import folder
 from kinegraph.ahead.numba_cache import cached_in
 from kinegraph.ahead.numba_words import AddressedCode, addressed, machine_code
+from kinegraph.ahead.parts import PART
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -19,7 +20,7 @@ _OPTIONS: dict[str, object] = {"error_model": "numpy", "fastmath": {"contract"}}
 
 def part(function: F) -> F:
     """A function that kernels call; its code becomes part of theirs."""
-    return machine_code(function, forceinline=True, **_OPTIONS)
+    return machine_code(function, forceinline=True, **_OPTIONS, **PART)
 
 
 def kernel(function: F) -> F:

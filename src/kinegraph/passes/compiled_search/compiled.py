@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 from numba import types
 
 from kinegraph.ahead.numba_words import Dispatcher, Signature, machine_code, repeated, tuple_of
+from kinegraph.ahead.parts import PART
 
 #: The state; typed as a list because its elements are plain integers to compiled code.
 Memory = list[int]
@@ -39,7 +40,7 @@ _WAITING: list[tuple[Dispatcher, Signature]] = []
 def compiled(function: F) -> F:
     """A function other compiled functions call; it is compiled by `compile_waiting`."""
     *arguments, result = (_TYPES[word] for word in function.__annotations__.values())
-    found = machine_code(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
+    found = machine_code(function, error_model="numpy", **PART)
     _WAITING.append((cast(Dispatcher, found), result(*arguments)))
     return found
 

@@ -41,7 +41,7 @@ Entrance = Callable[[Integers, Integers, NDArray[np.float64], int, int, int], in
 
 
 #: Seconds that compiling takes on a common machine.
-_SECONDS = 30
+_SECONDS = 12
 
 
 @cache

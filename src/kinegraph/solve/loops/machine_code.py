@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 
 from kinegraph.ahead.numba_cache import cached_in
 from kinegraph.ahead.numba_words import AddressedCode, Dispatcher, addressed, machine_code
+from kinegraph.ahead.parts import PART
 from kinegraph.solve.loops import intrinsics, marks
 from kinegraph.solve.loops import weights as weights_loop
 from kinegraph.solve.loops.folder import loops_folder
@@ -23,10 +24,9 @@ F = TypeVar("F", bound=Callable[..., object])
 # nothing, so they need not count references either: counting would take more time than the steps.
 _PLAIN: dict[str, object] = {"error_model": "numpy", "fastmath": {"contract"}}
 _OPTIONS: dict[str, object] = {**_PLAIN, "_nrt": False}
-_INSIDE: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # what only loops call
 _BY_KIND: dict[Kind, dict[str, object]] = {
-    Kind.PART: _INSIDE,
-    Kind.INLINED: {**_INSIDE, "forceinline": True},
+    Kind.PART: PART,
+    Kind.INLINED: {**PART, "forceinline": True},
     Kind.LOOP: {"nogil": True},
 }
 _INTRINSICS: dict[Callable[..., object], Callable[..., object]] = {

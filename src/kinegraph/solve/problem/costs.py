@@ -16,7 +16,7 @@ _NAME = "costs-1"
 #: Seconds to reduce and compile: once, and for each operation.
 _COMPILING = 0.15, 3.5e-4
 #: Seconds until the loops of a method are on disk, compiled for the first time, and until they are loaded from there.
-_LOOPS_FIRST, _LOOPS_AGAIN = 12.0, 1.0
+_LOOPS_FIRST, _LOOPS_AGAIN = 8.0, 1.0
 #: Seconds to call compiled code from Python, and for each of its operations.
 _CALLING, _OPERATION = 3e-6, 1.5e-9
 #: Seconds of an interpreted operation, and of an interpreted loop for each evaluation.

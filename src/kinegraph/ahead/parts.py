@@ -1,0 +1,62 @@
+"""Functions that only compiled functions call: no machine code is made of them alone.
+
+Numba optimises every function together with all that it calls and makes machine code of it, then does so again for
+whoever calls it: with ten levels of calls more than half of the time is spent on code that nobody runs. A part hands
+its plain instructions on, and they are optimised once, where they run.
+
+Importing this module imports Numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import binding
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+#: How the names begin of what code knows about the Python it came from; Numba writes to all of these.
+_ENVIRONMENT = "_ZN08NumbaEnv"
+
+
+class PartLibrary(JITCodeLibrary):
+    """The instructions of a part, for others to link with; loaded are its environments alone."""
+
+    def _optimize_final_module(self) -> None:
+        """Whoever links with it optimises."""
+
+    def _finalize_final_module(self) -> None:
+        library: Any = self
+        library._finalize_dynamic_globals()
+        library._finalized = True
+        library._get_module_for_linking()
+        library._finalized = False
+        library._final_module = _environments(library._final_module)
+        whole: Any = super()
+        whole._finalize_final_module()
+
+
+def _environments(module: binding.ModuleRef) -> binding.ModuleRef:
+    """The environments of a module without its functions."""
+    names = [one.name for one in module.global_variables if one.name.startswith(_ENVIRONMENT)]
+    lines = [f'@"{name}" = common global i64 0' for name in names]  # as large as an address
+    alone = binding.parse_assembly("\n".join([f'target triple = "{module.triple}"', *lines]))
+    alone.data_layout = module.data_layout
+    alone.name = module.name
+    return alone
+
+
+class PartCompiler(Compiler):
+    """Compiles a part."""
+
+    def __init__(self, typing: Any, target: Any, library: Any, *more: Any) -> None:
+        if library is None:
+            make: Any = PartLibrary
+            library = make(target.codegen(), "part")
+            library.enable_object_caching()
+        compiler: Any = super()
+        compiler.__init__(typing, target, library, *more)
+
+
+#: Numba's options for a part. It cannot be called from Python.
+PART: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
