@@ -159,7 +159,7 @@ def test_implicit_derivatives_are_those_of_the_formulas():
 def test_a_singular_position_is_named():
     """The parallelogram flattened: its row of the coupler's angle says nothing there."""
     flat = {"crank": 0, "coupler": 0, "rocker": 0}
-    with pytest.raises(TaskError, match="the position is singular"):
+    with pytest.raises(TaskError, match="in a singular position here, where pin"):
         kg.linearise("four-bar", flat, parameters={"a": 1, "b": 2, "c": 1, "d": 2}, steady=False)
 
 

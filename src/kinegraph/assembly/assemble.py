@@ -16,7 +16,7 @@ from kinegraph.assembly.legs import ReachingLegs
 from kinegraph.derive.constraints.analysis import analysed, numeric_conditions, row_names_of
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
-from kinegraph.derive.constraints.rank import RowRank, nearly_dependent, row_rank
+from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT, RowRank, nearly_dependent, row_rank
 from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
@@ -115,15 +115,15 @@ class Assembler:
         changed = {name: after[name] - before[name] for name in held if abs(after[name] - before[name]) > 1e-12}
         return Assembly(place.q, rates, place.miss, changed, row_rank(conditions.jacobian(place.q)))
 
-    def singular_rows(self, q: Floats, t: float = 0.0) -> tuple[str, ...]:
-        """Rows that follow from others at this place, or nearly, but not elsewhere: the place is singular.
+    def singular_rows(self, q: Floats, t: float = 0.0, part: float = NEARLY_DEPENDENT) -> tuple[str, ...]:
+        """Rows that follow from others at this place, but for a part, and not elsewhere: the place is singular.
 
         Accelerations and forces of constraints mean nothing there: loops allow more than one way on.
         """
         redundant = analysed(self.mechanism, self._bound, constraint_graph).redundant
         places = [k for k, name in enumerate(self.rows) if name not in redundant]
         groups = [row_group(self.rows[k]) for k in places]
-        found = nearly_dependent(self.conditions(t).jacobian(q)[places], groups)
+        found = nearly_dependent(self.conditions(t).jacobian(q)[places], groups, part)
         return tuple(self.rows[places[k]] for k in found)
 
     def singular_message(self, what: str, q: Floats, t: float = 0.0) -> str | None:

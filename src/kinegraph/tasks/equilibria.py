@@ -25,6 +25,7 @@ from kinegraph.tasks.equations import force_kernel, row_kernel
 from kinegraph.tasks.linear.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 from kinegraph.tasks.search_box import search_box
+from kinegraph.tasks.singular import SingularPlace, apart, singular_places
 from kinegraph.tasks.turning import TurningBalance, resting_matrix, turning_balance
 
 _STEPS = 60
@@ -55,11 +56,15 @@ class Equilibrium:
 
 @dataclass(frozen=True)
 class Equilibria(RichDisplay):
-    """All that were found, in the order of q; `starts` says from how many places Newton set out."""
+    """All that were found, in the order of q; `starts` says from how many places Newton set out.
+
+    singular: positions where rows of loops depend on each other and searches ended: what rests there is not determined.
+    """
 
     equilibria: tuple[Equilibrium, ...]
     coordinates: tuple[str, ...]
     starts: int
+    singular: tuple[SingularPlace, ...] = ()
 
     def __len__(self) -> int:
         return len(self.equilibria)
@@ -89,13 +94,14 @@ def equilibria(
     require_isolated(mechanism)
     point = operating_point(mechanism, at, parameters)
     equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
-    found = searched(mechanism, equations, within or {}, starts, seed)
+    found, singular = searched(mechanism, equations, within or {}, starts, seed, parameters)
     if not found:
+        ended = f" ({len(singular)} searches ended in singular positions)" if singular else ""
         raise TaskError(
-            f"{mechanism.name}: no equilibrium was found from {starts} starts; widen `within`, or add starts"
+            f"{mechanism.name}: no equilibrium was found from {starts} starts{ended}; widen `within`, or add starts"
         )
     described = [_described(mechanism, equations, unknowns, parameters) for unknowns in found]
-    return Equilibria(tuple(described), mechanism.layout.positions, starts)
+    return Equilibria(tuple(described), mechanism.layout.positions, starts, singular)
 
 
 def require_isolated(mechanism: Mechanism) -> None:
@@ -117,15 +123,26 @@ def searched(
     within: Mapping[str, tuple[float, float]],
     starts: int,
     seed: int,
-) -> list[Floats]:
-    """Unknowns of all solutions that Newton's method finds from many starts, each once."""
+    parameters: Mapping[str, Scalar] | None = None,
+) -> tuple[list[Floats], tuple[SingularPlace, ...]]:
+    """Unknowns of all solutions that Newton's method finds from many starts, each once; singular positions apart."""
     box = search_box(mechanism, within, 1.0)
     random = generator(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
     places = np.vstack([equations.point.q, np.zeros(len(box)), first])
     places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]
     found = _newton(equations, places)
-    return _distinct(mechanism, _lasting(mechanism, equations, found), within)
+    distinct = _distinct(mechanism, _lasting(mechanism, equations, found), within)
+    places = [(equations.at(unknowns), _missing(equations, unknowns)) for unknowns in distinct]
+    singular = singular_places(mechanism, parameters, places)
+    regular = [unknowns for unknowns, place in zip(distinct, singular, strict=True) if place is None]
+    return regular, apart([place for place in singular if place is not None])
+
+
+def _missing(equations: Balance | TurningBalance, unknowns: Floats) -> float:
+    """What is missing for balance and closed loops, beside the largest slope."""
+    residual, slope = equations.missing(unknowns[None])
+    return float(np.max(np.abs(residual), initial=0.0) / max(float(np.max(np.abs(slope), initial=0.0)), 1e-300))
 
 
 def _lasting(mechanism: Mechanism, equations: Balance | TurningBalance, unknowns: Floats) -> Floats:

@@ -86,7 +86,8 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
             }
             for one in found.equilibria
         ]
-        print_json({"equilibria": rows, "starts": found.starts})
+        apart = [{"q": zip_names(found.coordinates, one.q.tolist()), "rows": one.rows} for one in found.singular]
+        print_json({"equilibria": rows, "starts": found.starts, "singular": apart})
         return
     show_table(
         (*found.coordinates, *(velocities[index] for index in moving), "stable", "growing modes"),
@@ -95,6 +96,9 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
             for one in found
         ],
     )
+    for one in found.singular:
+        place = ", ".join(f"{name} = {value:.4g}" for name, value in zip(found.coordinates, one.q, strict=True))
+        typer.echo(f"singular at {place}: {', '.join(one.rows)} follows from other rows, rest is not determined there")
 
 
 def _show_branches(found: Branches, json: bool, low: float) -> None:

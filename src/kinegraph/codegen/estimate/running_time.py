@@ -14,7 +14,7 @@ from kinegraph.codegen.program.program import LEAVES, Instruction, Op, Program
 
 _PORTS = 2
 _REGISTERS = 14
-_WINDOW = 160
+_WINDOW = 140
 _WIDTH = 6
 
 #: Short programs are run so often that about this many instructions are seen.
@@ -23,7 +23,7 @@ _STEADY = 2000
 _ADDERS = frozenset((Op.ADD, Op.SUBTRACT, Op.NEGATE))
 
 #: Cycles until the result is there.
-_LATENCY = {Op.ADD: 3, Op.SUBTRACT: 3, Op.NEGATE: 1, Op.DIVIDE: 14, Op.FUNCTION: 60, Op.SINCOS: 50}
+_LATENCY = {Op.ADD: 3, Op.SUBTRACT: 3, Op.NEGATE: 1, Op.DIVIDE: 16, Op.FUNCTION: 60, Op.SINCOS: 40}
 _FUSED_LATENCY = 4
 #: Functions that are a few instructions, with their cycles; others are calls of a library.
 _WRITTEN_OUT: dict[object, int] = {"sqrt": 18, "select": 4, "sign": 4, "abs": 1}

@@ -54,8 +54,8 @@ def row_rank(jacobian: Floats, weights: Floats | None = None, tolerance: float =
     return RowRank(tuple(independent), tuple(redundant), jacobian.shape[1])
 
 
-def nearly_dependent(jacobian: Floats, groups: Sequence[object]) -> tuple[int, ...]:
-    """Rows of which hardly anything is left after those before them, beside the longest row of their group.
+def nearly_dependent(jacobian: Floats, groups: Sequence[object], part: float = NEARLY_DEPENDENT) -> tuple[int, ...]:
+    """Rows of which no more than a part is left after those before them, beside the longest row of their group.
 
     Rows of one group have one unit: translations of a loop, turns of a loop. A row that becomes short counts, too.
     """
@@ -66,7 +66,7 @@ def nearly_dependent(jacobian: Floats, groups: Sequence[object]) -> tuple[int, .
     for index, (row, group) in enumerate(zip(jacobian, groups, strict=True)):
         rest = _without(row, basis)
         left = float(np.linalg.norm(rest))
-        if not left > NEARLY_DEPENDENT * longest[group]:
+        if not left > part * longest[group]:
             found.append(index)
         else:
             basis.append(rest / left)

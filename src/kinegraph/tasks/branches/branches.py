@@ -129,7 +129,7 @@ def branches(
     solutions = [
         np.append(unknowns, value)
         for value in (low, high, (low + high) / 2)
-        for unknowns in searched(mechanism, family.equations_at(value), within or {}, starts, seed)
+        for unknowns in searched(mechanism, family.equations_at(value), within or {}, starts, seed, parameters)[0]
     ]
     if not solutions:
         raise TaskError(

@@ -20,6 +20,7 @@ from kinegraph.tasks.forces.reactions import Reaction
 from kinegraph.tasks.forces.unknown_forces import ForceProblem, require_values, unknown_names, with_values
 from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.singular import refuse_singular
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def statics(
     _require_positions(mechanism, at or {})
     resting = dict.fromkeys(mechanism.layout.velocities, 0.0)
     point = operating_point(mechanism, {**resting, **(at or {})}, parameters)
+    refuse_singular(mechanism, point, parameters, "forces at rest")
     names = unknown_names(mechanism, unknown or _usual(mechanism, point, parameters))
     require_values(mechanism, names)
     time, still = np.array([point.t]), np.zeros((1, len(point.v)))

@@ -25,6 +25,7 @@ from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.linear.tangent import Tangent, tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.singular import refuse_singular
 
 #: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
 STEADY = 1e-7
@@ -84,6 +85,7 @@ def linearised_at(
 ) -> Linearisation:
     """Like linearise, at a point that is known already."""
     layout = mechanism.layout
+    refuse_singular(mechanism, point, {**(parameters or {}), **dict(point.given)}, "the linear system")
     motion = acceleration_slopes(mechanism, point, parameters)
     if steady:
         _require_steady(mechanism, motion.accelerations, motion.by_force)
