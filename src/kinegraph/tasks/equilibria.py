@@ -133,8 +133,8 @@ def searched(
     places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]
     found = _newton(equations, places)
     distinct = _distinct(mechanism, _lasting(mechanism, equations, found), within)
-    places = [(equations.at(unknowns), _missing(equations, unknowns)) for unknowns in distinct]
-    singular = singular_places(mechanism, parameters, places)
+    ended = [(equations.at(unknowns), _missing(equations, unknowns)) for unknowns in distinct]
+    singular = singular_places(mechanism, parameters, ended)
     regular = [unknowns for unknowns, place in zip(distinct, singular, strict=True) if place is None]
     return regular, apart([place for place in singular if place is not None])
 

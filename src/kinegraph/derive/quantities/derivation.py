@@ -297,7 +297,8 @@ class Derivation:
         dyads = self.dyads
         if dyads is None:
             return constrained.partition
-        return dyads.partition([list(constrained.rows[k].jacobian) for k in constrained.places])
+        jacobian = [list(constrained.rows[k].jacobian) for k in constrained.places]
+        return dyads.partition(jacobian, closed=self.plan.closed_loops)
 
     @cached_property
     def closed_loops(self) -> Dyads:

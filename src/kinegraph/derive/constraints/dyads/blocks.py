@@ -6,7 +6,7 @@ happens to be level.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeAlias
@@ -28,15 +28,26 @@ _MOST_COFACTORS = 3
 class BlockElimination:
     """Solves the rows of loops for the velocities each determines; `columns` are all of these, in order.
 
-    sample: the entries at some state, if known, for blocks that are too large for cofactors.
+    sample: the entries at some state, if known, for blocks that are too large for cofactors. determinants: of blocks
+    by their columns, where they are known by other means and guarded there.
     """
 
     def __init__(
-        self, jacobian: Square, blocks: Sequence[Block], columns: Sequence[int], sample: Sample | None = None
+        self,
+        jacobian: Square,
+        blocks: Sequence[Block],
+        columns: Sequence[int],
+        sample: Sample | None = None,
+        determinants: Mapping[tuple[int, ...], Scalar] | None = None,
     ) -> None:
         self._jacobian = jacobian
-        self._blocks = [_Small(jacobian, block, sample) for block in blocks]
+        known = determinants or {}
+        self._blocks = [_Small(jacobian, block, sample, known.get(block.columns)) for block in blocks]
         self._columns = columns
+
+    def determinants(self) -> dict[tuple[int, ...], Scalar]:
+        """The determinants of all blocks, by their columns."""
+        return {small.block.columns: small.determinant for small in self._blocks}
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         """x with jacobian x = right, by determined velocity; the others are zero."""
@@ -82,8 +93,9 @@ def _in_order(blocks: Sequence[Block], matrix: Square) -> list[Block]:
 class _Small:
     """A few rows: up to three by cofactors, more by elimination."""
 
-    def __init__(self, jacobian: Square, block: Block, sample: Sample | None) -> None:
+    def __init__(self, jacobian: Square, block: Block, sample: Sample | None, known: Scalar | None) -> None:
         self.block = block
+        self._known = known
         self._sample = sample
         self._matrix = [[jacobian[row][column] for column in block.columns] for row in block.rows]
 
@@ -107,10 +119,18 @@ class _Small:
         return Elimination(self._matrix, ["a velocity"] * len(self._matrix), sample)
 
     @cached_property
-    def _inverse(self) -> Scalar:
-        determinant = self._matrix[0][0].number(0)
+    def determinant(self) -> Scalar:
+        """The determinant of the block."""
+        found = self._matrix[0][0].number(0)
         for entry, cofactor in zip(self._matrix[0], self._cofactors[0], strict=True):
-            determinant = determinant + entry * cofactor
+            found = found + entry * cofactor
+        return found
+
+    @cached_property
+    def _inverse(self) -> Scalar:
+        if self._known is not None:
+            return self._known.reciprocal()
+        determinant = self.determinant
         scale = determinant.number(_DEAD_POINT)
         for column in zip(*self._matrix, strict=True):
             scale = scale * sum((entry * entry for entry in column[1:]), column[0] * column[0])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from math import prod
 
 from kinegraph.derive.constraints.dyads.blocks import BlockElimination
 from kinegraph.derive.constraints.dyads.choice import Block
@@ -15,7 +17,8 @@ from kinegraph.derive.constraints.partition import Partition, PartitionedSystem
 from kinegraph.derive.constraints.ties import TieRow
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.node import Kind, Symbol
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 
 
@@ -38,9 +41,13 @@ class Dyads:
         """The velocities all others follow from."""
         return tuple(name for k, name in enumerate(self.names) if k not in self.dependent)
 
-    def partition(self, jacobian: Square) -> PartitionedSystem:
-        """The equations of motion in independent coordinates, from rows in any axes of the same order."""
-        elimination = BlockElimination(jacobian, self.blocks, self.dependent)
+    def partition(self, jacobian: Square, closed: bool = False) -> PartitionedSystem:
+        """The equations of motion in independent coordinates, from rows in any axes of the same order.
+
+        closed: they will be written in closed form.
+        """
+        known = self._placeholders if closed else None
+        elimination = BlockElimination(jacobian, self.blocks, self.dependent, determinants=known)
         return PartitionedSystem(jacobian, Partition(self.dependent), self.names, elimination=elimination)
 
     @cached_property
@@ -56,7 +63,49 @@ class Dyads:
     def _rewritten(solution: Solution, write: Written) -> Solution:
         turns = {angle: Turn(*write(turn)) for angle, turn in solution.turns.items()}
         values = dict(zip(solution.values, write(list(solution.values.values())), strict=True))
-        return Solution(solution.angles, turns, values)
+        root = None if solution.root is None else write([solution.root])[0]
+        return Solution(solution.angles, turns, values, root)
+
+    @cached_property
+    def _determinants(self) -> dict[tuple[int, ...], Scalar]:
+        """The determinants of loops' rates that are products of roots of closed forms: known before the angles are."""
+        wanted = self._products
+        elimination = BlockElimination([list(row.jacobian) for row in self.rows], self.blocks, self.dependent)
+        whole = elimination.determinants() if wanted else {}
+        written = Written(self.builder, self.solutions)([whole[columns] for columns, _ in wanted])
+        found = {}
+        for (columns, root), determinant in zip(wanted, written, strict=True):
+            for candidate in (root, -root):
+                if prove(self._graph(determinant), self._graph(candidate)):
+                    found[columns] = candidate
+        return found
+
+    @cached_property
+    def _placeholders(self) -> dict[tuple[int, ...], Scalar]:
+        """Symbols that stand for these determinants until all is written: what tells the branch stays as given."""
+        symbols = {columns: f"determinant {number}" for number, columns in enumerate(self._determinants)}
+        return {
+            columns: Scalar(self.builder, self.builder.symbol(Kind.COORDINATE, name))
+            for columns, name in symbols.items()
+        }
+
+    @property
+    def _roots(self) -> dict[int, Scalar]:
+        return {one.index: self._determinants[columns] for columns, one in self._placeholders.items()}
+
+    @property
+    def _products(self) -> list[tuple[tuple[int, ...], Scalar]]:
+        """The roots of every block that has some, multiplied."""
+        found = []
+        solutions = iter(self.solutions)
+        for block in self.blocks:
+            own = [one.root for one in islice(solutions, len(block.solutions)) if one.root is not None]
+            if own:
+                found.append((block.columns, prod(own[1:], start=own[0])))
+        return found
+
+    def _graph(self, scalar: Scalar) -> Graph:
+        return self.builder.graph([Output("determinant", (1,), (scalar.index,))])
 
     @property
     def _as_given(self) -> Written:
@@ -75,13 +124,14 @@ class Dyads:
         drift = still([row.rate for row in self.rows])
         free = [k for k in range(len(v)) if k not in self.dependent]
         right = [-sum((row.jacobian[k] * v[k] for k in free), d) for row, d in zip(self.rows, drift, strict=True)]
-        elimination = BlockElimination([list(row.jacobian) for row in self.rows], self.blocks, self.dependent)
-        found = Written(self.builder, self.solutions)(elimination.solve(right))
+        jacobian = [list(row.jacobian) for row in self.rows]
+        elimination = BlockElimination(jacobian, self.blocks, self.dependent, determinants=self._placeholders)
+        found = Written(self.builder, self.solutions, self._roots)(elimination.solve(right))
         return {v[k].index: rate for k, rate in zip(self.dependent, found, strict=True)}
 
     @cached_property
     def _written(self) -> Written:
-        return Written(self.builder, self.solutions, self.rates)
+        return Written(self.builder, self.solutions, self.rates | self._roots)
 
     def written(self, scalars: Sequence[Scalar]) -> list[Scalar]:
         """Scalars in independent coordinates and velocities alone; NoClosedForm where half an angle would be needed."""

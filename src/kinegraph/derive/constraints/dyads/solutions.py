@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from kinegraph.derive.constraints.dyads.plane import Plane
+from kinegraph.derive.constraints.dyads.roots import without_squared_roots
 from kinegraph.derive.constraints.dyads.unknowns import (
     Atom,
     Combination,
@@ -48,6 +49,8 @@ class Solution:
     angles: dict[Combination, LinearForm] = field(default_factory=dict)
     turns: dict[Combination, Turn] = field(default_factory=dict)
     values: dict[int, Scalar] = field(default_factory=dict)
+    #: The root, which tells how far a dead point is: often the determinant of the loop's rates.
+    root: Scalar | None = None
 
 
 def root_of(square: Scalar, scale: Scalar, now: Scalar) -> Scalar:
@@ -55,6 +58,7 @@ def root_of(square: Scalar, scale: Scalar, now: Scalar) -> Scalar:
 
     scale: the largest that the square could be.
     """
+    square = without_squared_roots(square)
     guarded = square.apply("guarded", square - scale.number(DEAD_POINT) * scale)
     return now.apply("sign") * guarded.apply("sqrt")
 
@@ -103,7 +107,7 @@ def _one_angle(unknowns: Unknowns, terms: list[_Terms], angles: list[Combination
     square = ray.square
     root = root_of(square - known * known, square, ray.x * now.sine - ray.y * now.cosine)
     turn = ray.turned(Plane(-known, root)).times(square.reciprocal()).turn
-    return Solution({angle: unknowns.angles[angle]}, {angle: turn})
+    return Solution({angle: unknowns.angles[angle]}, {angle: turn}, root=root)
 
 
 def _one_slider(unknowns: Unknowns, terms: list[_Terms], _: list[Combination], sliders: list[Combination]) -> Solution:
@@ -118,7 +122,7 @@ def _one_slider(unknowns: Unknowns, terms: list[_Terms], _: list[Combination], s
     half = b / 2
     now = a * Scalar(unknowns.builder, given(unknowns.builder, symbol)) + half
     root = root_of(half * half - a * c, half * half + a * a, now)
-    return Solution(values={symbol: (root - half) / a})
+    return Solution(values={symbol: (root - half) / a}, root=root)
 
 
 # two equations: the dyads
@@ -163,7 +167,7 @@ def _two_bars(unknowns: Unknowns, terms: list[_Terms], angles: list[Combination]
     rest = Plane(-(known.x + bar.x), -(known.y + bar.y))
     turn2 = m2.mirrored.turned(rest).times(other.reciprocal()).turn
     turns = {first: _written(turn1, reversed1), second: _written(turn2, reversed2)}
-    return Solution({angle: unknowns.angles[angle] for angle in angles}, turns)
+    return Solution({angle: unknowns.angles[angle] for angle in angles}, turns, root=root)
 
 
 def _crossed(unknowns: Unknowns, m1: Plane, m2: Plane, angles: list[Combination], reversed_: bool) -> Scalar:
@@ -188,33 +192,33 @@ def _bar_and_slider(
         one.require_end()
     now = Scalar(unknowns.builder, given(unknowns.builder, symbol))
     if along.is_zero:
-        turn, value = _rrp(bar, way, known, now)
+        turn, value, root = _rrp(bar, way, known, now)
     elif way.is_zero and (bar.is_zero or reversed_ == along_reversed):
-        turn, value = _rpr(bar, along, known, now)
+        turn, value, root = _rpr(bar, along, known, now)
         reversed_ = along_reversed
     else:
         raise NoClosedForm
-    return Solution({angle: unknowns.angles[angle]}, {angle: _written(turn, reversed_)}, {symbol: value})
+    return Solution({angle: unknowns.angles[angle]}, {angle: _written(turn, reversed_)}, {symbol: value}, root)
 
 
-def _rrp(bar: Plane, way: Plane, known: Plane, now: Scalar) -> tuple[Turn, Scalar]:
+def _rrp(bar: Plane, way: Plane, known: Plane, now: Scalar) -> tuple[Turn, Scalar, Scalar]:
     """Across the slider's way the bar reaches h, along it w."""
     seen = way.mirrored.turned(known)
     length, square = bar.square, way.square
     reach = length * square
     root = root_of(reach - seen.y * seen.y, reach, -(seen.x + now * square))
     turn = bar.mirrored.turned(way.turned(Plane(root, -seen.y))).times(reach.reciprocal()).turn
-    return turn, -(seen.x + root) * square.reciprocal()
+    return turn, -(seen.x + root) * square.reciprocal(), root
 
 
-def _rpr(bar: Plane, along: Plane, known: Plane, now: Scalar) -> tuple[Turn, Scalar]:
+def _rpr(bar: Plane, along: Plane, known: Plane, now: Scalar) -> tuple[Turn, Scalar, Scalar]:
     """The bar's length beside its way does not change, that along it is w."""
     seen = along.mirrored.turned(bar)
     square = along.square
     reach = square * known.square
     root = root_of(reach - seen.y * seen.y, reach, seen.x + now * square)
     turned = known.turned(along.mirrored.turned(Plane(-root, seen.y)))
-    return turned.times(reach.reciprocal()).turn, (root - seen.x) * square.reciprocal()
+    return turned.times(reach.reciprocal()).turn, (root - seen.x) * square.reciprocal(), root
 
 
 def _two_sliders(unknowns: Unknowns, terms: list[_Terms], _: list[Combination], sliders: list[Combination]) -> Solution:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kinegraph.derive.constraints.chain import chain_motion, path_between
 from kinegraph.derive.constraints.dyads.plane import Plane
+from kinegraph.derive.constraints.dyads.roots import without_squared_roots
 from kinegraph.derive.constraints.dyads.solutions import DEAD_POINT, Solution, solved
 from kinegraph.derive.constraints.dyads.unknowns import Combination, NoClosedForm, Unknowns
 from kinegraph.derive.constraints.dyads.written import Written
@@ -67,7 +68,7 @@ def _about(
     """The angle about an axis by which one vector comes to lie as another of the same length."""
     x, y = FOLLOWING[axis]
     before, after = Plane(lies[x], lies[y]), Plane(wanted[x], wanted[y])
-    square = before.square
+    square = without_squared_roots(before.square)
     inverse = square.reciprocal().apply("guarded", square - scale.number(DEAD_POINT) * scale)
     combination: Combination = ((symbol, 1),)
     turn = before.mirrored.turned(after).times(inverse).turn
