@@ -5,12 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
+import numba
 import numpy as np
 
 from kinegraph.errors import KernelError
+from kinegraph.large.chains.exchange import Exchange, Ranks
+from kinegraph.large.chains.steps import message_size, run_steps
 from kinegraph.large.chains.system import ChainSystem
+from kinegraph.large.chains.totals import Alone, ThroughMemory, ThroughRanks, Total, shared_memory
+from kinegraph.large.forward import massless
 from kinegraph.large.records import Floats
+
+#: Generalized forces at a time.
+Force: TypeAlias = Callable[[float], Floats]
+
+#: Steps between two looks of Python.
+_SLICE = 1000
 
 
 @dataclass(frozen=True)
@@ -30,7 +42,7 @@ def integrated(
     v: Floats,
     duration: float,
     step: float,
-    force: Callable[[float], Floats] | None = None,
+    force: Force | None = None,
 ) -> Finished:
     """Runge-Kutta's method of order four with `step`; `force` gives the generalized forces at a time.
 
@@ -38,12 +50,89 @@ def integrated(
     """
     if system.layout.quaternions:
         raise KernelError("runs over chains take plain coordinates, no quaternions")
+    if system.compiled and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return CompiledRun(system).integrated(q, v, round(duration / step), step, force)
+    return _interpreted(system, q, v, round(duration / step), step, force)
+
+
+class CompiledRun:
+    """Runs of one system, all steps in machine code: serially, on threads, or on the ranks of MPI."""
+
+    def __init__(self, system: ChainSystem) -> None:
+        self._system = system
+        exchange = system.exchange
+        self._totals = self._adding(exchange, message_size(system.worker(0, 0)))
+        self._workers = [system.worker(k, total.address) for k, total in enumerate(self._totals)]
+        self._messages = [np.zeros(message_size(worker)) for worker in self._workers]
+
+    def _adding(self, exchange: Exchange, size: int) -> list[Total]:
+        if isinstance(exchange, Ranks):
+            return [ThroughRanks(exchange.communicator, size)]
+        if exchange.workers == 1:
+            return [Alone()]
+        memory = shared_memory(exchange.workers, size)
+        return [ThroughMemory(*memory, worker) for worker in exchange.mine]
+
+    def integrated(self, q: Floats, v: Floats, steps: int, step: float, force: Force | None) -> Finished:
+        """So many steps from a state."""
+        states = [(np.array(q, dtype=float), np.array(v, dtype=float)) for _ in self._workers]
+        noted = [np.array([0.0, np.inf]) for _ in self._workers]
+        started = time.perf_counter()
+        for first in range(0, steps, _SLICE):
+            count = min(_SLICE, steps - first)
+            self._slice(states, _forces(force, len(v), first, count, step), first, count, step, noted)
+        seconds = time.perf_counter() - started
+        self._note_traffic(steps)
+        place, speed = (self._gathered([state[k] for state in states]) for k in range(2))
+        missed, pivot = max(float(one[0]) for one in noted), min(float(one[1]) for one in noted)
+        return Finished(place, speed, missed, pivot, seconds)
+
+    def _slice(
+        self, states: list[tuple[Floats, Floats]], tau: Floats, first: int, count: int, step: float, noted: list[Floats]
+    ) -> None:
+        stuck = [-1] * len(states)
+
+        def one(k: int) -> None:
+            worker, message = self._workers[k], self._messages[k]
+            stuck[k] = run_steps(worker, *states[k], tau, first, count, step, message, noted[k])
+
+        self._system.exchange.each(one, [[k] for k in range(len(states))])
+        for velocity in stuck:
+            if velocity >= 0:
+                raise massless(self._system.layout.velocities[velocity])
+
+    def _note_traffic(self, steps: int) -> None:
+        exchange = self._system.exchange
+        if isinstance(exchange, Ranks):
+            exchange.traffic.messages += 4 * steps
+            exchange.traffic.bytes += 4 * steps * self._messages[0].nbytes
+            exchange.traffic.seconds += self._totals[0].waiting
+
+    def _gathered(self, values: list[Floats]) -> Floats:
+        if len(values) == 1:
+            return self._system.gathered(values[0])
+        found = np.zeros_like(values[0])
+        for k, own in enumerate(values):
+            here = self._system.of_share(k)
+            found[here] = own[here]
+        return found
+
+
+def _forces(force: Force | None, size: int, first: int, count: int, step: float) -> Floats:
+    """The forces at every half step of a slice; one row of zeros if there are none."""
+    if force is None:
+        return np.zeros((1, size))
+    return np.array([force((first + 0.5 * half) * step) for half in range(2 * count + 1)])
+
+
+def _interpreted(system: ChainSystem, q: Floats, v: Floats, steps: int, step: float, force: Force | None) -> Finished:
+    """The same with Python between the sweeps, where springs pull at points or nothing is compiled."""
     none = np.zeros(len(v))
     given = force or (lambda t: none)
     place, speed = np.array(q, dtype=float), np.array(v, dtype=float)
     missed, pivot = 0.0, np.inf
     started = time.perf_counter()
-    for number in range(round(duration / step)):
+    for number in range(steps):
         t = number * step
         changes = []
         at, rate = place, speed

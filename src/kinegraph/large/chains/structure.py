@@ -45,6 +45,17 @@ def chains_on(tree: Tree, root: int, ends: Ends, directions: Directions) -> Chai
     return Chains(root, parts, _home(len(tree.link), spans, ends, directions))
 
 
+def merged(parts: Sequence[Part]) -> Part:
+    """Several parts as one, in the order of their steps."""
+    ordered = sorted((one for one in parts if len(one.spans)), key=lambda one: int(one.spans[0, 0]))
+    none = np.zeros(0, dtype=np.int64)
+    return Part(
+        np.concatenate([np.zeros((0, 2), dtype=np.int64), *(one.spans for one in ordered)]),
+        np.concatenate([none, *(one.directions for one in ordered)]),
+        np.concatenate([none, *(one.ends for one in ordered)]),
+    )
+
+
 def whole(tree: Tree, ends: Ends, directions: Directions) -> Part:
     """All steps as one part."""
     return _part([(1, len(tree.link))], ends, directions)

@@ -18,6 +18,7 @@ from kinegraph.large.chains.inwards import recovered, reduced
 from kinegraph.large.chains.outwards import moved_outwards
 from kinegraph.large.chains.records import END, Part, Reduction, Work
 from kinegraph.large.chains.springs import springs_of
+from kinegraph.large.chains.steps import Worker
 from kinegraph.large.chains.structure import (
     RowOfLoop,
     chains_on,
@@ -25,6 +26,7 @@ from kinegraph.large.chains.structure import (
     directions_of,
     ends_of,
     loop_rows,
+    merged,
     rooted,
     shared,
     whole,
@@ -144,16 +146,33 @@ class ChainSystem:
         self.exchange.each(lambda k: self._recover(self._parts[k], q, v, forces, reach.copy()), self._shares)
         return Closed(self._work.result, found[:, 0], found[:, 1], found[:, 2], found[:, 3])
 
+    @property
+    def compiled(self) -> bool:
+        """Whether steps of runs can be compiled throughout: nothing pulls at points, and gravity is constant."""
+        return not len(self._springs) and self._flat.constant_gravity is not None
+
+    def worker(self, share: int, total: int) -> Worker:
+        """What compiled steps need for one of the shares of this process; `total` adds up messages, 0 for nothing."""
+        gravity = np.array(self._flat.gravity(0.0))
+        sizes = len(self._tree.link), len(self.layout.velocities), self._directions.end.size
+        return Worker(
+            self._tree, self._joints, self._flat.linear, self._ends, self._directions, self._closing, self._home,
+            merged([self._parts[k] for k in self._shares[share]]), self._shared_ends(),
+            np.flatnonzero(self._ends.step == 0), gravity, _work(*sizes), total,
+        )  # fmt: skip
+
+    def of_share(self, share: int) -> Integers:
+        """The velocities that one of the shares of this process moves; the first moves what is shared, too."""
+        parts = [self._parts[k] for k in self._shares[share]]
+        return self._velocities_of(merged([*parts, self._home] if self.exchange.mine[share] == 0 else parts))
+
     def gathered(self, values: Floats) -> Floats:
         """Values by velocity, each from a process that computes its chain."""
         if not self._others_work:
             return values
-        first = self.exchange.mine[0] == 0
-        own = [self._parts[k] for share in self._shares for k in share]
         found = np.zeros_like(values)
-        for part in [*own, self._home] if first else own:
-            here = self._velocities_of(part)
-            found[here] = values[here]
+        here = self.of_share(0)
+        found[here] = values[here]
         self.exchange.total(found)
         return found
 

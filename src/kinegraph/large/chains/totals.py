@@ -1,0 +1,166 @@
+"""Sums over all workers as C functions, for compiled runs of chains: through memory that threads share, or through MPI.
+
+Workers add in one order, so that all of them go on with the same bits.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from kinegraph.extras import Foreign
+from kinegraph.jit.glue import Glue
+from kinegraph.large.records import Floats, Integers
+
+_HEAD = "define void @kinegraph_glue(ptr %x, ptr %y)"
+_SPINS = 2000  # of a thread that waits, before it lets others run
+
+
+class Total(Protocol):
+    """Code that adds up a message of all workers in place: `void f(double *message, double *message)`."""
+
+    @property
+    def address(self) -> int:
+        """Where it begins; 0 where there is nothing to add."""
+        ...
+
+    @property
+    def waiting(self) -> float:
+        """Seconds spent in it so far."""
+        ...
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One worker has all there is."""
+
+    address: int = 0
+    waiting: float = 0.0
+
+
+class ThroughMemory:
+    """The sum of one of some threads: each writes its message beside those of the others, and waits for them.
+
+    Messages of two rounds stand side by side, so that nobody overwrites what another still reads.
+    """
+
+    def __init__(self, shared: Floats, counter: Integers, worker: int) -> None:
+        _, workers, size = shared.shape
+        self._round = np.zeros(1, dtype=np.int64)
+        self._memory = shared, counter
+        self._glue = Glue(_in_memory(shared, counter, self._round, worker, workers, size))
+        self.address, self.waiting = self._glue.address, 0.0
+
+
+def shared_memory(workers: int, size: int) -> tuple[Floats, Integers]:
+    """What threads share: messages by round, worker and entry, and how many messages were written."""
+    return np.zeros((2, workers, size)), np.zeros(1, dtype=np.int64)
+
+
+class ThroughRanks:
+    """The sum over all ranks of a communicator of mpi4py, by MPI's own function; None of it is Python."""
+
+    def __init__(self, communicator: Foreign, size: int) -> None:
+        from mpi4py import MPI  # an extra: only who computes on ranks has it
+
+        library = ctypes.CDLL(MPI.__file__)
+        self._seconds = np.zeros(1)
+        reduce, clock = (_address(getattr(library, name)) for name in ("MPI_Allreduce", "MPI_Wtime"))
+        handles = [_handle(MPI, one) for one in (MPI.DOUBLE, MPI.SUM, communicator)]
+        self._glue = Glue(_by_message(reduce, clock, int(MPI.IN_PLACE), size, handles, self._seconds))
+        self.address = self._glue.address
+
+    @property
+    def waiting(self) -> float:
+        """Seconds spent in messages so far."""
+        return float(self._seconds[0])
+
+
+def _address(function: object) -> int:
+    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)  # type: ignore[arg-type]
+
+
+def _handle(mpi: Foreign, one: Foreign) -> str:
+    """A handle of MPI as LLVM writes it: an integer with MPICH, a pointer with Open MPI."""
+    size = int(mpi._sizeof(one))
+    value = int.from_bytes(ctypes.string_at(mpi._addressof(one), size), "little")
+    return f"i32 {value}" if size == 4 else f"ptr inttoptr (i64 {value} to ptr)"
+
+
+def _pointer(address: int) -> str:
+    return f"inttoptr (i64 {address} to ptr)"
+
+
+def _by_message(reduce: int, clock: int, place: int, size: int, handles: list[str], seconds: Floats) -> str:
+    given = f"ptr {_pointer(place)}, ptr %x, i32 {size}, {', '.join(handles)}"
+    spent = f"ptr {_pointer(seconds.ctypes.data)}"
+    lines = [
+        f"%begun = call double {_pointer(clock)}()",
+        f"%said = call i32 {_pointer(reduce)}({given})",
+        f"%ended = call double {_pointer(clock)}()",
+        "%took = fsub double %ended, %begun",
+        f"%before = load double, {spent}",
+        "%after = fadd double %before, %took",
+        f"store double %after, {spent}",
+        "ret void",
+    ]
+    return "\n".join([f"{_HEAD} {{", *lines, "}", ""])
+
+
+def _in_memory(shared: Floats, counter: Integers, count: Integers, worker: int, workers: int, size: int) -> str:
+    give_way = _address(ctypes.CDLL(None).sched_yield) if os.name == "posix" else 0
+    resting = [f"%rested = call i32 {_pointer(give_way)}()"] if give_way else []
+    base, arrived, round_ = (f"ptr {_pointer(one.ctypes.data)}" for one in (shared, counter, count))
+    sums = []
+    for k in range(workers):
+        before = f"%s{k - 1}" if k else "0.0"
+        sums += [
+            f"%at{k} = add i64 %i, {k * size}",
+            f"%p{k} = getelementptr double, ptr %mine, i64 %at{k}",
+            f"%v{k} = load double, ptr %p{k}",
+            f"%s{k} = fadd double {before}, %v{k}",
+        ]
+    lines = [
+        f"%round = load i64, {round_}",
+        "%odd = and i64 %round, 1",
+        f"%first = mul i64 %odd, {workers * size}",
+        f"%mine = getelementptr double, {base}, i64 %first",
+        f"%own = getelementptr double, ptr %mine, i64 {worker * size}",
+        f"call void @llvm.memcpy.p0.p0.i64(ptr %own, ptr %x, i64 {8 * size}, i1 false)",
+        f"%others = atomicrmw add {arrived}, i64 1 seq_cst",
+        "%next = add i64 %round, 1",
+        f"store i64 %next, {round_}",
+        f"%all = mul i64 %next, {workers}",
+        "br label %wait",
+        "wait:",
+        "%tries = phi i64 [0, %0], [%again, %turn]",
+        f"%now = load atomic i64, {arrived} seq_cst, align 8",
+        "%there = icmp uge i64 %now, %all",
+        "br i1 %there, label %add, label %rest",
+        "rest:",
+        "%again = add i64 %tries, 1",
+        f"%part = urem i64 %again, {_SPINS}",
+        "%tired = icmp eq i64 %part, 0",
+        "br i1 %tired, label %yield, label %turn",
+        "yield:",
+        *resting,
+        "br label %turn",
+        "turn:",
+        "br label %wait",
+        "add:",
+        "%i = phi i64 [0, %wait], [%j, %add]",
+        *sums,
+        "%to = getelementptr double, ptr %x, i64 %i",
+        f"store double %s{workers - 1}, ptr %to",
+        "%j = add i64 %i, 1",
+        f"%done = icmp eq i64 %j, {size}",
+        "br i1 %done, label %end, label %add",
+        "end:",
+        "ret void",
+    ]
+    declared = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+    return "\n".join([declared, f"{_HEAD} {{", *lines, "}", ""])
