@@ -121,20 +121,37 @@ def test_forces_on_coordinates_that_go_away_need_the_loop() -> None:
     assert mode_of(Mode.CAPTURED, forces).fastened is None
 
 
+FAR = replace(DOCKING, latches=tuple(replace(one, distance=0.02, speed=0.2) for one in DOCKING.latches))
+
+
 @cache
 def whole() -> DockingRun:
-    far = replace(DOCKING, latches=tuple(replace(one, distance=0.02, speed=0.2) for one in DOCKING.latches))
-    return dock(far, 5, native=False, interval=0.05, rtol=1e-7)
+    return dock(FAR, 5, native=False, interval=0.05, rtol=1e-7)
 
 
 def test_a_whole_docking_with_massive_legs() -> None:
     run = whole()
     assert run.outcome is Outcome.DOCKED
-    assert [phase.name for phase in run.phases] == ["contact", "damping", "drawing in", "joined"]
+    assert [phase.name for phase in run.phases[-3:]] == ["damping", "drawing in", "joined"]
     assert run.momentum < 1e-8 and run.energy < 1e-4  # at a tolerance of 1e-7; test_whole has the finer ones
-    for phase in run.phases[1:]:
+    for phase in run.phases[2:]:
         apart = np.sqrt(sum((phase.columns[f"r{a}"] - phase.columns[f"b{a}"]) ** 2 for a in "xyz"))
         assert np.ptp(apart) < 1e-12
+
+
+def test_a_latch_that_caught_holds_until_the_other_does() -> None:
+    run = whole()
+    first, second = sorted(run.latches.values())
+    assert second > first and second == run.captured
+    assert [phase.name for phase in run.phases[:2]] == ["contact", "1 of 2 latches"]
+    assert run.peaks["latch"].where in run.latches and run.peaks["latch"].value > 1
+
+
+@LONG
+def test_latches_that_close_at_once() -> None:
+    run = dock(replace(FAR, at_once=True), 5, native=False, rtol=1e-7, stop_at_capture=True)
+    assert [phase.name for phase in run.phases] == ["contact"]
+    assert run.captured == pytest.approx(max(whole().latches.values()), abs=0.05)
 
 
 def test_bodies_that_move_otherwise_are_tied_by_loops() -> None:

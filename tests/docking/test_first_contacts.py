@@ -37,7 +37,7 @@ def test_every_case_starts_as_its_numbers_say() -> None:
     start = beginning(docking)
     assert start["bx"] == "offset_x" and start["bz'"] == "-closing" and start["b3"] == "roll/2"
     assert start["cz'"] == start["rz'"] == "0"
-    named = [event.name for event in contact_events(docking, each_latch=False)]
+    named = [event.name for event in contact_events(docking)]
     assert named == ["touch", "capture", "stroke", "overload", "away"]
     assert len(docking.legs) == 6 and len(docking.latches) == 3 and len(docking.guides) == 9
 

@@ -94,6 +94,39 @@ def test_outcomes(limits: dict[str, float], closing: float, outcome: Outcome) ->
     assert run.report()["outcome"] == outcome.name.lower()
 
 
+@pytest.mark.parametrize(
+    ("limits", "fault"),
+    [({"shortest": 0.49}, ("stroke", "leg")), ({"interface": 20.0}, ("overload", "interface"))],
+)
+def test_what_was_too_much_is_named(limits: dict[str, float], fault: tuple[str, str]) -> None:
+    docking = described(**limits)
+    never = replace(docking, latches=tuple(replace(one, distance=1e-6) for one in docking.latches))
+    run = dock(never, 4, native=False)
+    assert run.fault is not None and (run.fault.what, run.fault.where) == fault
+    assert run.fault.time == run.phases[-1].times[-1]
+    if fault[1] == "interface":
+        assert run.phases[-1].columns["interface"][-1] == pytest.approx(20, rel=1e-9)
+
+
+def test_overload_after_capture_is_an_event() -> None:
+    """The joint's own load passes a limit that lies below its peak."""
+    peak = whole().phases[1].columns["interface"].max()
+    run = dock(described(interface=float(peak) / 2), 5, native=False)
+    docked = run.phases[-1]
+    assert run.outcome is Outcome.OVERLOAD and run.fault is not None and run.fault.where == "interface"
+    assert docked.columns["interface"][-1] == pytest.approx(peak / 2, rel=1e-6)
+
+
+def test_peaks_do_not_depend_on_what_is_saved() -> None:
+    coarse, fine = (dock(described(), 5, native=False, interval=h, stop_at_capture=True) for h in (0.5, 0.002))
+    for name in ("leg", "ring", "interface"):
+        assert coarse.peaks[name].value == pytest.approx(fine.peaks[name].value, rel=1e-9)
+        assert coarse.peaks[name].time == pytest.approx(fine.peaks[name].time, abs=1e-5)
+    highest = fine.phases[0].columns["interface"].max()
+    assert highest - 1e-9 <= fine.peaks["interface"].value < 1.01 * highest
+    assert coarse.peaks["leg"].where == "leg"
+
+
 def test_halving_tolerances_does_not_move_the_capture() -> None:
     times = [dock(described(), 5, native=False, rtol=r, stop_at_capture=True).captured for r in (1e-9, 5e-10)]
     assert times[0] == pytest.approx(times[1], abs=1e-9)

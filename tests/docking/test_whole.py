@@ -43,6 +43,8 @@ def test_momentum_and_energy_through_a_whole_docking(model: str) -> None:
     assert found.momentum < 1e-11
     assert found.energy < 1e-8
     assert 0 < found.joinings[0].lost < 0.1
+    assert sorted(found.latches) == ["R1", "R2", "R3"] and max(found.latches.values()) == found.captured
+    assert [phase.name for phase in found.phases[:3]] == ["contact", "1 of 3 latches", "2 of 3 latches"]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -62,7 +64,7 @@ def test_a_symmetric_docking_stays_symmetric(model: str) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_what_is_joined_stays_joined(model: str) -> None:
     found = run(model)
-    for phase in found.phases[1:]:
+    for phase in found.phases[-3:]:
         apart = [np.sqrt(sum((phase.columns[f"r{a}"] - phase.columns[f"b{a}"]) ** 2 for a in "xyz"))]
         assert np.ptp(apart) < 1e-12
 
@@ -74,5 +76,5 @@ def test_contact_forces_are_continuous(model: str) -> None:
     for interval in (1e-3, 2.5e-4):
         found = dock(model, 1.0, initial=OBLIQUE, native=True, interval=interval, stop_at_capture=True)
         changes.append(np.abs(np.diff(found["interface"])).max())
-        assert found.peaks["interface"] > 50
+        assert found.peaks["interface"].value > 50
     assert changes[1] < 0.4 * changes[0]

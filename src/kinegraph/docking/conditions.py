@@ -2,40 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from math import cos
 
 from kinegraph.derive.elements.structure import component_count
-from kinegraph.docking.description import Docking, Latch, body_of
+from kinegraph.docking.description import Docking, Latch, Leg, body_of
+from kinegraph.docking.holding import in_fixed_axes, latch_force
 from kinegraph.model.elements import Bumper, anchors_of
 from kinegraph.solve.problem.events import Action, Direction, Event
 
 TOUCH, CAPTURE, STROKE, OVERLOAD, AWAY, HARD = "touch", "capture", "stroke", "overload", "away", "hard"
 
+#: Between what an event says and where.
+OF = " of "
 
-def contact_events(docking: Docking, each_latch: bool = True) -> list[Event]:
-    """The events until capture. Conditions are squares where lengths would have no slope at zero.
 
-    each_latch: record when every latch could engage, too.
+def contact_events(docking: Docking) -> list[Event]:
+    """The events until capture by all latches at once, as studies look for them.
+
+    Conditions are squares where lengths would have no slope at zero.
     """
-    latches = [Event(latch.ring, ready(latch), Direction.RISING) for latch in docking.latches if each_latch]
     captured = least(ready(latch) for latch in docking.latches)
+    limits = docking.limits
+    overload = f"max({leg_load(docking)}-{limits.leg!r}, {_beyond(interface_square(docking), limits.interface)})"
     return [
         Event(TOUCH, depth(docking), Direction.RISING),
-        *latches,
-        Event(CAPTURE, captured, Direction.RISING, Action.STOP),
-        Event(STROKE, _stroke(docking), Direction.RISING, Action.STOP),
-        Event(OVERLOAD, _overload(docking), Direction.RISING, Action.STOP),
-        Event(AWAY, _away(docking), Direction.RISING, Action.STOP),
+        _stop(CAPTURE, captured),
+        _stop(STROKE, greatest(_stroke(docking, leg) for leg in docking.legs)),
+        _stop(OVERLOAD, overload),
+        _stop(AWAY, _away(docking)),
     ]
 
 
-def joined_events(docking: Docking) -> list[Event]:
-    """What ends a docking after capture: a leg out of its stroke, or overloaded."""
+def catching_events(docking: Docking, waiting: Sequence[Latch], holding: Sequence[Latch]) -> list[Event]:
+    """The events while some latches hold and others wait: the next one catches, or something is too much."""
+    if docking.at_once:
+        caught = [_stop(CAPTURE, least(fits(docking, latch) for latch in waiting))]
+        caught += [Event(latch.ring, ready(latch), Direction.RISING) for latch in waiting]
+    else:
+        caught = [_stop(latch.ring, fits(docking, latch)) for latch in waiting]
+    most = docking.limits.interface
     return [
-        Event(STROKE, _stroke(docking), Direction.RISING, Action.STOP),
-        Event(OVERLOAD, _leg_overload(docking), Direction.RISING, Action.STOP),
+        Event(TOUCH, depth(docking), Direction.RISING),
+        *caught,
+        *leg_events(docking),
+        *(_overload(latch.ring, squares(latch_force(latch)), docking.limits.latch) for latch in holding),
+        _overload("interface", interface_square(docking, holding), most),
+        *([] if holding else [_stop(AWAY, _away(docking))]),
     ]
+
+
+def joined_events(docking: Docking, reaction: str) -> list[Event]:
+    """What ends a docking after capture: a leg out of its stroke, or too much in a leg or between the rings.
+
+    reaction: the quantity that is force and moment of the ring on the target.
+    """
+    force, moment = ([f"{reaction}[{entry}]" for entry in entries] for entries in (range(3), range(3, 6)))
+    return [
+        *leg_events(docking),
+        _overload("interface", squares(force), docking.limits.interface),
+        _overload("bending", squares(moment), docking.limits.bending),
+    ]
+
+
+def leg_events(docking: Docking) -> list[Event]:
+    """Every leg that leaves its stroke or is overloaded, by name."""
+    limit = docking.limits.leg
+    strokes = [_stop(f"{STROKE}{OF}{leg.name}", _stroke(docking, leg)) for leg in docking.legs]
+    return strokes + [_stop(f"{OVERLOAD}{OF}{leg.name}", f"abs({leg.load})-{limit!r}") for leg in docking.legs]
+
+
+def _stop(name: str, condition: str) -> Event:
+    return Event(name, condition, Direction.RISING, Action.STOP)
+
+
+def _overload(where: str, square: str, most: float) -> Event:
+    return _stop(f"{OVERLOAD}{OF}{where}", _beyond(square, most))
+
+
+def _beyond(square: str, most: float) -> str:
+    """By how much a square is beyond that of a limit, in the limit's unit."""
+    return f"({square})/{most!r}-{most!r}"
+
+
+def squares(parts: Iterable[str]) -> str:
+    """The sum of squares of formulas."""
+    return "+".join(f"({part})^2" for part in parts)
 
 
 def hard_event(docking: Docking, drawn: float) -> Event:
@@ -54,6 +107,13 @@ def ready(latch: Latch) -> str:
     return f"min(1-({near})/{latch.distance!r}^2, 1-({slow})/{latch.speed!r}^2)"
 
 
+def fits(docking: Docking, latch: Latch) -> str:
+    """Positive where a latch catches: it is ready, and the rings' axes are nearly along each other."""
+    along = "+".join(f"pose:{docking.ring}[{row},2]*pose:{docking.target}[{row},2]" for row in range(3))
+    least_cosine = cos(latch.angle)
+    return f"min({ready(latch)}, ({along}-{least_cosine!r})/{1 - least_cosine!r})"
+
+
 def depth(docking: Docking) -> str:
     """How deep the guides overlap, the deepest of all pairs."""
     return greatest(f"-contact:{one.name}[{place},0]" for one, place in guide_places(docking))
@@ -70,10 +130,11 @@ def is_ring_first(docking: Docking, bumper: Bumper) -> bool:
     return body_of(docking.mechanism, anchors_of(bumper.shapes[0])[0]) == docking.ring
 
 
-def _interface_force(docking: Docking, axis: int) -> str:
-    """The force of all guides on the ring, in fixed axes."""
+def interface_force(docking: Docking, axis: int, holding: Sequence[Latch] = ()) -> str:
+    """The force of all guides and latches on the ring, along a fixed axis: 0, 1 or 2."""
     signs = {one.name: "+" if is_ring_first(docking, one) else "-" for one in docking.guides}
-    return "0" + "".join(f"{signs[one.name]}contact:{one.name}[{place},{axis}]" for one, place in guide_places(docking))
+    guides = "".join(f"{signs[one.name]}contact:{one.name}[{place},{axis + 1}]" for one, place in guide_places(docking))
+    return "0" + guides + "".join(f"-{in_fixed_axes(docking, latch_force(one))[axis]}" for one in holding)
 
 
 def least(formulas: Iterable[str]) -> str:
@@ -86,9 +147,9 @@ def greatest(formulas: Iterable[str]) -> str:
     return reduce(lambda first, second: f"max({first}, {second})", formulas)
 
 
-def _stroke(docking: Docking) -> str:
+def _stroke(docking: Docking, leg: Leg) -> str:
     shortest, longest = docking.limits.shortest, docking.limits.longest
-    return greatest(f"max({shortest!r}-({leg.length}), ({leg.length})-{longest!r})" for leg in docking.legs)
+    return f"max({shortest!r}-({leg.length}), ({leg.length})-{longest!r})"
 
 
 def leg_load(docking: Docking) -> str:
@@ -96,18 +157,9 @@ def leg_load(docking: Docking) -> str:
     return greatest(f"abs({leg.load})" for leg in docking.legs)
 
 
-def interface_square(docking: Docking) -> str:
-    """The square of the force between the rings."""
-    return "+".join(f"({_interface_force(docking, axis)})^2" for axis in (1, 2, 3))
-
-
-def _leg_overload(docking: Docking) -> str:
-    return f"{leg_load(docking)}-{docking.limits.leg!r}"
-
-
-def _overload(docking: Docking) -> str:
-    most = docking.limits.interface
-    return f"max({_leg_overload(docking)}, ({interface_square(docking)})/{most!r}-{most!r})"
+def interface_square(docking: Docking, holding: Sequence[Latch] = ()) -> str:
+    """The square of the force between the rings, of guides and of latches that hold."""
+    return squares(interface_force(docking, axis, holding) for axis in range(3))
 
 
 def _away(docking: Docking) -> str:

@@ -17,15 +17,20 @@ _LATCH = re.compile(r"R(\d+)")
 
 @dataclass(frozen=True)
 class Latch:
-    """A point of the ring and its counterpart on the target; it engages where both are near and slow.
+    """A point of the ring and its counterpart on the target; it catches where both are near and slow.
 
-    ring, target: output points of the model. distance [m], speed [m/s]: below these it engages.
+    ring, target: output points of the model. distance [m], speed [m/s], angle [rad] between the axes of both rings:
+    below these it catches. stiffness [N/m], damping [N s/m]: of the hook that holds the point where it was caught.
+    All of them are ours.
     """
 
     ring: str
     target: str
     distance: float = 0.015
     speed: float = 0.05
+    angle: float = 0.09
+    stiffness: float = 1e5
+    damping: float = 2e3
 
 
 @dataclass(frozen=True)
@@ -44,16 +49,18 @@ class Leg:
 
 @dataclass(frozen=True)
 class Limits:
-    """What ends a docking. Ours, but for the tension of soft capture, which one secondary source gives.
+    """What ends a docking. Ours, but for the loads of soft capture, which one secondary source gives.
 
-    shortest, longest [m]: of a leg. leg [N]: the force along it. interface [N]: between the rings.
-    away [m]: rings that far apart have bounced off.
+    shortest, longest [m]: of a leg. leg [N]: the force along it. interface [N], bending [N m]: between the rings.
+    latch [N]: of a single one. away [m]: rings that far apart have bounced off.
     """
 
     shortest: float = 0.3
     longest: float = 0.85
     leg: float = 2000.0
     interface: float = 3900.0
+    bending: float = 2800.0
+    latch: float = 2000.0
     away: float = 0.25
 
 
@@ -77,7 +84,10 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Docking:
-    """Two spacecraft that dock: the bodies by name, latches and legs as the model has them."""
+    """Two spacecraft that dock: the bodies by name, latches and legs as the model has them.
+
+    at_once: the latches close together, when all of them fit; else each holds from when it fits, until all do.
+    """
 
     mechanism: Mechanism
     latches: tuple[Latch, ...]
@@ -87,6 +97,7 @@ class Docking:
     target: str = "Target"
     limits: Limits = field(default_factory=Limits)
     schedule: Schedule = field(default_factory=Schedule)
+    at_once: bool = False
 
     @property
     def guides(self) -> tuple[Bumper, ...]:
@@ -109,11 +120,12 @@ def docking_of(
     speed: float = Latch.speed,
     limits: Limits | None = None,
     schedule: Schedule | None = None,
+    at_once: bool = False,
 ) -> Docking:
     """The docking a model describes.
 
     Latches are the output points R1, R2, ... on the ring with T1, T2, ... on the target. Legs are the springs between
-    chaser and ring, with the dampers between the same points, or the legs of a platform.
+    chaser and ring, with the dampers between the same points, or the legs of a platform. at_once: see `Docking`.
     """
     bodies = [body.name for body in mechanism.bodies]
     for name in (chaser, ring, target):
@@ -129,7 +141,7 @@ def docking_of(
     legs = tuple(_legs(mechanism, chaser, ring))
     if not legs:
         raise SolveError(f"docking: {mechanism.name} has no legs: springs between points of {chaser} and of {ring}")
-    return Docking(mechanism, latches, legs, chaser, ring, target, limits or Limits(), schedule or Schedule())
+    return Docking(mechanism, latches, legs, chaser, ring, target, limits or Limits(), schedule or Schedule(), at_once)
 
 
 def body_of(mechanism: Mechanism, anchor: Anchor) -> str | None:

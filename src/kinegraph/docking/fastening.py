@@ -90,6 +90,13 @@ class Fastening:
         return coordinate.names == _quaternion(self.body).names
 
 
+def turned_back(body: FreeBody, point: Vector) -> tuple[Expression, ...]:
+    """A point of the fixed frame as a free body sees it: from its origin, along its axes."""
+    turn = _conjugate([Name(name) for name in _quaternion(body).names])
+    away = [one - Name(name) for one, name in zip(point, body.position, strict=True)]
+    return tuple(_turned(turn, away))
+
+
 @dataclass(frozen=True)
 class Joined:
     """A mechanism in which bodies are joined.

@@ -147,7 +147,7 @@ def contact_plan(
             "not_captured": "true",
         },
         success="captured",
-        events=contact_events(docking, each_latch=False),
+        events=contact_events(docking),
         initial=beginning(docking),
         method=method,
         control=Adaptive(rtol, 1e-2 * rtol),

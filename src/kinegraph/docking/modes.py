@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -25,12 +25,13 @@ from kinegraph.docking.fastening import (
     pose_parameters,
     with_legs_held,
 )
+from kinegraph.docking.holding import hold_name, rest_names, with_latches_that_hold
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Frame, Joint, Loop
-from kinegraph.model.expression import Expression, Scalar
+from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm, row_values
 from kinegraph.simulate.formula import formula
@@ -45,6 +46,7 @@ class Mode(Enum):
     """What is joined."""
 
     FREE = "free"
+    LATCHED = "some latches hold"
     CAPTURED = "captured"
     HARD = "hard"
 
@@ -68,7 +70,7 @@ class ModeEquations:
     @property
     def joints(self) -> tuple[str, ...]:
         """The joints that are closed."""
-        return {Mode.FREE: (), Mode.CAPTURED: (CAPTURED,), Mode.HARD: (CAPTURED, HARD)}[self.mode]
+        return {Mode.CAPTURED: (CAPTURED,), Mode.HARD: (CAPTURED, HARD)}.get(self.mode, ())
 
     @cached_property
     def fastened(self) -> Joined | None:
@@ -77,7 +79,7 @@ class ModeEquations:
         names = (docking.chaser, docking.ring, docking.target)
         chaser, ring, target = (free_by_quaternion(docking.mechanism, name) for name in names)
         acting = {name for name in (*self.given.formulas, *self.given.sampled) if name.startswith("tau:")}
-        if self.mode is Mode.FREE or acting or not can_be_fastened(docking.mechanism, names):
+        if not self.joints or acting or not can_be_fastened(docking.mechanism, names):
             return None
         assert chaser is not None and ring is not None and target is not None
         on_ring = Fastening(target, ring, CAPTURED)
@@ -91,6 +93,8 @@ class ModeEquations:
         """Ring and target without guides where they are joined: these would press on nothing that can move."""
         if self.mode is Mode.FREE:
             return self.docking.mechanism
+        if self.mode is Mode.LATCHED:
+            return with_latches_that_hold(self.docking)
         return self.tied if self.fastened is None else self.fastened.mechanism
 
     @cached_property
@@ -118,6 +122,9 @@ class ModeEquations:
     @property
     def runtime(self) -> tuple[str, ...]:
         """Parameters that are given when the code runs."""
+        if self.mode is Mode.LATCHED:
+            held = (name for one in self.docking.latches for name in (hold_name(one), *rest_names(one)))
+            return (*self._given_for(()), *held)
         if self.fastened is None:
             return self._given_for(self.joints)
         fastened = tuple({HARD: SEAT}.get(joint, joint) for joint in self.joints)
@@ -164,15 +171,17 @@ class ModeEquations:
         """Formulas of the state for rows of states: a column for each."""
         parameters = np.tile(self.parameters(known), (len(times), 1))
         rows = np.hstack([states, times[:, None], self.signals.values(times), parameters])
-        if texts not in self._graphs:
-            self._graphs[texts] = self._graph([formula(text) for text in texts])
-        found = row_values(self._graphs[texts], self.equations.symbols, rows)["columns"]
+        found = row_values(self.graph(texts), self.equations.symbols, rows)["columns"]
         return np.array(np.broadcast_to(found, (len(times), len(texts))))
 
-    def _graph(self, formulas: Sequence[Expression]) -> Graph:
-        builder = GraphBuilder()
-        nodes = tuple(one.index for one in StateNames(builder, self.equations).read(formulas))
-        return builder.graph([Output("columns", (len(nodes),), nodes)])
+    def graph(self, texts: tuple[Scalar, ...]) -> Graph:
+        """Formulas of the state as one graph."""
+        if texts not in self._graphs:
+            builder = GraphBuilder()
+            found = StateNames(builder, self.equations).read([formula(text) for text in texts])
+            nodes = tuple(one.index for one in found)
+            self._graphs[texts] = builder.graph([Output("columns", (len(nodes),), nodes)])
+        return self._graphs[texts]
 
     def quantities(
         self, words: str, q: Floats, v: Floats, time: float, known: Mapping[str, float]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 
 import numpy as np
 
 from kinegraph.docking.joining import Joining
+from kinegraph.docking.peaks import Peak
 from kinegraph.solve.problem.problem import Floats
 
 
@@ -22,6 +23,15 @@ class Outcome(Enum):
     OVERLOAD = "a leg or the interface was overloaded"
     NOT_CAPTURED = "not captured in time"
     FAILED = "the integration ended early"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What was too much: `stroke` or `overload`, of which leg, latch or `interface` or `bending`, and when [s]."""
+
+    what: str
+    where: str
+    time: float
 
 
 @dataclass(frozen=True)
@@ -39,8 +49,9 @@ class Phase:
 class DockingRun:
     """A docking from first contact to its end.
 
-    touches: when the guides met after they had been apart. latches: when each latch could engage first, by its point.
-    peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`, `bending`.
+    touches: when the guides met after they had been apart. latches: when each latch caught, by its point (if they close
+    at once: when each was ready first). fault: what was too much, if the run ended so.
+    peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`, `bending`, `latch`.
     momentum, energy: by how much they moved along all phases, relative to their size; capture's loss is counted.
     """
 
@@ -49,9 +60,10 @@ class DockingRun:
     touches: tuple[float, ...]
     latches: Mapping[str, float]
     joinings: tuple[Joining, ...]
-    peaks: Mapping[str, float]
+    peaks: Mapping[str, Peak]
     momentum: float
     energy: float
+    fault: Fault | None = None
 
     @property
     def captured(self) -> float | None:
@@ -84,7 +96,8 @@ class DockingRun:
                  "shift": one.shift, "tilt": one.tilt}
                 for one in self.joinings
             ],
-            "peaks": dict(self.peaks),
+            "peaks": {name: asdict(one) for name, one in self.peaks.items()},
+            "fault": None if self.fault is None else asdict(self.fault),
             "momentum": self.momentum,
             "energy": self.energy,
         }  # fmt: skip

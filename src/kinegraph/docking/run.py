@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.docking.description import Docking, docking_of
+from kinegraph.docking.holding import can_hold
 from kinegraph.docking.modes import Mode, ModeEquations
 from kinegraph.docking.result import DockingRun
 from kinegraph.docking.sequence import DockingSequence, Integration
@@ -41,7 +42,7 @@ def dock(
 
     source: a model with the bodies Chaser, Ring and Target, or a `Docking` that says more (see `docking_of`).
     initial, parameters, inputs: as for `simulate`. Controllers are formulas, of the model or in `inputs`.
-    interval: of saved states [s]; peaks are looked for at these. stop_at_capture: do not go on after it.
+    interval: of saved states [s]; peaks are looked for between them, too. stop_at_capture: do not go on after it.
     """
     docking = source if isinstance(source, Docking) else docking_of(mechanism_of(source))
     if not (duration > 0 and interval > 0):
@@ -50,6 +51,7 @@ def dock(
     forces, signals = read_inputs(docking.mechanism, inputs or {})
     docking = replace(docking, mechanism=with_given_inputs(docking.mechanism, forces))
     values = parameters or {}
+    docking = docking if can_hold(docking) else replace(docking, at_once=True)
     modes = {mode: ModeEquations(docking, mode, values, forces, signals) for mode in Mode}
     numbers = parameter_values(docking.mechanism, values)
     q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, initial), numbers)

@@ -14,9 +14,10 @@ from kinegraph.errors import SolveError
 
 if TYPE_CHECKING:
     from kinegraph.docking.description import Docking
+    from kinegraph.docking.peaks import Peak
     from kinegraph.docking.result import DockingRun
 
-_UNITS = {"leg": "N", "ring": "N", "interface": "N", "bending": "N m"}
+_UNITS = {"bending": "N m"}
 
 
 @reads_model
@@ -25,10 +26,11 @@ def run(
     duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to wait for capture.")] = 30.0,
     settings: RunSetOption = None,
     inputs: InputOption = None,
-    distance: Annotated[float, typer.Option(help="Latches engage below this distance, in metres.")] = 0.015,
-    speed: Annotated[float, typer.Option(help="Latches engage below this speed, in metres per second.")] = 0.05,
+    distance: Annotated[float, typer.Option(help="Latches catch below this distance, in metres.")] = 0.015,
+    speed: Annotated[float, typer.Option(help="Latches catch below this speed, in metres per second.")] = 0.05,
     rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-9,
-    to_capture: Annotated[bool, typer.Option("--to-capture", help="Stop where the latches engage.")] = False,
+    at_once: Annotated[bool, typer.Option("--at-once", help="No latch holds before all of them fit.")] = False,
+    to_capture: Annotated[bool, typer.Option("--to-capture", help="Stop where all latches hold.")] = False,
     cases: Annotated[
         int | None, typer.Option(metavar="N", help="A study of so many random first contacts instead, up to capture.")
     ] = None,
@@ -46,7 +48,7 @@ def run(
     """
     from kinegraph.docking.description import docking_of
 
-    docking = docking_of(source.mechanism(), distance=distance, speed=speed)
+    docking = docking_of(source.mechanism(), distance=distance, speed=speed, at_once=at_once)
     if cases is not None:
         _study(docking, cases, seed, output, page, json, settings)
         return
@@ -75,9 +77,19 @@ def _study(
     finish(first_contacts(docking, cases, seed=seed, folder=output), output, page, json)
 
 
+def _peak(name: str, peak: Peak) -> str:
+    where = f" {peak.where}" if peak.where else ""
+    return f"{name}{where} {peak.value:.4g} {_UNITS.get(name, 'N')} at {peak.time:.3f} s"
+
+
 def _show(found: DockingRun) -> None:
     say = console().print
     say(f"{found.outcome.value}; touches: {len(found.touches)}", markup=False)
+    if found.fault is not None:
+        say(f"  {found.fault.what} of {found.fault.where} at {found.fault.time:.6f} s", markup=False)
+    if found.latches:
+        caught = ", ".join(f"{name} {time:.4f} s" for name, time in found.latches.items())
+        say(f"  latches: {caught}", markup=False)
     for phase in found.phases:
         say(
             f"  {phase.name:<11} {phase.times[0]:9.4f} s to {phase.times[-1]:9.4f} s, {phase.steps} steps", markup=False
@@ -85,7 +97,7 @@ def _show(found: DockingRun) -> None:
     for one in found.joinings:
         say(f"  {one.joint} at {one.time:.6f} s: {1e3 * one.shift:.2f} mm beside, {one.lost:.4g} J lost", markup=False)
     say(
-        "  peaks: " + ", ".join(f"{name} {value:.4g} {_UNITS[name]}" for name, value in found.peaks.items()),
+        "  peaks: " + ", ".join(_peak(name, one) for name, one in found.peaks.items()),
         markup=False,
     )
     say(f"  momentum moved by {found.momentum:.1e}, the balance of energy by {found.energy:.1e}", markup=False)
