@@ -1,6 +1,7 @@
 """Studies, measured: cases a second beside a plain SciPy loop, the overhead of Dask, a plan for large clusters.
 
     kinegraph bench study [--cases 10000] [--dask] [--page FILE.html]
+    kinegraph bench study --plan
 
 SciPy's loop calls the same compiled kernel on one thread; it looks for the same event, with the same method and
 tolerances, and for no peaks. Both sides take turns. One thread is timed by the processor's time of that thread, which
@@ -11,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
 from functools import partial
+from os import getloadavg
 from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Any
@@ -21,8 +24,8 @@ import numpy as np
 
 import kinegraph as kg
 from kinegraph.bench.peers.sides.build import cpu_model
-from kinegraph.bench.study.mock import MockWork, overhead, per_task, sizes
-from kinegraph.bench.study.paper import CASES, CORES, planned
+from kinegraph.bench.study.mock import MockWork, overhead, per_task, processor_per_task, sizes
+from kinegraph.bench.study.paper import CASE_SECONDS, START_SECONDS, Paper, paper_of
 from kinegraph.bench.study.scipy_loop import SciPyLoop
 from kinegraph.compiler.load import load
 from kinegraph.extras import extra
@@ -98,16 +101,42 @@ def _starts(plan: Plan, count: int) -> tuple[Any, Any]:
     return begun.states, begun.parameters
 
 
-def on_dask() -> dict[str, float]:
-    """The overhead of a local cluster of two workers for cases of a millisecond, and of a task that does nothing."""
+@contextmanager
+def local_cluster() -> Iterator[DaskCluster]:
+    """A local cluster of two workers, warm; its scheduler runs in this process."""
     distributed = extra("distributed", "a measurement of Dask")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         executor = DaskCluster(client)
         per_task(executor, 20, 1)
+        yield executor
+
+
+def on_dask() -> dict[str, float]:
+    """The overhead of a local cluster of two workers for cases of a millisecond, and of a task that does nothing."""
+    with local_cluster() as executor:
         found = {f"overhead, chunks of {chunk}": overhead(executor, MockWork(chunk, 1e-3), 4000 // chunk, 2, 2) / 1e-3
                  for chunk in (100, 1000)}  # fmt: skip
         return {**found, "seconds a task": per_task(executor, 1000)}
+
+
+def plan_on_paper() -> Paper:
+    """What large studies would take, from the processor's time that chunks and rows cost here."""
+    with local_cluster() as executor:
+        return paper_of(processor_per_task(executor, 1000), sizes(10_000))
+
+
+def show_plan(as_json: bool) -> None:
+    """Measure and print the plan, as the documentation has it."""
+    paper, load = plan_on_paper(), getloadavg()[0]
+    if as_json:
+        print(json.dumps({"processor": cpu_model(), "load": load, "task": paper.task, "sizes": vars(paper.sizes),
+                          "paper": paper.report()}))  # fmt: skip
+        return
+    print(f"{cpu_model()}, load {load:.1f}; processor's time: {1e3 * paper.task:.2f} ms a chunk (scheduler, driver), "
+          f"{1e6 * paper.sizes.writing:.2f} us to write a row;\n{paper.sizes.sent:.0f} bytes a row sent and "
+          f"{paper.sizes.kept:.0f} kept; cases of {1e3 * CASE_SECONDS:g} ms; {START_SECONDS:g} s until workers have "
+          f"loaded everything (assumed)\n\n{paper.table()}")  # fmt: skip
 
 
 def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
@@ -125,17 +154,11 @@ def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
         kg.view(whole, page)
     if dask:
         found["dask"] = on_dask()
-        found["paper"] = _paper(found["dask"]["seconds a task"])
+        found["paper"] = paper_of(found["dask"]["seconds a task"], sizes(10_000)).report()
     if as_json:
         print(json.dumps(found))
     else:
         _show(found)
-
-
-def _paper(task: float) -> list[dict[str, Any]]:
-    measured = sizes(10_000)
-    rows = [planned(cases, count, task, measured) for cases in CASES for count in CORES]
-    return [vars(row) | {"seconds": row.seconds, "bound": row.bound, "kept": row.cases * measured.kept} for row in rows]
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -161,7 +184,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="kinegraph bench study", description=__doc__)
     parser.add_argument("--cases", type=int, default=10_000, help="of the whole study")
     parser.add_argument("--dask", action="store_true", help="measure the overhead of a local Dask cluster, too")
+    parser.add_argument("--plan", action="store_true", help="measure and print the plan for large clusters alone")
     parser.add_argument("--page", type=Path, help="write the page of the whole study")
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
     arguments = parser.parse_args()
-    main(arguments.cases, arguments.dask, arguments.page, arguments.json)
+    if arguments.plan:
+        show_plan(arguments.json)
+    else:
+        main(arguments.cases, arguments.dask, arguments.page, arguments.json)
