@@ -13,14 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinegraph as kg
+from kinegraph.codegen.program.program import Op, Program
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import arguments_of, request_of
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Sines, export
 from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, comment, identifier, is_plain, prefix
 from kinegraph.export.languages.temporaries import temporaries
 from kinegraph.export.prepare import prepare
 from kinegraph.export.write import render
 from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
+from kinegraph.notation.naming import Naming, is_angle_function
 from tests.export.languages import build
 from tests.export.test_numbers import COMPILED, LANGUAGES
 from tests.programs import needs, require, shell
@@ -188,3 +193,52 @@ def test_names_of_functions_keep_clear_of_arguments_and_stay_short() -> None:
     text = f"coordinates {long}, s; A | Rz({long}) | Sx(1), m(1); B~A | Sx(1), Rz(s) | Sx(1), m(1);"
     names = temporaries(prepare(kg.parse(text), "H", ExportOptions()).routines[0]).values()
     assert "cos_s" in names and all(len(name) <= LONGEST for name in names)
+
+
+def values_of(program: Program, inputs: list[float]) -> list[float]:
+    """What every instruction of arithmetic and sines computes."""
+    work = {
+        Op.ADD: lambda a, b: a + b, Op.SUBTRACT: lambda a, b: a - b, Op.MULTIPLY: lambda a, b: a * b,
+        Op.DIVIDE: lambda a, b: a / b, Op.NEGATE: lambda a: -a, Op.SINCOS: lambda a: a, Op.STORE: lambda a: a,
+        Op.SIN: np.sin, Op.COS: np.cos, Op.MULTIPLY_ADD: lambda a, b, c: a * b + c,
+        Op.MULTIPLY_SUBTRACT: lambda a, b, c: a * b - c, Op.NEGATED_MULTIPLY_ADD: lambda a, b, c: c - a * b,
+    }  # fmt: skip
+    found: list[float] = []
+    for one in program.instructions:
+        if one.op is Op.INPUT:
+            found.append(inputs[int(one.detail)])
+        elif one.op is Op.LITERAL:
+            found.append(float(one.detail))
+        else:
+            found.append(float(work[one.op](*(found[operand] for operand in one.operands))))
+    return found
+
+
+def test_shared_terms_are_named_as_they_are_printed() -> None:
+    """What `derive --numeric` calls x1 is x1 in the code, with the same value; nothing else has such a name."""
+    arm = kg.load("puma560")
+    routine = prepare(arm, "tau", ExportOptions()).routines[0]
+    names = temporaries(routine)
+    naming = Naming(Chain(request_of(arm, "tau", numeric=True)).reduced.graph)
+    printed = {str(one) for i, one in naming.labels.items() if not is_angle_function(naming.graph.nodes[i])}
+    coded = {name for name in names.values() if re.fullmatch(r"x\d+", name)}
+    assert len(printed) > 10 and coded <= printed and len(coded) >= len(printed) - 2
+    symbols = [symbol.name for argument in arguments_of(arm, "tau") for symbol in argument.symbols]
+    inputs = [0.1 + 0.07 * place for place in range(len(symbols))]
+    shown = {str(label): node for node, label in naming.labels.items()}
+    wanted = Graph(naming.graph.nodes, tuple(Output(name, (), (shown[name],)) for name in sorted(coded)))
+    values = interpret(wanted, dict(zip(symbols, inputs, strict=True)))
+    computed = values_of(routine.program, inputs)
+    for index, name in names.items():
+        if name in coded:
+            assert computed[index] == pytest.approx(float(values[name]), rel=1e-12, abs=1e-12)
+
+
+def test_terms_of_a_graph_keep_clear_of_its_outputs() -> None:
+    builder = GraphBuilder()
+    x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
+    shared = x * x * y + y
+    outputs = [Output("x1", (), ((shared * shared + x).index,)), Output("t3", (), ((shared * y).index,))]
+    routine = prepare(builder.graph(outputs), "", ExportOptions(layout=FunctionLayout.COMBINED)).routines[0]
+    assert [field.name for field in routine.outputs] == ["x1_out", "t3_out"]
+    assert len(set(temporaries(routine).values())) == len(routine.program.instructions)

@@ -9,7 +9,7 @@ from typing import cast
 
 from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
 from kinegraph.codegen.program.chunk import cut
-from kinegraph.codegen.program.lower import lower
+from kinegraph.codegen.program.lower import lower_with_places
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import Quantities, arguments_of, read_quantities, request_of
 from kinegraph.derive.quantities.quantity import Quantity
@@ -18,6 +18,7 @@ from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
 from kinegraph.export.identifiers import Scope, comment, is_plain, prefix
 from kinegraph.export.options import ExportOptions, FunctionLayout
+from kinegraph.export.shared_terms import shared_terms
 from kinegraph.export.text import kinegraph_version
 from kinegraph.export.unit import Field, Routine, Unit, operations_of
 from kinegraph.export.vector import make_vector
@@ -31,8 +32,8 @@ from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import reduce
 
-#: What generated code calls its own variables: x1, x2, ... and the scratch array s.
-_TEMPORARY = re.compile(r"[xX]\d+")
+#: What generated code calls its own variables: t1, t2, ..., shared terms x1, x2, ... and the scratch array s.
+_TEMPORARY = re.compile(r"[xXtT]\d+")
 _TAKEN = ("s", "T", "batch", "failed")
 
 #: The argument each kind of symbol goes to.
@@ -51,6 +52,8 @@ class Bound:
     binding: Binding
     inputs: tuple[Field, ...]
     outputs: tuple[Field, ...]
+    #: The graph that is printed of the same equations.
+    printed: Graph
 
 
 def prepare(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> Unit:
@@ -118,6 +121,10 @@ class _Maker:
     def graph(self, group: tuple[str, ...]) -> Graph:
         raise NotImplementedError
 
+    def printed(self, group: tuple[str, ...], coded: Graph) -> Graph:
+        """What `kinegraph derive` prints of the equations that are coded."""
+        return coded
+
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         raise NotImplementedError
 
@@ -145,7 +152,8 @@ class _Maker:
         arguments = tuple(argument for argument in self.arguments(group) if argument.symbols)
         binding = self.bind(graph, arguments)
         name = scope.take(_readable(group[0]) if len(group) == 1 else "evaluate", group[0])
-        return Bound(name, ", ".join(comment(one) for one in group), binding, *self._fields(binding))
+        title = ", ".join(comment(one) for one in group)
+        return Bound(name, title, binding, *self._fields(binding), self.printed(group, graph))
 
     def unit(self, quantities: Quantities) -> Unit:
         bounds = self.bounds(quantities)
@@ -163,7 +171,8 @@ class _Maker:
         )
 
     def routine(self, bound: Bound) -> Routine:
-        program = lower(bound.binding, group=1, fuse=False)
+        program, places = lower_with_places(bound.binding, group=1, fuse=False)
+        names = shared_terms(bound.printed, bound.binding.graph)
         options = self.options
         vector = make_vector(bound.binding, program, self.known, options.precision) if options.self_test else None
         return Routine(
@@ -175,6 +184,7 @@ class _Maker:
             chunks=cut(program, options.chunk),
             operations=operations_of(program),
             test=vector,
+            shared={places[node]: name for node, name in names.items() if node in places},
         )
 
     def _fields(self, binding: Binding) -> tuple[tuple[Field, ...], tuple[Field, ...]]:
@@ -229,6 +239,7 @@ class _OfMechanism(_Maker):
         symbolic = bool(options.symbolic_parameters)
         self.parameters = tuple(one.name for one in mechanism.parameters) if symbolic else ()
         self.known = self._known() if symbolic else {}
+        self._chains: dict[tuple[str, ...], Chain] = {}
 
     def _known(self) -> dict[str, float]:
         """The values of parameters; those that have none stay symbols without a default."""
@@ -245,10 +256,20 @@ class _OfMechanism(_Maker):
         return tuple(str(quantity) for quantity in read_quantities(quantities))
 
     def graph(self, group: tuple[str, ...]) -> Graph:
-        numeric = not self.options.symbolic_parameters
-        given = self.options.parameters if numeric else None
-        request = request_of(self.mechanism, group, numeric=numeric, parameters=given, effort=self.options.effort)
-        return Chain(request).chosen().graph
+        return self._chain(group).chosen().graph
+
+    def printed(self, group: tuple[str, ...], coded: Graph) -> Graph:
+        return self._chain(group).reduced.graph
+
+    def _chain(self, group: tuple[str, ...]) -> Chain:
+        if group not in self._chains:
+            numeric = not self.options.symbolic_parameters
+            given = self.options.parameters if numeric else None
+            effort = self.options.effort
+            self._chains[group] = Chain(
+                request_of(self.mechanism, group, numeric=numeric, parameters=given, effort=effort)
+            )
+        return self._chains[group]
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return arguments_of(self.mechanism, group, self.parameters)
@@ -269,6 +290,9 @@ class _OfParts(_OfMechanism):
 
     def graph(self, group: tuple[str, ...]) -> Graph:
         return reduce(self.parts[group[0]].graph, effort=self.options.effort).graph
+
+    def printed(self, group: tuple[str, ...], coded: Graph) -> Graph:
+        return coded
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return self.parts[group[0]].arguments

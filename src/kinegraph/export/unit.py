@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import prod
 
 from kinegraph.codegen.program.chunk import Chunks
@@ -40,7 +41,10 @@ class TestVector:
 
 @dataclass(frozen=True)
 class Routine:
-    """One function to be written. `name` has no prefix yet; `title` says in a comment what it computes."""
+    """One function to be written. `name` has no prefix yet; `title` says in a comment what it computes.
+
+    shared: by the position of an instruction what `kinegraph derive` calls its value, where it prints that by a name.
+    """
 
     name: str
     title: str
@@ -50,6 +54,7 @@ class Routine:
     chunks: Chunks
     operations: Operations
     test: TestVector | None
+    shared: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def fields(self) -> tuple[Field, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 from typing import NamedTuple
 
@@ -33,12 +33,17 @@ def lower(binding: Binding, group: int = 1, fuse: bool = True) -> Program:
     `group` is how many angles are put in one SINCOS. With `fuse`, a product that is only ever added is never computed
     by itself: every sum takes it in by a fused multiply-add, which costs what the addition would.
     """
+    return lower_with_places(binding, group, fuse)[0]
+
+
+def lower_with_places(binding: Binding, group: int = 1, fuse: bool = True) -> tuple[Program, Mapping[int, int]]:
+    """The same, and by which instruction each node of the graph is computed."""
     lowering = Lowering(binding, fuse, uses_of_nodes(binding))
     with extended_precision():
         for step in schedule(binding, group):
             lowering.step(step)
         lowering.store_rest()
-    return Program(tuple(lowering.instructions), binding.input_size, binding.output_size)
+    return Program(tuple(lowering.instructions), binding.input_size, binding.output_size), lowering.values
 
 
 class Lowering:

@@ -25,7 +25,7 @@ _SAME = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "co
 #: A line has at most 132 characters, and a statement goes on over at most 255 lines.
 _WIDTH = 120
 _VALUES_AT_ONCE = 200
-_TEMPORARY = re.compile(r"x\d+|(sin|cos)_\w+")
+_TEMPORARY = re.compile(r"[xt]\d+|(sin|cos)_\w+")
 
 
 def fortran_files(unit: Unit) -> dict[str, str]:
@@ -99,8 +99,8 @@ def _declared(field: Field) -> str:
 
 
 def _temporaries(body: Sequence[str]) -> Iterator[str]:
-    """Variables must be declared: x1, cos_q2, ... are assigned once; results and scratch, with indices, are declared
-    before."""
+    """Variables must be declared: t1, x1, cos_q2, ... are assigned once; results and scratch, with indices, are
+    declared before."""
     names = [line.partition(" = ")[0] for line in body]
     for line in wrapped([name for name in names if _TEMPORARY.fullmatch(name)], width=90):
         if line:

@@ -1,4 +1,5 @@
-"""Names of the values a routine computes: a function is named after itself and its argument, `cos_q2`."""
+"""Names of the values a routine computes: a function is named after itself and its argument, `cos_q2`, a shared term as
+`kinegraph derive` prints it, `x3`; all others are t and a number."""
 
 from __future__ import annotations
 
@@ -11,12 +12,13 @@ _WORDS = {Op.ADD: "{0}_plus_{1}", Op.SUBTRACT: "{0}_minus_{1}", Op.MULTIPLY: "{0
 
 
 def temporaries(routine: Routine) -> dict[int, str]:
-    """By the position of an instruction the name of its value; x and its number where nothing better is short."""
+    """By the position of an instruction the name of its value; t and its number where nothing better is short."""
     scope = Scope([*(field.name for field in routine.fields), "s"])
     found: dict[int, str] = {}
     for index, one in enumerate(routine.program.instructions):
         label = _label(routine, one) if one.op in (Op.SINCOS, Op.SIN, Op.COS) else ""
-        found[index] = scope.take(label) if label else f"x{index}"
+        label = label or routine.shared.get(index, "")
+        found[index] = scope.take(label) if label else f"t{index}"
     return found
 
 
