@@ -63,7 +63,11 @@ class PlatformDynamics(PlatformState):
     def accelerations(self, forces: Sequence[Scalar]) -> dict[str, Scalar]:
         """Of ring, base and legs by the name of the velocity, from the forces on all velocities."""
         motion = self.motion(forces)
-        found = self._of_bodies(motion)
+        return self._of_bodies(motion) | self.leg_accelerations(motion)
+
+    def leg_accelerations(self, motion: RingAccelerations) -> dict[str, Scalar]:
+        """Of the legs' coordinates, by the name of the velocity."""
+        found: dict[str, Scalar] = {}
         for leg, names, one in zip(self.legs, self.platform.legs, self.at_joints(motion), strict=True):
             found |= {f"{name}'": item for name, item in zip(names.coordinates, leg.accelerations(one), strict=True)}
         return found
@@ -84,14 +88,23 @@ class PlatformDynamics(PlatformState):
     # a motion that is given
 
     def given_motion(self, accelerations: Sequence[Scalar]) -> RingAccelerations:
-        """As `motion` says it, from accelerations of all coordinates; those of the ring count."""
-        given = [accelerations[self.index[name]] for name in self.platform.ring.velocities]
-        angular = self.ring.angular(vector(given[3:]))
-        own = self.ring.into(minus(vector(given[:3]), self.fallen))
-        return RingAccelerations(plus(own, plus(cross(angular, self.origin), curled(self.ring, self.origin))), angular)
+        """As `motion` says it, from accelerations of all coordinates; those of ring and base count."""
+        return RingAccelerations(*self._of_body(self.platform.ring, self.ring, self.origin, accelerations))
 
-    def efforts(self, accelerations: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
-        """The forces of six drives that cause a motion beside other forces; nothing on other coordinates."""
+    def _of_body(
+        self, body: FreeBody, motion: FreeMotion, place: Vector, accelerations: Sequence[Scalar]
+    ) -> tuple[Vector, Vector]:
+        """Of the point of a free body at `place` in its axes, and angular, in its axes."""
+        given = [accelerations[self.index[name]] for name in body.velocities]
+        angular = motion.angular(vector(given[3:]))
+        own = motion.into(minus(vector(given[:3]), self.fallen))
+        return plus(own, plus(cross(angular, place), curled(motion, place))), angular
+
+    def efforts(self, accelerations: Sequence[Scalar], forces: Sequence[Scalar]) -> dict[str, Scalar]:
+        """The forces of six drives, and on a base that moves, that cause a motion beside other forces.
+
+        They are given by the name of the velocity.
+        """
         motion = self.given_motion(accelerations)
         found = zip(self.legs, self.at_joints(motion), self.leg_forces(forces), strict=True)
         needed = system.loads(self._placed([leg.load(joint, own) for leg, joint, own in found]))
@@ -101,10 +114,14 @@ class PlatformDynamics(PlatformState):
             for leg, numbers in zip(self.legs, self.numbers, strict=True)
         ]
         efforts = solved(columns, [a + b for a, b in zip(own, needed, strict=True)])
-        result = [own[0].number(0)] * len(self.index)
-        for leg_found, effort in zip(self.platform.legs, efforts, strict=True):
-            result[self.index[leg_found.drive + "'"]] = effort
-        return result
+        drives = [leg.drive + "'" for leg in self.platform.legs]
+        return dict(zip(drives, efforts, strict=True)) | self._base_efforts(motion, own, forces)
+
+    def _base_efforts(
+        self, motion: RingAccelerations, ring: Sequence[Scalar], forces: Sequence[Scalar]
+    ) -> dict[str, Scalar]:
+        """The forces on the base's own coordinates; `ring` is what the ring takes."""
+        return {}
 
     def _ring_needs(self, motion: RingAccelerations, forces: Sequence[Scalar]) -> list[Scalar]:
         """Force and moment about the reference point that the ring takes beside those of `forces`."""

@@ -83,12 +83,10 @@ class MovingPlatform(PlatformDynamics):
         force = self.ring.into(force)
         return force, minus(self._carrier.into(torque), cross(self._away, force))
 
-    def _whole_rate(self) -> tuple[Vector, Vector]:
-        """Force, and moment about the reference point, that velocities take of base and legs alone."""
-        base, spin = self._base_moments, self._carrier.spin
-        forces = [self._carrier.curl.apply(base.first)]
-        moments = [cross(base.second.apply(spin), spin)]
-        found = zip(self.legs, self.numbers, self.at_joints(self.easy), self.joints, strict=True)
+    def _whole_rate(self, motion: RingAccelerations) -> tuple[Vector, Vector]:
+        """Force, and moment about the reference point, that a motion takes of base and legs alone."""
+        forces, moments = ([one] for one in self._base_rate(motion))
+        found = zip(self.legs, self.numbers, self.at_joints(motion), self.joints, strict=True)
         for leg, numbers, acceleration, joint in found:
             force, moment = leg.momentum_rate(acceleration)
             moments.append(plus(moment, cross(numbers.ring, force)))
@@ -99,12 +97,41 @@ class MovingPlatform(PlatformDynamics):
                 moments.append(cross(minus(numbers.ring, leg.joint.place), own))
         return totals(forces), totals(moments)
 
+    def _base_rate(self, motion: RingAccelerations) -> tuple[Vector, Vector]:
+        """The same of the base, with the masses at the joints on it."""
+        base, spin = self._base_moments, self._carrier.spin
+        force, moment = self._carrier.curl.apply(base.first), cross(base.second.apply(spin), spin)
+        if motion.base_point is None or motion.base_angular is None:
+            return force, moment
+        angular = motion.base_angular
+        force = plus(force, plus(times(base.mass, motion.base_point), cross(angular, base.first)))
+        turned = plus(tensor_of(base.second).apply(angular), cross(base.first, motion.base_point))
+        return force, plus(moment, turned)
+
+    # a motion that is given
+
+    def given_motion(self, accelerations: Sequence[Scalar]) -> RingAccelerations:
+        ring = super().given_motion(accelerations)
+        place = self._carrier.out(self._away)
+        point, angular = self._of_body(self._body, self._carrier.body, place, accelerations)
+        return RingAccelerations(ring.point, ring.angular, self._carrier.into(point), self._carrier.into(angular))
+
+    def _base_efforts(
+        self, motion: RingAccelerations, ring: Sequence[Scalar], forces: Sequence[Scalar]
+    ) -> dict[str, Scalar]:
+        needed, given = self._whole_rate(motion), self._on_base_body(forces)
+        force = plus(vector(ring[:3]), minus(needed[0], given[0]))
+        moment = plus(vector(ring[3:]), minus(needed[1], given[1]))
+        torque = self._carrier.out(plus(moment, cross(self._away, force)))
+        own = [*self.ring.out(force), *self._carrier.body.angle_forces(torque)]
+        return dict(zip(self._body.velocities, own, strict=True))
+
     # accelerations
 
     def motion(self, forces: Sequence[Scalar]) -> RingAccelerations:
         ring = self._ring_needs(self.easy, forces)
         against = [-(a + b) for a, b in zip(ring, system.loads(self._still(forces)), strict=True)]
-        given, needed = self._on_base_body(forces), self._whole_rate()
+        given, needed = self._on_base_body(forces), self._whole_rate(self.easy)
         base = [*minus(given[0], needed[0]), *minus(given[1], needed[1])]
         right = [*against, *(a - b for a, b in zip(base, ring, strict=True))]
         names = [*self._ring_names(), *self._body.position, *["the rotation of the base"] * 3]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kinegraph.derive.platforms.dynamics import PlatformDynamics
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 
-#: Kinds of symbols that stand for coordinates of legs and their rates.
-_KINDS = (Kind.COORDINATE, Kind.VELOCITY)
+#: Kinds of symbols that stand for coordinates of legs, their rates and accelerations.
+_KINDS = (Kind.COORDINATE, Kind.VELOCITY, Kind.ACCELERATION)
 
 
 def without_leg_coordinates(items: Sequence[Scalar], dynamics: PlatformDynamics) -> list[Scalar]:
@@ -21,15 +21,20 @@ def without_leg_coordinates(items: Sequence[Scalar], dynamics: PlatformDynamics)
     return in_ring_coordinates(graph, graph.outputs[0].nodes, dynamics)
 
 
-def in_ring_coordinates(graph: Graph, wanted: Sequence[int], dynamics: PlatformDynamics) -> list[Scalar]:
-    """Nodes of a graph in the builder of a platform; sines of a leg's angles become what they are, no angles."""
-    return _Replacing(dynamics).nodes(graph, wanted)
+def in_ring_coordinates(
+    graph: Graph, wanted: Sequence[int], dynamics: PlatformDynamics, accelerations: Mapping[str, Scalar] | None = None
+) -> list[Scalar]:
+    """Nodes of a graph in the builder of a platform; sines of a leg's angles become what they are, no angles.
+
+    `accelerations` of legs by the name of their symbols are put in as well.
+    """
+    return _Replacing(dynamics, accelerations or {}).nodes(graph, wanted)
 
 
 class _Replacing:
-    def __init__(self, dynamics: PlatformDynamics) -> None:
+    def __init__(self, dynamics: PlatformDynamics, accelerations: Mapping[str, Scalar]) -> None:
         self.builder = dynamics.ring.position[0].builder
-        self.meanings = dynamics.leg_positions() | dynamics.leg_rates()
+        self.meanings = dynamics.leg_positions() | dynamics.leg_rates() | dict(accelerations)
         self.turns = dynamics.leg_turns()
 
     def nodes(self, graph: Graph, wanted: Sequence[int]) -> list[Scalar]:

@@ -68,9 +68,8 @@ class ClosedLegs:
 
     @property
     def is_driven(self) -> bool:
-        """Whether the drives determine all motion: the ring's alone, one drive for each of its degrees of freedom."""
-        alone = self.platform.base is None and not self.platform.others
-        return alone and len(self.platform.legs) == _DRIVES
+        """Whether the drives determine the ring's motion: one drive for each of its degrees of freedom."""
+        return len(self.platform.legs) == _DRIVES
 
     def accelerations(self) -> list[Scalar]:
         """Of all coordinates."""
@@ -95,10 +94,20 @@ class ClosedLegs:
         return {names[index]: item for index, item in zip(order, x, strict=True)}
 
     def efforts(self) -> list[Scalar]:
-        """The forces of the drives for accelerations that are given."""
+        """The forces of the drives, on a base that moves and on what moves beside, for accelerations that are given."""
         builder, mechanism = self.derivation.builder, self.derivation.mechanism
         given = [Scalar(builder, builder.symbol(*one)) for one in Variables.ACCELERATIONS.symbols(mechanism)]
-        return self.dynamics.efforts(given, self.elements)
+        found = self.dynamics.efforts(given, self.elements) | self._on_others()
+        return [found.get(name, self.derivation.zero) for name in mechanism.layout.velocities]
+
+    def _on_others(self) -> dict[str, Scalar]:
+        """The forces that what moves beside ring, base and legs takes."""
+        if not self.platform.others:
+            return {}
+        derivation, names = self.derivation, self.derivation.mechanism.layout.velocities
+        needed = tree_forces(derivation, derivation.motion(velocities=True, accelerations=True))
+        places = [names.index(name) for name in self.platform.others]
+        return {names[k]: needed[k] - self.elements[k] for k in places}
 
 
 def ring_acceleration(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
