@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.graph import law
-from kinegraph.graph.build import Builder
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
@@ -26,13 +26,13 @@ def searched(graph: Graph, work: int = 300_000, rewrite: float = 0.6, seed: int 
     return result
 
 
-def graph_of(builder: Builder, outputs: list[Scalar]) -> Graph:
+def graph_of(builder: GraphBuilder, outputs: list[Scalar]) -> Graph:
     return builder.graph([Output("y", (len(outputs),), tuple(one.index for one in outputs))])
 
 
 def quadratic_form() -> Graph:
     """A quadratic form in three variables with its gradient, as kinetic energy and momenta are."""
-    builder = Builder()
+    builder = GraphBuilder()
     x, y, z = (Scalar(builder, builder.symbol(Kind.INPUT, name)) for name in "xyz")
     p, q, r = 7 * x + 3 * y + 5 * z, 3 * x + 11 * y + 13 * z, 5 * x + 13 * y + 17 * z
     form = 7 * x * x + 11 * y * y + 17 * z * z + 6 * x * y + 10 * x * z + 26 * y * z
@@ -55,7 +55,7 @@ def graph_with(graph: Graph, outputs: int) -> Graph:
 
 def test_either_square_gives_way_where_that_saves() -> None:
     """One output has 1 - cos^2 inside, another 1 - sin^2: both vanish into products that are there."""
-    builder = Builder()
+    builder = GraphBuilder()
     q, v, w = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "qvw")
     s, c = q.sin(), q.cos()
     outputs = [v * s * s, w * c * c, 3 * v - 3 * v * c * c + w, 5 * w - 5 * w * s * s + v]
@@ -63,7 +63,7 @@ def test_either_square_gives_way_where_that_saves() -> None:
 
 
 def test_a_sum_of_angles_is_found_again() -> None:
-    builder = Builder()
+    builder = GraphBuilder()
     a, b, v = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "abv")
     written = a.cos() * b.cos() - a.sin() * b.sin()
     outputs = [v * written + a, (a + b).cos(), (a + b).sin()]
@@ -72,7 +72,7 @@ def test_a_sum_of_angles_is_found_again() -> None:
 
 def test_what_a_function_is_applied_to_never_uses_the_function() -> None:
     """x = sqrt(u) stands in sums that have the terms of u: dividing u by them would close a circle."""
-    builder = Builder()
+    builder = GraphBuilder()
     x, y, z = (Scalar(builder, builder.symbol(Kind.INPUT, name)) for name in "xyz")
     inner = x * y + 2 * y * z + 3 * z * x + 1
     root = inner.apply("sqrt")

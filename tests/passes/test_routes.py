@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
+from kinegraph.graph.count import count
 from kinegraph.graph.text import read
 from kinegraph.passes.by_name import passes_text, read_passes
 from kinegraph.passes.routes import Cheapest, Effort, Large, Small, Unchanged, routes
@@ -37,8 +38,8 @@ def test_conditions() -> None:
     other = read('%0 = coordinate "q"\noutput "y" () = %0\n')
     assert Small(4).holds(GRAPH, {})
     assert not Small(3).holds(GRAPH, {})
-    assert Large(4).holds(GRAPH, {})
-    assert not Large(5).holds(GRAPH, {})
+    assert Large(count(GRAPH).total).holds(GRAPH, {})
+    assert not Large(count(GRAPH).total + 1).holds(GRAPH, {})
     assert not Small(4, with_rates=3).holds(GRAPH, {})
     assert Small(4, with_rates=0).holds(other, {})
     assert Unchanged("a").holds(GRAPH, {"a": GRAPH})

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -56,7 +57,7 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Result:
-    """What one row gave; times in nanoseconds per call."""
+    """What one row gave; seconds are the processor's, times of kernels in nanoseconds per call."""
 
     row: Row
     derived: str
@@ -84,12 +85,12 @@ def kernel_times(mechanism: Mechanism, row: Row, graphs: tuple[Graph, Graph]) ->
 def measure(row: Row, effort: kg.Effort, seconds: float | None) -> Result:
     """Derive, reduce, prove and time one row."""
     mechanism = kg.load(row.model)
-    started = time.perf_counter()
+    started = time.process_time()
     wanted, bound = quantities_of(row.quantities), bound_parameters(mechanism, row.numeric, None)
     request = Request(mechanism, wanted, bound, effort, seconds, frames=kg.Effort.NORMAL)
     chain = Chain(request, cache=False)
     graphs = chain.derived.graph, chain.reduced.graph
-    spent = time.perf_counter() - started
+    spent = time.process_time() - started
     before, after = kernel_times(mechanism, row, graphs)
     shown = [f"{kg.count(graph).mul}+{kg.count(graph).add}" for graph in graphs]
     taken = faster_as_kernel(*graphs, runtime=False).reduction_taken
@@ -133,6 +134,13 @@ def operations(text: str) -> tuple[int, int]:
     return int(mul), int(add)
 
 
+def told(result: Result) -> Result:
+    """Say a row as soon as it is done: all of them take minutes."""
+    row = result.row
+    print(f"{row.model} {row.quantities}: {result.reduced}, {result.seconds:.0f} s", file=sys.stderr, flush=True)
+    return result
+
+
 def table(results: Sequence[Result], earlier: Earlier | None) -> Table:
     """One line for each row."""
     columns = [
@@ -168,8 +176,10 @@ def main(words: Sequence[str] | None = None) -> None:
     options = parser.parse_args(words)
     earlier = Earlier.read(options.against) if options.against else None
     chosen = [row for row in ROWS if not options.models or row.model in options.models]
-    results = [measure(row, kg.Effort(options.effort), options.seconds) for row in chosen]
+    results = [told(measure(row, kg.Effort(options.effort), options.seconds)) for row in chosen]
     Console(width=150).print(table(results, earlier))
+    total = sum(result.seconds for result in results)
+    print(f"effort {options.effort}, multiplications + additions, {total:.0f} s of the processor in all")
     if earlier:
         print(earlier.verdict(results))
     if options.json:

@@ -46,7 +46,7 @@ _log = logging.getLogger("kinegraph")
 SOLVED_IN_LOOPS = 6
 
 #: How many nodes may be derived while choosing frames, by effort.
-PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 60_000, Effort.SEARCH: 1_000_000}
+PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 30_000, Effort.SEARCH: 1_000_000}
 
 #: Limbs are computed side by side where this part of the operations can be.
 _LEAST_SHARE = 0.5

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass, field
 
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
+from kinegraph.graph.collector import without_collector
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Node
 from kinegraph.interrupt import Interrupt
@@ -33,9 +34,9 @@ class Contest:
     """
 
     judged: int
-    work: int = 300_000
+    work: int = 150_000
     finalists: int = 4
-    final_work: int = 3_000_000
+    final_work: int = 1_000_000
     hottest: float = 1.5
     coldest: float = 0.4
     margin: float = 0.07
@@ -51,15 +52,17 @@ class Contest:
         if can_be_written_out(start.graph):
             return start  # written out, the outputs are the same by every plan
         run = _Run(self, plans, start, random.Random(seed), interrupt)
-        with interrupt.catching():
-            run.anneal(start, 0.0)
-            interrupt.check()
-            run.anneal(plans.best_formed_anew(start, self.derived_nodes), 0.5)
-        return run.winner()
+        with without_collector():
+            with interrupt.catching():
+                run.anneal(start, 0.0)
+                interrupt.check()
+                run.anneal(plans.best_formed_anew(start, self.derived_nodes), 0.5)
+            return run.winner()
 
 
-#: How many plans are judged at normal effort.
-JUDGED = 100
+#: How many plans are judged at normal effort, and how many at most where a search has seconds, with longer searches.
+JUDGED = 30
+JUDGED_LONG = 1000
 
 #: The part of the seconds of a search that goes to the choice of plans.
 CHOOSING = 0.4
@@ -69,7 +72,8 @@ def contest_of(effort: Effort, seconds: float | None) -> Contest:
     """How plans are chosen: by work at normal effort, by the clock where a search has so many seconds."""
     if effort is not Effort.SEARCH:
         return Contest(JUDGED)
-    return Contest(10 * JUDGED, seconds=CHOOSING * (SEARCH_SECONDS if seconds is None else seconds))
+    seconds = CHOOSING * (SEARCH_SECONDS if seconds is None else seconds)
+    return Contest(JUDGED_LONG, work=300_000, final_work=3_000_000, seconds=seconds)
 
 
 def seconds_left(seconds: float | None) -> float | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind
 from kinegraph.passes.analytic.expansion import Limits
 from kinegraph.passes.by_name import passes_text
@@ -61,16 +62,16 @@ class Small:
 
 @dataclass(frozen=True)
 class Large:
-    """The graph has at least so many nodes."""
+    """The graph has at least so many operations."""
 
-    nodes: int
+    operations: int
 
     def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool:
         """Whether the graph is large enough."""
-        return len(entry) >= self.nodes
+        return count(entry).total >= self.operations
 
     def __str__(self) -> str:
-        return f"from {self.nodes} nodes on"
+        return f"from {self.operations} operations on"
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,7 @@ class CoefficientTable:
         if ratio is not None:
             return self.number(ratio)
         if len(divisor) == 1 and not divisor[0][0]:
-            return self.intern(_divided(value, (), Fraction(divisor[0][1])))
+            return self.intern(_divided(value, (), divisor[0][1]))
         return None
 
     def _normalise(self, first: Static, second: Static) -> tuple[int, int, int]:
@@ -155,8 +155,8 @@ class CoefficientTable:
         if ratio is not None:
             return ONE, self.number(ratio), self.intern(first)
         common = _common(first + second)
-        leading = Fraction(first[0][1])
-        outer = self.intern(((common, exact(leading)),))
+        leading = first[0][1]
+        outer = self.intern(((common, leading),))
         return self.intern(_divided(first, common, leading)), self.intern(_divided(second, common, leading)), outer
 
 
@@ -171,28 +171,37 @@ def _ratio(first: Static, second: Static) -> Fraction | None:
     """second / first where that is a number."""
     if len(first) != len(second):
         return None
-    ratio = Fraction(second[0][1]) / first[0][1]
-    for (monomial, c), (other, d) in zip(first, second, strict=True):
-        if monomial != other or d != ratio * c:
+    for (monomial, _), (other, _) in zip(first, second, strict=True):
+        if monomial != other:
             return None
-    return ratio
+    ratio = Fraction(second[0][1]) / first[0][1]
+    return ratio if all(d == ratio * c for (_, c), (_, d) in zip(first, second, strict=True)) else None
 
 
 def _common(value: Static) -> tuple[Factor, ...]:
     """The static monomial that divides every term."""
     exponents = dict(value[0][0])
     for monomial, _ in value[1:]:
+        if not exponents:
+            return ()
         present = dict(monomial)
         exponents = {atom: min(e, present[atom]) for atom, e in exponents.items() if atom in present}
     return tuple(sorted(exponents.items()))
 
 
-def _divided(value: Static, common: tuple[Factor, ...], leading: Fraction) -> Static:
+def _divided(value: Static, common: tuple[Factor, ...], leading: Coefficient) -> Static:
     if not common:
-        return tuple((monomial, exact(c / leading)) for monomial, c in value)
+        return tuple((monomial, _quotient(c, leading)) for monomial, c in value)
     taken = dict(common)
     quotient = []
     for monomial, c in value:
         rest = tuple((atom, e - taken.get(atom, 0)) for atom, e in monomial if e > taken.get(atom, 0))
-        quotient.append((rest, exact(c / leading)))
+        quotient.append((rest, _quotient(c, leading)))
     return tuple(sorted(quotient))
+
+
+def _quotient(value: Coefficient, divisor: Coefficient) -> Coefficient:
+    """Most divisors are signs, and fractions take ten times as long."""
+    if divisor == 1:
+        return value
+    return -value if divisor == -1 else exact(Fraction(value) / divisor)
