@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 
 from kinegraph.codegen.program.chunk import Chunks
@@ -90,7 +91,7 @@ class Unit:
         """What names that begin with the unit's name begin with."""
         return self.name.removesuffix("_")
 
-    @property
+    @cached_property
     def functions(self) -> frozenset[str]:
         """Names of the functions the programs call, sin and cos among them."""
         found = set()

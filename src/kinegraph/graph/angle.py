@@ -124,6 +124,8 @@ def _times(left: LinearForm, right: LinearForm) -> LinearForm:
 
 def quarter_turns(pi_multiple: Coefficient) -> tuple[int, Coefficient]:
     """Split r pi into k right angles (0 <= k < 4) and a rest -1/4 < rest/pi <= 1/4."""
+    if not pi_multiple:
+        return 0, 0
     turns = -((1 - 4 * Fraction(pi_multiple)) // 2)  # ceil(2 r - 1/2)
     return int(turns) % 4, Fraction(pi_multiple) - Fraction(int(turns), 2)
 

@@ -454,7 +454,7 @@ class GraphBuilder:
         outputs = tuple(outputs)
         whole = Graph(tuple(self.nodes), outputs)
         keep = [index for index, live in enumerate(whole.live) if live]
-        return renumber(whole, keep)
+        return whole if len(keep) == len(whole) else renumber(whole, keep)
 
 
 def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
@@ -468,8 +468,14 @@ def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
 def mapped(node: Node, new: dict[int, int]) -> Node:
     """A node whose children have other numbers."""
     if isinstance(node, Polynomial):
-        terms = ((c, tuple(sorted((new[child], e) for child, e in factors))) for c, factors in node.terms)
-        return Polynomial(tuple(terms))
+        return Polynomial(tuple([(c, _mapped_factors(factors, new)) for c, factors in node.terms]))
     if isinstance(node, Function):
-        return Function(node.name, tuple(new[argument] for argument in node.arguments))
+        return Function(node.name, tuple([new[argument] for argument in node.arguments]))
     return node
+
+
+def _mapped_factors(factors: tuple[Factor, ...], new: dict[int, int]) -> tuple[Factor, ...]:
+    if len(factors) == 1:
+        ((child, exponent),) = factors
+        return ((new[child], exponent),)
+    return tuple(sorted([(new[child], exponent) for child, exponent in factors]))

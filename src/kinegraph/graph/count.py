@@ -43,8 +43,8 @@ _FUNCTION_COLUMNS = {"reciprocal": "div", "sqrt": "sqrt", "sin": "sin", "cos": "
 def count(graph: Graph) -> Operations:
     """The operations of all live, non-static nodes."""
     total = dict.fromkeys((f.name for f in fields(Operations)), 0)
-    for index, node in enumerate(graph.nodes):
-        if not graph.live[index] or graph.static[index]:
+    for node, live, static in zip(graph.nodes, graph.live, graph.static, strict=True):
+        if not live or static:
             continue
         if isinstance(node, Function):
             total[_FUNCTION_COLUMNS.get(node.name, "other")] += 1
@@ -57,17 +57,22 @@ def count(graph: Graph) -> Operations:
 
 def polynomial_cost(node: Polynomial, graph: Graph) -> tuple[int, int]:
     """Multiplications and additions of one node; static factors of a term are one constant."""
+    static = graph.static
     mul = terms = 0
     static_term = 0
     for coefficient, factors in node.terms:
-        degree = sum(exponent for child, exponent in factors if not graph.static[child])
+        degree = 0
+        constant = coefficient != 1 and coefficient != -1
+        for child, exponent in factors:
+            if static[child]:
+                constant = True
+            else:
+                degree += exponent
         if not degree:
             static_term = 1
             continue
         terms += 1
-        mul += degree - 1
-        if abs(coefficient) != 1 or any(graph.static[child] for child, _ in factors):
-            mul += 1
+        mul += degree if constant else degree - 1
     return mul, max(terms + static_term - 1, 0)
 
 

@@ -5,7 +5,7 @@ A node is the database's *variable*; a polynomial node holds its *terms* and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -72,14 +72,11 @@ class Output(NamedTuple):
     nodes: tuple[int, ...]
 
 
-def children(node: Node) -> Iterator[int]:
+def children(node: Node) -> Sequence[int]:
     """The nodes a node is computed from, repeated as often as they occur."""
     if isinstance(node, Polynomial):
-        for _, factors in node.terms:
-            for child, _ in factors:
-                yield child
-    elif isinstance(node, Function):
-        yield from node.arguments
+        return [child for _, factors in node.terms for child, _ in factors]
+    return node.arguments if isinstance(node, Function) else ()
 
 
 #: A graph names no more outputs than these when it is printed.
@@ -124,7 +121,7 @@ class Graph(RichDisplay):
             if isinstance(node, Symbol):
                 flags.append(node.kind.static)
             else:
-                flags.append(all(flags[child] for child in children(node)))
+                flags.append(all(map(flags.__getitem__, children(node))))
         return tuple(flags)
 
     @cached_property
@@ -132,7 +129,7 @@ class Graph(RichDisplay):
         """For every node: how many steps after the symbols it can be computed."""
         levels: list[int] = []
         for node in self.nodes:
-            levels.append(max((levels[child] + 1 for child in children(node)), default=0))
+            levels.append(max([levels[child] for child in children(node)], default=-1) + 1)
         return tuple(levels)
 
     @cached_property
@@ -152,8 +149,8 @@ class Graph(RichDisplay):
     def use_counts(self) -> tuple[int, ...]:
         """For every node: in how many terms, arguments and outputs it stands, counting live users only."""
         counts = [0] * len(self.nodes)
-        for index, node in enumerate(self.nodes):
-            if self.live[index]:
+        for node, live in zip(self.nodes, self.live, strict=True):
+            if live:
                 for child in children(node):
                     counts[child] += 1
         for output in self.outputs:

@@ -86,7 +86,7 @@ class CoefficientTable:
         return self._collected(total)
 
     def _collected(self, total: dict[tuple[Factor, ...], Coefficient]) -> int:
-        return self.intern(tuple(sorted((monomial, exact(c)) for monomial, c in total.items() if c)))
+        return self.intern(tuple(sorted([(monomial, exact(c)) for monomial, c in total.items() if c])))
 
     def power(self, index: int, exponent: int) -> int:
         """The power of a coefficient; of a sum, multiplied out."""

@@ -49,11 +49,11 @@ def weighted(
 
     h is a number, or an array with one entry for each d.
     """
-    weights = _prefixes(TABLEAUX[method.tableau])[row]
+    weights = _prefixes(method.tableau)[row]
     target.reshape(-1)[start : start + size] = base[:size] + h * (weights @ slopes[: len(weights), :size])
 
 
 @cache
-def _prefixes(tableau: Tableau) -> list[Floats]:
-    """The rows without the zeros at their ends: slopes that belong there may not be known yet."""
-    return [np.trim_zeros(row, "b") for row in rows_of(tableau)]
+def _prefixes(tableau: int) -> list[Floats]:
+    """The rows of one of TABLEAUX without the zeros at their ends: slopes that belong there may not be known yet."""
+    return [np.trim_zeros(row, "b") for row in rows_of(TABLEAUX[tableau])]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kinegraph.derive.quantities.definitions.accelerations import accelerations_of, driving_forces
@@ -15,12 +17,12 @@ from kinegraph.derive.tree.coordinates import Square
 from kinegraph.derive.tree.kinematics import fixed_frame
 from kinegraph.derive.tree.links import Placement, first_frame, second_frame
 from kinegraph.errors import DerivationError
-from kinegraph.graph.node import Kind, Symbol
+from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import transfer
 from kinegraph.model.changes.release import RELEASED, released
 from kinegraph.model.constraints.records import Loop
-from kinegraph.model.expression import names
+from kinegraph.model.expression import Expression, names
 from kinegraph.model.mechanism import Coordinate, Mechanism, amounts
 from kinegraph.model.names import did_you_mean
 
@@ -36,7 +38,7 @@ def reaction(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """Force and moment that a joint's parent exerts on its body (a loop's first frame on its second)."""
     given = [derivation.zero] * len(RELEASED)
     if _loop(derivation, quantity) is None:
-        force, moment = _released_joint(derivation, quantity).needed()
+        force, moment = _ReleasedJoint(derivation, quantity).needed()
         given = [*force, *moment]
     for k, row in enumerate(transmission(derivation, quantity)):
         for multiplier, entry in zip(_multipliers(derivation), row, strict=True):
@@ -49,7 +51,7 @@ def transmission(derivation: Derivation, quantity: Quantity) -> Square:
     if not derivation.is_constrained:
         return [[] for _ in RELEASED]
     loop = _loop(derivation, quantity)
-    return _released_joint(derivation, quantity).given() if loop is None else _of_loop(derivation, quantity, loop)
+    return _ReleasedJoint(derivation, quantity).given() if loop is None else _of_loop(derivation, quantity, loop)
 
 
 def _loop(derivation: Derivation, quantity: Quantity) -> Loop | None:
@@ -112,37 +114,75 @@ def _viewer(derivation: Derivation, quantity: Quantity, own: Mapping[str, str | 
 class _ReleasedJoint:
     """A joint of the tree that is set free: the forces on six coordinates that stay zero where its motion begins."""
 
-    def __init__(self, derivation: Derivation, quantity: Quantity, body: str) -> None:
-        released_one = released(derivation.mechanism, body)
-        self._free = type(derivation)(released_one.mechanism, derivation.bound, Plan())
-        self._carried = _Carried(derivation, self._free)
-        own = {PARENT: released_one.base, BODY: released_one.body}
-        layout = self._free.layout
-        view = kinematics.seen_from(layout, _viewer(self._free, quantity, own))
-        pose = kinematics.pose(layout, view, self._free.tree.bodies[released_one.joint])
-        x, y, z = (vector(self._carried.scalars(row[:3])) for row in pose[:3])
-        self._turn = x, y, z
+    def __init__(self, derivation: Derivation, quantity: Quantity) -> None:
+        body = carried_body(derivation.mechanism, quantity)
+        bound = tuple(sorted(derivation.bound.items()))
+        self._joint = _Joint(type(derivation), derivation.mechanism, bound, quantity, body)
+        self._carried = _Carried(derivation)
 
     def needed(self) -> tuple[Vector, Vector]:
         """Force and moment that the bodies behind the joint need as they move."""
-        motion = self._free.motion(velocities=True, accelerations=True)
-        return self._turned(joint_forces(self._free, motion))
+        (found,) = self._turned(_needed_by_released(self._joint))
+        return found
 
     def given(self) -> Square:
         """What a multiplier of 1 of every row spares the joint: by component and row."""
-        columns = []
-        for row in self._free.ties.rows(stated=True):
-            force, moment = self._turned(row.jacobian)
-            columns.append([-entry for entry in (*force, *moment)])
+        wrenches = self._turned(_spared_by_rows(self._joint))
+        columns = [[-entry for entry in (*force, *moment)] for force, moment in wrenches]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def _turned(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        own = self._carried.scalars(forces[-len(RELEASED) :])
-        return apply(self._turn, vector(own[:3])), apply(self._turn, vector(own[3:]))
+    def _turned(self, graphs: Sequence[Graph]) -> list[tuple[Vector, Vector]]:
+        scalars = map(self._carried.scalars, graphs)
+        turn = vector(next(scalars)), vector(next(scalars)), vector(next(scalars))
+        return [(apply(turn, vector(own[:3])), apply(turn, vector(own[3:]))) for own in scalars]
 
 
-def _released_joint(derivation: Derivation, quantity: Quantity) -> _ReleasedJoint:
-    return _ReleasedJoint(derivation, quantity, carried_body(derivation.mechanism, quantity))
+@dataclass(frozen=True)
+class _Joint:
+    """The joint of a body, the frame its reaction is asked for in, and what derives it."""
+
+    derivation: type[Derivation]
+    mechanism: Mechanism
+    bound: tuple[tuple[str, Expression], ...]
+    quantity: Quantity
+    body: str
+
+
+class _Free:
+    """The mechanism with a joint set free, derived by the plain plan."""
+
+    def __init__(self, joint: _Joint) -> None:
+        released_one = released(joint.mechanism, joint.body)
+        self.derivation = joint.derivation(released_one.mechanism, dict(joint.bound), Plan())
+        own = {PARENT: released_one.base, BODY: released_one.body}
+        layout = self.derivation.layout
+        view = kinematics.seen_from(layout, _viewer(self.derivation, joint.quantity, own))
+        pose = kinematics.pose(layout, view, self.derivation.tree.bodies[released_one.joint])
+        self._turn = [row[:3] for row in pose[:3]]
+
+    def graphs(self, forces: Sequence[Sequence[Scalar]]) -> tuple[Graph, ...]:
+        """The rows of the matrix into the axes that are asked for; of each list of forces those on the joint."""
+        wrenches = [one[-len(RELEASED) :] for one in forces]
+        return tuple(
+            self.derivation.builder.graph([output("", (len(scalars),), list(scalars))])
+            for scalars in (*self._turn, *wrenches)
+        )
+
+
+# Both are the same by whatever plan the mechanism itself is derived; several are tried, each joint after joint.
+
+
+@lru_cache(maxsize=128)
+def _needed_by_released(joint: _Joint) -> tuple[Graph, ...]:
+    free = _Free(joint)
+    motion = free.derivation.motion(velocities=True, accelerations=True)
+    return free.graphs([joint_forces(free.derivation, motion)])
+
+
+@lru_cache(maxsize=128)
+def _spared_by_rows(joint: _Joint) -> tuple[Graph, ...]:
+    free = _Free(joint)
+    return free.graphs([row.jacobian for row in free.derivation.ties.rows(stated=True)])
 
 
 def _multipliers(derivation: Derivation) -> list[Scalar]:
@@ -152,15 +192,14 @@ def _multipliers(derivation: Derivation) -> list[Scalar]:
 class _Carried:
     """Scalars of the released mechanism as scalars of the mechanism itself: as it moves, nothing goes apart."""
 
-    def __init__(self, derivation: Derivation, free: Derivation) -> None:
-        self._target, self._source = derivation.builder, free.builder
+    def __init__(self, derivation: Derivation) -> None:
+        self._target = derivation.builder
         self._accelerations = dict(
             zip(derivation.mechanism.layout.accelerations, accelerations_of(derivation), strict=True)
         )
 
-    def scalars(self, scalars: Sequence[Scalar]) -> list[Scalar]:
-        """The same scalars in the builder of the mechanism."""
-        graph = self._source.graph([output("", (len(scalars),), list(scalars))])
+    def scalars(self, graph: Graph) -> list[Scalar]:
+        """The scalars of a graph in the builder of the mechanism."""
         place = transfer(graph, self._target, self._symbol)
         return [Scalar(self._target, place[index]) for index in graph.outputs[0].nodes]
 
