@@ -7,6 +7,8 @@ import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import SolveError
 from kinegraph.simulate.constraints.index_two import IndexTwoForm
+from kinegraph.solve.problem.events import Action
+from kinegraph.solve.results.status import Status
 from tests.export.test_fmu_loops import SWING
 
 MODELS = {"four-bar": 1.0, "knife-edge": 1.0, "swing": 1.0, "double-pendulum": 1.0}
@@ -52,8 +54,25 @@ def test_own_steps_forces_and_elements():
     assert run.drift["energy"] < 1e-6
 
 
+def test_events_are_those_of_other_methods():
+    """They are found on IDA's own polynomial."""
+    options = {"native": False, "progress": False, "rtol": 1e-9, "grid": 4}
+    watched = {"turn": "rocker'", "there": "crank - 0.15"}
+    found, wanted = (kg.simulate("four-bar", 0.5, method=one, events=watched, **options) for one in ("ida", "dop853"))
+    assert [one.name for one in found.events] == [one.name for one in wanted.events] == ["there", "turn"]
+    for one, other in zip(found.events, wanted.events, strict=True):
+        assert one.time == pytest.approx(other.time, abs=1e-7)
+    stop = kg.Event("turn", "rocker'", action=Action.STOP)
+    ended = kg.simulate("four-bar", 0.5, method="ida", events=[stop], **options)
+    assert ended.status is Status.EVENT
+    assert ended.t[-1] == pytest.approx(wanted.events[-1].time, abs=1e-7)
+    assert abs(ended["rocker'"][-1]) < 1e-6
+
+
 def test_what_it_cannot_do_is_said():
-    with pytest.raises(SolveError, match="IDA finds no events"):
-        kg.simulate("four-bar", 1, method="ida", events={"low": "crank"})
+    with pytest.raises(SolveError, match="IDA cannot go on from another state"):
+        kg.simulate("four-bar", 1, method="ida", events=[kg.Event("low", "crank", reset={"crank'": "0"})])
+    with pytest.raises(SolveError, match="IDA takes no contacts"):
+        kg.simulate("bouncing-ball", 1, method="ida")
     with pytest.raises(SolveError, match="IDA chooses its steps itself"):
         kg.simulate("four-bar", 1, method="ida", step=0.01, native=False)

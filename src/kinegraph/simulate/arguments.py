@@ -45,10 +45,8 @@ def check_method(solver: Solver, mechanism: Mechanism, events: Sequence[Event]) 
     able = solver.capabilities
     if is_constrained(mechanism) and not able.projection:
         raise SolveError(f"{solver.name} takes no loops or constraints: choose another method, e.g. dop853")
-    if mechanism.contacts and able.symplectic:
+    if mechanism.contacts and (able.symplectic or not able.resets):
         raise SolveError(f"{solver.name} takes no contacts: choose another method, e.g. dop853")
-    if events and not able.events:
-        raise SolveError(f"{solver.name} finds no events: choose another method, e.g. dop853")
     if any(event.reset for event in events) and not able.resets:
         raise SolveError(f"{solver.name} cannot go on from another state: choose another method, e.g. dop853")
 

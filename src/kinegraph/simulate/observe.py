@@ -200,6 +200,6 @@ def drift_checks(drift: Drift | None) -> tuple[Check, ...]:
     limit = _CLOSED if drift.closed else None
     return (
         Check("loops open by position, left", drift.left_position, limit),
-        Check("loops open by velocity, left", drift.left_velocity, limit),
+        Check("loops open by velocity, left, relative to the largest", drift.relative_velocity, limit),
         Check("loops open by position, while integrating", drift.position, None),
     )

@@ -21,7 +21,8 @@ from kinegraph.solve.contacts.complementarity import Floats
 from kinegraph.solve.contacts.mode import Mode, Phase
 from kinegraph.solve.contacts.settle import Rebound, Settled
 from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
-from kinegraph.solve.loops.step import onto_constraints
+from kinegraph.solve.loops.marks import call
+from kinegraph.solve.loops.step import onto_constraints, set_inputs
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
@@ -146,6 +147,7 @@ def integrate_phases(
     """Run a system from one mode to the next, until the end, an event of the user's that stops, or trouble."""
     record, time, mode, at_once = _Record(), span[0], None, 0
     ended: frozenset[str] = frozenset()
+    acted: tuple[float, ...] = ()
     record.times.append(np.zeros(0))
     record.states.append(np.zeros((0, len(state))))
     with progress:
@@ -158,8 +160,8 @@ def integrate_phases(
             record.settle(system, settled, time, state)
             record.deciding += perf_counter() - begun if record.rows else 0.0  # the first makes its kernels ready
             mode = settled.mode
-            run, count = _phase(solver, control, system, settled, (time, span[1]), save, progress, interrupt)
-            events = system.events(mode)
+            events = _after(system.events(mode), acted)
+            run, count = _phase(solver, control, system, settled, events, (time, span[1]), save, progress, interrupt)
             record.add(run, count, frozenset(events.names[: system.watched]))
             at_once = at_once + 1 if run.ending.time <= time else 0
             time, state = run.ending.time, run.states[-1]
@@ -167,7 +169,9 @@ def integrate_phases(
             progress.reached(time)
             if run.ending.status is not Status.EVENT or ended & system.stops:
                 return record.run(run.ending, (time, state), _is_grid(save))
-            state = system.reset(time, _put_back(system.problem(mode, state, *span), time, state), ended)
+            state = _put_back(system.problem(mode, state, *span), time, state)
+            acted = _residuals(system.problem(mode, state, *span), system, events, time, ended)
+            state = system.reset(time, state, ended)
 
 
 def _put_back(problem: CauchyProblem, time: float, state: Floats) -> Floats:
@@ -178,6 +182,28 @@ def _put_back(problem: CauchyProblem, time: float, state: Floats) -> Floats:
     x[size] = time
     onto_constraints(code_of(problem.rhs.projection), x, size, problem.projected())
     return x[:size].copy()
+
+
+def _residuals(
+    problem: CauchyProblem, system: ModalSystem, events: EventSet, time: float, ended: frozenset[str]
+) -> tuple[float, ...]:
+    """How far from zero the user's events were found that ended a phase, -1 for all others.
+
+    The next phase begins there, and they must not happen again.
+    """
+    if not ended & frozenset(events.names[: system.watched]):
+        return ()
+    x, values, size = problem.argument(), np.zeros(len(events.names)), problem.rhs.size
+    x[size] = time
+    set_inputs(problem.inputs.knots, problem.inputs.coefficients, time, x, size + 1)
+    call(code_of(events.code), x, values, 0)
+    own = zip(events.names[: system.watched], values.tolist(), strict=False)
+    return tuple(abs(value) if name in ended else -1.0 for name, value in own)
+
+
+def _after(events: EventSet, acted: tuple[float, ...]) -> EventSet:
+    """The events of a mode, of which the first may have acted at its start."""
+    return replace(events, acted=acted + (-1.0,) * (len(events.names) - len(acted)))
 
 
 def _is_grid(save: Save) -> bool:
@@ -203,6 +229,7 @@ def _phase(
     control: Control,
     system: ModalSystem,
     settled: Settled,
+    events: EventSet,
     span: tuple[float, float],
     save: Save,
     progress: Progress,
@@ -213,7 +240,7 @@ def _phase(
     grid = _remaining(save, span)
     rebound = settled.rebound if settled.rebound and settled.rebound.time < span[1] - span[0] else None
     chosen = _careful(solver, control, rebound)
-    run = solver.integrate(problem, chosen, grid, system.events(settled.mode), _Within(progress), interrupt)
+    run = solver.integrate(problem, chosen, grid, events, _Within(progress), interrupt)
     if not isinstance(save, Grid):
         return run, len(run.times)
     wanted = save.times[(save.times > span[0]) | ((save.times == span[0]) & (span[0] == save.times[0]))]

@@ -29,7 +29,7 @@ class Capabilities:
     jacobian: it needs df/dy.
     stiff: it takes long steps where forces are stiff.
     symplectic: it keeps the structure of Hamilton's equations.
-    events, resets: it finds events, and goes on from another state after one.
+    resets: it goes on from another state after an event.
     starts_slowly: it begins with a low order, so that a motion smaller than its tolerances may escape it.
     projection: it returns to loops, constraints and unit quaternions while it steps.
     lanes: the tableau by which many trajectories run side by side in compiled sweeps; None: each runs alone.
@@ -42,7 +42,6 @@ class Capabilities:
     jacobian: bool = False
     stiff: bool = False
     symplectic: bool = False
-    events: bool = True
     resets: bool = True
     starts_slowly: bool = False
     projection: bool = True

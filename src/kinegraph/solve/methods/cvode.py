@@ -116,7 +116,7 @@ class Cvode(Solver):
         from kinegraph.solve.sundials import compiled_callbacks
 
         recorder = Recorder(TYPICAL, EVERY_STEP, NO_EVENTS)
-        compile_for(multistep.follow, *_common(TYPICAL, _work(TYPICAL, self.order + 1), recorder), 0.0)
+        compile_for(multistep.follow, *_common(TYPICAL, multistep_work(TYPICAL, self.order + 1), recorder), 0.0)
         assert compiled_callbacks.rate.address  # compiled when they were imported
 
 
@@ -127,7 +127,7 @@ class _Trajectory:
         begun = perf_counter()
         self.problem, self.control, self.recorder = problem, control, recorder
         self.y = problem.state.copy()
-        self._work = _work(problem, solver.order + 1)
+        self._work = multistep_work(problem, solver.order + 1)
         self._follow_step = problem.runnable(multistep.follow)
         self._common = _common(problem, self._work, recorder)
         self._clock: Floats = self._common[2]
@@ -274,12 +274,16 @@ class _Trajectory:
 
 def _common(problem: CauchyProblem, work: Work, recorder: Recorder) -> Common:
     """What the loop takes at every call."""
-    clock = np.array([problem.start, 0.0, problem.end, 1e-4, problem.start])
-    return loop_system(problem), work, clock, recorder.watch, recorder.saving, recorder.counters
+    return loop_system(problem), work, multistep_clock(problem), recorder.watch, recorder.saving, recorder.counters
 
 
-def _work(problem: CauchyProblem, terms: int) -> Work:
-    """Memory of one step; CVODE has the rest."""
+def multistep_clock(problem: CauchyProblem) -> Floats:
+    """The clock of a run whose steps another program takes."""
+    return np.array([problem.start, 0.0, problem.end, 1e-4, problem.start])
+
+
+def multistep_work(problem: CauchyProblem, terms: int) -> Work:
+    """Memory of one step; who takes it has the rest."""
     size = problem.rhs.size
     return Work(
         x=problem.argument(),

@@ -6,8 +6,8 @@ steps: those of an index-2 problem lose a digit for each step that becomes short
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -16,24 +16,33 @@ import numpy as np
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
+from kinegraph.solve.loops import multistep
+from kinegraph.solve.loops.after_step import needs_dense
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.marks import call
-from kinegraph.solve.loops.step import set_inputs
+from kinegraph.solve.loops.record import DONE, INTERRUPTED, RUNNING, TIME
+from kinegraph.solve.loops.step import System, set_inputs
 from kinegraph.solve.methods.capabilities import Capabilities, StateForm
+from kinegraph.solve.methods.cvode import multistep_clock, multistep_work
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.results.recording import Grid, Run, Save, Statistics
+from kinegraph.solve.problem.slices import ending_of
+from kinegraph.solve.results.recording import Recorder, Run, Save
 from kinegraph.solve.results.status import Ending, Status
 
 _NOT_TESTED = 1e8  # absolute tolerance of what takes no part in the choice of steps
 
+_TERMS = 6  # of a polynomial of IDA's highest order
+_PLACES = np.linspace(0.0, 1.0, _TERMS)
+_POWERS = np.vander(_PLACES - 1.0, _TERMS, increasing=True)
+
 
 @dataclass(frozen=True)
 class Ida(Solver):
-    """IDA on a residual. Adaptive steps only; it finds no events."""
+    """IDA on a residual. Adaptive steps only; events are recorded or stop the run, none goes on from another state."""
 
     @property
     def name(self) -> str:
@@ -47,8 +56,8 @@ class Ida(Solver):
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            StateForm.MULTIPLIERS, fixed_step=False, evaluations=2, jacobian=True, stiff=True, events=False,
-            resets=False, starts_slowly=True,
+            StateForm.MULTIPLIERS, fixed_step=False, evaluations=2, jacobian=True, stiff=True, resets=False,
+            starts_slowly=True,
         )  # fmt: skip
 
     @property
@@ -68,27 +77,34 @@ class Ida(Solver):
         interrupt: Interrupt | None = None,
     ) -> Run:
         begun = perf_counter()
-        trajectory = _Trajectory(problem, self.adaptive(control))
+        trajectory = _Trajectory(problem, self.adaptive(control), Recorder(problem, save, events))
         with progress, np.errstate(all="ignore"):
-            times, states, ending = trajectory.run(save, progress, interrupt or Interrupt())
-        return Run(times, states, ending, (), trajectory.statistics(perf_counter() - begun))
+            ending = trajectory.run(progress, interrupt or Interrupt())
+        return trajectory.result(ending, perf_counter() - begun)
 
 
 class _Trajectory:
-    """One run of IDA."""
+    """One run of IDA. Events and saving are those of all methods; its polynomial over a step is the dense output."""
 
-    def __init__(self, problem: CauchyProblem, control: Adaptive) -> None:
+    def __init__(self, problem: CauchyProblem, control: Adaptive, recorder: Recorder) -> None:
         try:
             from sksundae.ida import IDA
         except ImportError:
             raise SolveError(
                 "method ida needs scikit-sundae, which is not installed\n  pip install scikit-sundae"
             ) from None
-        self.problem, self.control = problem, control
+        self.problem, self.control, self.recorder = problem, control, recorder
         rhs = problem.rhs
+        self._slopes = np.zeros(rhs.size)
+        self._last = problem.start, 0.0  # the step at hand: where it begins, and its length
+        self._work = multistep_work(problem, _TERMS)
+        self._system = System(
+            self._rate, problem.inputs.knots, problem.inputs.coefficients, np.zeros(0, dtype=np.int64), 0
+        )
+        self._clock = multistep_clock(problem)
         self._residual_code, self._matrix_code = code_of(rhs.code), code_of(rhs.jacobian)
         self._x = np.concatenate([problem.argument(), np.zeros(rhs.size + 1)])
-        self._steps = self._evaluations = self._matrices = 0
+        self._evaluations = self._matrices = 0
         algebraic = [rhs.names.index(name) for name in rhs.algebraic]
         tolerance = control.absolute(rhs.names)
         tolerance[algebraic] = _NOT_TESTED
@@ -124,38 +140,74 @@ class _Trajectory:
         self._matrix(self.problem.start, y, none, res, 1.0, with_slopes)
         return np.asarray(np.linalg.lstsq(with_slopes - without, -res, rcond=1e-12)[0])
 
-    def run(self, save: Save, progress: Progress, interrupt: Interrupt) -> tuple[Floats, Floats, Ending]:
-        """Step until the end, trouble, or a request."""
-        start, end = self.problem.start, self.problem.end
-        status = Status.FINISHED
-        times, states = [start], [self.problem.state.copy()]
-        self.ida.init_step(start, self.problem.state, self._first_slopes())
+    def _rate(self, x: Floats) -> Sequence[float]:
+        """y' at the time in x: the slope of the dense output. The equations give it only together with y'."""
+        start, h = self._last
+        if h == 0.0:
+            return self._slopes.tolist()
+        w = (float(x[self.problem.rhs.size]) - start) / h - 1.0
+        powers = np.arange(1, _TERMS)
+        rate: list[float] = ((powers * w ** (powers - 1.0)) @ self._work.dense[1:] / h).tolist()
+        return rate
+
+    def run(self, progress: Progress, interrupt: Interrupt) -> Ending:
+        """Step until the end, an event that stops, trouble, or a request."""
+        self._slopes = self._first_slopes()
+        self.ida.init_step(self.problem.start, self.problem.state, self._slopes)
+        code = self._follow(0.0)
         with interrupt.catching(), interrupt.deferring():
-            for time, method in self._aims(save):
-                found = self.ida.step(time, method=method, tstop=end)
+            while code == RUNNING and self.time < self.problem.end and not interrupt.requested:
+                found = self.ida.step(self.problem.end, method="onestep", tstop=self.problem.end)
                 if not found.success:
-                    status = Status.STEP_TOO_SMALL
-                    break
-                times.append(float(np.ravel(found.t)[-1]))
-                states.append(np.asarray(found.y, dtype=float).reshape(-1, self.problem.rhs.size)[-1].copy())
-                self._steps += 1
-                progress.reached(times[-1])
-                if times[-1] >= end or interrupt.requested:
-                    break
+                    return Ending(Status.STEP_TOO_SMALL, self.time)
+                code = self._stepped(float(np.ravel(found.t)[-1]), self._last_row(found.y))
+                progress.reached(self.time)
         if interrupt.requested:
-            status = Status.INTERRUPTED
-        kept = slice(None) if not isinstance(save, Grid) or save.times[0] == start else slice(1, None)
-        return np.array(times)[kept], np.array(states)[kept], Ending(status, times[-1])
+            code = INTERRUPTED
+        return ending_of(DONE if code == RUNNING else code, self.problem, self.recorder, self.time)
 
-    def _aims(self, save: Save) -> Iterator[tuple[float, str]]:
-        """The times to step to, and whether to stop at each."""
-        if isinstance(save, Grid):
-            save.check(self.problem)
-            yield from ((float(time), "normal") for time in save.times if time > self.problem.start)
-            return
-        while True:
-            yield self.problem.end, "onestep"
+    @property
+    def time(self) -> float:
+        """The time that is reached."""
+        return float(self._clock[TIME])
 
-    def statistics(self, seconds: float) -> Statistics:
-        """What the run cost."""
-        return Statistics(self._steps, 0, self._evaluations, self._matrices, seconds, 0.0)
+    def _stepped(self, reached: float, state: Floats) -> int:
+        """What a step of IDA leads to: events, saved states, the clock."""
+        h = reached - self.time
+        self._work.end[:] = state
+        if needs_dense(self.recorder.watch, self.recorder.saving, self.recorder.counters, reached):
+            self._prepare_dense(h)
+        code = self._follow(h)
+        self.recorder.drain()
+        if code == RUNNING:
+            self._clock[TIME] = reached
+            self._work.y[:] = state
+        return code
+
+    def _follow(self, h: float) -> int:
+        recorder = self.recorder
+        return int(
+            multistep.follow(
+                self._system, self._work, self._clock, recorder.watch, recorder.saving, recorder.counters, h
+            )
+        )
+
+    def _prepare_dense(self, h: float) -> None:
+        """IDA's polynomial from its values at as many places as it has terms, as factors of powers of u - 1."""
+        self._last = self.time, h
+        rows = [self._work.y.copy()]
+        for share in _PLACES[1:-1]:
+            found = self.ida.step(self.time + share * h, method="normal", tstop=self.problem.end)
+            rows.append(self._last_row(found.y))
+        rows.append(self._work.end.copy())
+        self._work.dense[:] = np.linalg.solve(_POWERS, np.array(rows))
+
+    def _last_row(self, states: Floats) -> Floats:
+        rows = np.asarray(states, dtype=float).reshape(-1, self.problem.rhs.size)
+        return np.array(rows[-1])
+
+    def result(self, ending: Ending, seconds: float) -> Run:
+        """What was saved, and what it cost."""
+        run = self.recorder.run(ending, (self.time, self._work.y.copy()), seconds, 0.0)
+        cost = replace(run.statistics, evaluations=self._evaluations, jacobians=self._matrices)
+        return replace(run, statistics=cost)

@@ -54,6 +54,8 @@ class EventSet:
 
     boundaries: which events act on a condition of positions alone, so that a motion may begin there.
     samples: at how many points of a step the signs are compared. limit: how many events may happen in all.
+    acted: for every event how far from zero it was found when it acted at the very start, and so may still be; less
+    than zero where it did not. Nothing is as if none had.
     """
 
     names: tuple[str, ...] = ()
@@ -65,6 +67,7 @@ class EventSet:
     reset: Function = 0
     samples: int = 4
     limit: int = 1_000_000
+    acted: tuple[float, ...] = ()
 
     def __getstate__(self) -> dict[str, object]:
         refuse_addresses((self.code, self.slope, self.reset))

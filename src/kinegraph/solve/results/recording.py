@@ -153,6 +153,7 @@ def _missing(times: Floats, last: float) -> bool:
 def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
     """Memory of the events of one run."""
     count = len(events.names)
+    acted = events.acted or (-1.0,) * count
     recent = _RECENT + _RECENT_EACH * count
     rows = max(_EVENT_ROWS, 4 * events.samples * count) + 2 * recent
 
@@ -169,12 +170,12 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
         side=integers(count),
         ahead=integers(count),
         stage=integers(count),
-        on_surface=integers(count),
+        on_surface=integers([int(far >= 0.0) for far in acted]),
         before=np.zeros(count),
         values=np.zeros(count),
         rates=np.zeros(count),
         incoming=np.zeros(count),
-        residual=np.zeros(count),
+        residual=np.array([max(far, 0.0) for far in acted]),
         zero=np.zeros(count),
         since=np.zeros(count),
         noise=np.zeros(count),

@@ -14,7 +14,10 @@ from kinegraph.solve.loops.step import System, Work
 
 @part
 def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t: float) -> int:
-    """The side each event begins on; what begins at a boundary and goes outwards acts at once, on work.end."""
+    """The side each event begins on; what begins at a boundary and goes outwards acts at once, on work.end.
+
+    What has acted at this very moment, before the run, is on its surface as if it had acted within it.
+    """
     size = len(work.y)
     if len(watch.side) == 0:
         return RUNNING
@@ -25,12 +28,14 @@ def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t
     find_noise(watch, work)
     for k in range(len(watch.side)):
         watch.before[k], watch.incoming[k] = watch.values[k], watch.rates[k]
-        if not abs(watch.values[k]) <= max(watch.noise[k], RESOLUTION * watch.span * abs(watch.rates[k])):
+        acted, near = watch.on_surface[k], max(watch.noise[k], RESOLUTION * watch.span * abs(watch.rates[k]))
+        if not abs(watch.values[k]) <= near + 2.0 * watch.residual[k]:
             watch.side[k] = sign(watch.values[k])
+            leave_surface(watch, k)
             continue
         put_on_surface(watch, k, t)
         watch.side[k] = sign(watch.rates[k])
-        if watch.boundary[k]:
+        if watch.boundary[k] and not acted:
             watch.side[k] = -1 if watch.directions[k] > 0 else 1
             if passes(watch.side[k], sign(watch.rates[k]), watch.directions[k]):
                 note(watch, counters, k, t, work.x)
