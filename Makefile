@@ -6,13 +6,18 @@ TEST_STAMP := $(VENV)/.stamp-test
 BENCH_STAMP := $(VENV)/.stamp-bench
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
-.PHONY: demo test lint bench bench-peers soak fuzz web clean
+.PHONY: demo test suite lint bench bench-peers soak fuzz web clean
 
 demo: $(TEST_STAMP)
 	$(BIN)/kinegraph demo
 
-test: lint
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+# Lint takes one core alone for half a minute, so both go side by side. Tests take all cores as it is: libraries of
+# linear algebra would start threads of their own, which wait for each other.
+test: $(TEST_STAMP)
+	$(MAKE) --no-print-directory -j2 lint suite
+
+suite: $(TEST_STAMP)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 lint: $(TEST_STAMP)
 	$(BIN)/ruff check .

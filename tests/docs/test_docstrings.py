@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "kinegraph"
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -29,17 +29,25 @@ def bases(tree: ast.ClassDef) -> list[str]:
     return [ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in tree.bases]
 
 
-CLASSES: dict[str, list[ast.ClassDef]] = {}
-for _tree in TREES.values():
-    for _node in ast.walk(_tree):
-        if isinstance(_node, ast.ClassDef):
-            CLASSES.setdefault(_node.name, []).append(_node)
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
+def classes() -> dict[str, list[ast.ClassDef]]:
+    found: dict[str, list[ast.ClassDef]] = {}
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(node)
+    return found
 
 
 def overrides_documented(owner: ast.ClassDef, method: str, seen: frozenset[str] = frozenset()) -> bool:
     """Whether a class this one is derived from documents the method."""
     for base in bases(owner):
-        for parent in CLASSES.get(base, ()) if base not in seen else ():
+        for parent in classes().get(base, ()) if base not in seen else ():
             if method in documented(parent) or overrides_documented(parent, method, seen | {base}):
                 return True
     return False
@@ -52,7 +60,7 @@ def is_overload(function: ast.FunctionDef) -> bool:
 def test_every_public_function_is_documented() -> None:
     bare = [
         f"{path.relative_to(PACKAGE)}:{function.lineno} {function.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for owners, function in public_functions(tree)
         if not ast.get_docstring(function) and not is_overload(function)
         if not (owners and overrides_documented(owners[-1], function.name))
@@ -63,7 +71,7 @@ def test_every_public_function_is_documented() -> None:
 def test_docstrings_say_more_than_the_name() -> None:
     repeated = [
         f"{path.relative_to(PACKAGE)}:{function.lineno} {function.name}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for _, function in public_functions(tree)
         if _words(ast.get_docstring(function) or "?") == _words(function.name.replace("_", " "))
     ]
@@ -77,4 +85,4 @@ def _words(text: str) -> list[str]:
 
 
 def test_all_modules_are_looked_at() -> None:
-    assert len(TREES) > 800 and len(CLASSES) > 500
+    assert len(trees()) > 800 and len(classes()) > 500
