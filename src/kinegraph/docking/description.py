@@ -20,8 +20,8 @@ class Latch:
     """A point of the ring and its counterpart on the target; it catches where both are near and slow.
 
     ring, target: output points of the model. distance [m], speed [m/s], angle [rad] between the axes of both rings:
-    below these it catches. stiffness [N/m], damping [N s/m]: of the hook that holds the point where it was caught.
-    All of them are ours.
+    below these it catches. stiffness [N/m], damping [N s/m]: of the hook that holds the point, first where it was
+    caught, after `time` [s] at the ring's own point. All of them are ours.
     """
 
     ring: str
@@ -31,6 +31,7 @@ class Latch:
     angle: float = 0.09
     stiffness: float = 1e5
     damping: float = 2e3
+    time: float = 1.0
 
 
 @dataclass(frozen=True)

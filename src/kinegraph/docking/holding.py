@@ -1,5 +1,6 @@
 """A latch that holds: springs and dampers on the place of the target's point as the ring sees it.
 
+They begin where the point was caught, and draw it to the ring's own point; else two latches could keep the third away.
 That place does not change when all turn and move together, so that these forces keep momentum and moment of momentum.
 """
 
@@ -11,7 +12,7 @@ from dataclasses import replace
 from kinegraph.docking.description import Docking, Latch
 from kinegraph.docking.fastening import free_by_quaternion, turned_back
 from kinegraph.model.elements import Damper, Element, Linear, Spring
-from kinegraph.model.expression import Expression, Name, expression
+from kinegraph.model.expression import Call, Expression, Name, expression
 from kinegraph.model.mechanism import ZERO, Mechanism, Parameter
 
 
@@ -25,14 +26,24 @@ def hold_name(latch: Latch) -> str:
     return f"hold${latch.ring}"
 
 
+def since_name(latch: Latch) -> str:
+    """The parameter that says when a latch caught."""
+    return f"since${latch.ring}"
+
+
 def rest_names(latch: Latch) -> tuple[str, ...]:
-    """The parameters that say where on the ring a latch holds."""
+    """The parameters that say where on the ring a latch caught."""
     return tuple(f"rest${latch.ring}${axis}" for axis in "xyz")
 
 
 def element_names(latch: Latch) -> tuple[str, ...]:
     """The springs and the dampers of a latch, along the axes of the ring."""
     return tuple(f"{kind}${latch.ring}${axis}" for kind in ("spring", "damper") for axis in "xyz")
+
+
+def given_names(latch: Latch) -> tuple[str, ...]:
+    """All parameters of a latch."""
+    return (hold_name(latch), since_name(latch), *rest_names(latch))
 
 
 def place_on_ring(docking: Docking, latch: Latch) -> tuple[Expression, ...]:
@@ -45,7 +56,7 @@ def place_on_ring(docking: Docking, latch: Latch) -> tuple[Expression, ...]:
 def with_latches_that_hold(docking: Docking) -> Mechanism:
     """The mechanism with springs and dampers for every latch; parameters say which of them hold."""
     mechanism = docking.mechanism
-    names = [name for latch in docking.latches for name in (hold_name(latch), *rest_names(latch))]
+    names = [name for latch in docking.latches for name in given_names(latch)]
     return replace(
         mechanism,
         parameters=(*mechanism.parameters, *(Parameter(name, ZERO) for name in names)),
@@ -58,10 +69,19 @@ def _elements(docking: Docking, latch: Latch) -> Iterator[Element]:
     stiffness, damping = expression(latch.stiffness) * hold, expression(latch.damping) * hold
     places = place_on_ring(docking, latch)
     springs, dampers = element_names(latch)[:3], element_names(latch)[3:]
-    for name, place, rest in zip(springs, places, rest_names(latch), strict=True):
-        yield Spring(name, place, Linear(stiffness), Name(rest))
+    for name, place, rest in zip(springs, places, _rests(docking, latch), strict=True):
+        yield Spring(name, place, Linear(stiffness), rest)
     for name, place in zip(dampers, places, strict=True):
         yield Damper(name, place, Linear(damping))
+
+
+def _rests(docking: Docking, latch: Latch) -> list[Expression]:
+    """Where a latch holds: from where it caught to the ring's own point, smoothly."""
+    own = next(one.position for one in docking.mechanism.points if one.name == latch.ring)
+    one, ten, fifteen, six = (expression(value) for value in (1, 10, 15, 6))
+    part = Call("min", (one, Call("max", (ZERO, (Name("t") - Name(since_name(latch))) / expression(latch.time)))))
+    left = one - part**3 * (ten - fifteen * part + six * part**2)
+    return [to + (Name(caught) - to) * left for caught, to in zip(rest_names(latch), own, strict=True)]
 
 
 def latch_force(latch: Latch) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from kinegraph.docking.fastening import (
     pose_parameters,
     with_legs_held,
 )
-from kinegraph.docking.holding import hold_name, rest_names, with_latches_that_hold
+from kinegraph.docking.holding import given_names, with_latches_that_hold
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
@@ -123,7 +123,7 @@ class ModeEquations:
     def runtime(self) -> tuple[str, ...]:
         """Parameters that are given when the code runs."""
         if self.mode is Mode.LATCHED:
-            held = (name for one in self.docking.latches for name in (hold_name(one), *rest_names(one)))
+            held = (name for one in self.docking.latches for name in given_names(one))
             return (*self._given_for(()), *held)
         if self.fastened is None:
             return self._given_for(self.joints)

@@ -22,7 +22,7 @@ from kinegraph.docking.conditions import (
 )
 from kinegraph.docking.description import Docking, Latch
 from kinegraph.docking.fastening import pose_names
-from kinegraph.docking.holding import can_hold, hold_name, place_on_ring, rest_names
+from kinegraph.docking.holding import can_hold, given_names, hold_name, place_on_ring, rest_names, since_name
 from kinegraph.docking.joining import Joining, without_velocity_against
 from kinegraph.docking.modes import SEAT, Mode, ModeEquations, relative_pose
 from kinegraph.docking.observe import drift, observed, peaks_at
@@ -143,12 +143,11 @@ class DockingSequence:
 
     def _hold(self, holding: Sequence[Latch]) -> None:
         """Latches that begin to hold do so where the points are."""
-        for latch in self.docking.latches:
-            self.known.setdefault(hold_name(latch), 0.0)
-            self.known |= {name: self.known.get(name, 0.0) for name in rest_names(latch)}
+        for name in (name for one in self.docking.latches for name in given_names(one)):
+            self.known.setdefault(name, 0.0)
         for latch in (one for one in holding if not self.known[hold_name(one)]):
             self.latches.setdefault(latch.ring, self.time)
-            self.known[hold_name(latch)] = 1.0
+            self.known |= {hold_name(latch): 1.0, since_name(latch): self.time}
             if can_hold(self.docking):
                 at, state = np.array([self.time]), self.state[None]
                 place = self.modes[Mode.FREE].columns(place_on_ring(self.docking, latch), at, state, self.known)[0]
