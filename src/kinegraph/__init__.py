@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.sweep import sweep
     from kinegraph.solve.problem.events import Event
-    from kinegraph.solve.problem.problem import Sampled
+    from kinegraph.solve.problem.problem import Feedback, Sampled
     from kinegraph.store.schema.open import open_store
     from kinegraph.studies.run import study
     from kinegraph.tasks.assemble import assemble
@@ -80,6 +80,7 @@ _HOMES = {
     "Measured": "kinegraph.tasks.forces.smoothing",
     "Mechanism": "kinegraph.model.mechanism",
     "Quantity": "kinegraph.derive.quantities.quantity",
+    "Feedback": "kinegraph.solve.problem.problem",
     "Sampled": "kinegraph.solve.problem.problem",
     "assemble": "kinegraph.tasks.assemble",
     "base_parameters": "kinegraph.compiler.base_parameters",
@@ -133,6 +134,7 @@ __all__ = [
     "Builder",
     "Effort",
     "Event",
+    "Feedback",
     "Graph",
     "Kernel",
     "KernelOptions",

@@ -127,6 +127,23 @@ def test_peaks_do_not_depend_on_what_is_saved() -> None:
     assert coarse.peaks["leg"].where == "leg"
 
 
+def test_a_python_function_drives_the_chaser_through_all_phases() -> None:
+    """A thrust of the chaser that brakes what all would do together; the function sees the joined target, too."""
+    seen: list[dict[str, float]] = []
+
+    def thrust(t: float, state: dict[str, float]) -> float:
+        seen.append(dict(state))
+        return -5.0 if t < 2 else 0.0
+
+    text = TEXT.replace("coordinates zc", "inputs push; coordinates zc") + "force thrust | on(zc), value(push);"
+    docking = replace(described(), mechanism=docking_of(kg.parse(text)).mechanism)
+    run = dock(docking, 5, inputs={"push": kg.Feedback(thrust, 0.5)}, native=False, interval=0.05)
+    assert run.outcome is Outcome.DOCKED and run.energy < 1e-7
+    assert all({"zc", "zr", "zt", "zt'"} <= state.keys() for state in seen)
+    momentum = 0.1 * 810 - 5.0 * (run["pz"][0] - run["pz"][-1]) / 5.0
+    assert run["pz"][-1] == pytest.approx(momentum) and 2 <= (run["pz"][0] - run["pz"][-1]) / 5 < 2.5
+
+
 def test_halving_tolerances_does_not_move_the_capture() -> None:
     times = [dock(described(), 5, native=False, rtol=r, stop_at_capture=True).captured for r in (1e-9, 5e-10)]
     assert times[0] == pytest.approx(times[1], abs=1e-9)

@@ -36,6 +36,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm, row_values
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.state_names import StateNames
+from kinegraph.solve.methods.feedback import Samples
 from kinegraph.solve.problem.problem import Floats, Signals
 
 #: Ring and target, chaser and target; seat: where the ring stands on the chaser then.
@@ -64,7 +65,7 @@ class ModeEquations:
     mode: Mode
     values: Mapping[str, Scalar]
     given: Forces
-    signals: Signals
+    signals: Signals | Samples
     _graphs: dict[tuple[Scalar, ...], Graph] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -14,7 +14,7 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.execution import Execution
 from kinegraph.solve.problem.loading import Loading
-from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, Signals
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Stretch:
     state: Floats
     span: tuple[float, float]
     known: Mapping[str, float]
+    signals: Signals
     execution: Execution
 
     def peaks(self, solver: Solver, control: Control) -> dict[str, Peak]:
@@ -62,7 +63,7 @@ class Stretch:
         rhs = self.mode.equations.right_hand_side(native=self._native)
         parameters = self.mode.parameters(self.known)
         loops = self.execution is Execution.NATIVE
-        return CauchyProblem(rhs, self.state, *self.span, parameters, self.mode.signals, loops)
+        return CauchyProblem(rhs, self.state, *self.span, parameters, self.signals, loops)
 
 
 def _named(names: Sequence[str], rows: CaseRows, signed: int) -> dict[str, Peak]:

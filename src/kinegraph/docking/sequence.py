@@ -29,13 +29,14 @@ from kinegraph.docking.observe import drift, observed, peaks_at
 from kinegraph.docking.peaks import Peak, Stretch, largest
 from kinegraph.docking.result import DockingRun, Fault, Outcome, Phase
 from kinegraph.simulate.observe import ENERGY
-from kinegraph.simulate.run import read_events
+from kinegraph.simulate.run import asking, read_events
 from kinegraph.simulate.task import Task
+from kinegraph.solve.methods.feedback import Samples, View
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Native
-from kinegraph.solve.problem.problem import Floats, Signals
+from kinegraph.solve.problem.problem import Feedback, Floats, Signals
 from kinegraph.solve.results.recording import Grid, Run
 from kinegraph.solve.results.status import Status
 
@@ -48,13 +49,18 @@ _ENDED_EARLY = "failed"
 
 @dataclass(frozen=True)
 class Integration:
-    """How every phase is integrated, and the interval of saved states."""
+    """How every phase is integrated, and the interval of saved states.
+
+    controllers: Python functions, asked at equal intervals from the start of every phase; samples: what they said.
+    """
 
     solver: Solver
     control: Control
     native: Native
     interval: float
     signals: Signals
+    controllers: tuple[Feedback, ...]
+    samples: Samples
 
 
 @dataclass
@@ -178,19 +184,29 @@ class DockingSequence:
         equations, how = self.modes[mode], self.integration
         end = self.time + duration
         times = np.append(np.arange(self.time, end - 1e-9 * duration, how.interval), end)
+        solver = asking(how.solver, how.controllers, how.samples, self._view(equations))
         task = Task(
-            equations.equations, how.solver, how.control, equations.taken(self.state), (self.time, end), how.signals,
+            equations.equations, solver, how.control, equations.taken(self.state), (self.time, end), how.signals,
             read_events(events), Grid(times), False, equations.parameters(self.known),
         )  # fmt: skip
         run, decision = task.run(how.native)
-        stretch = Stretch(
-            equations, task.state, (self.time, float(run.times[-1])), dict(self.known), decision.execution
-        )
+        span = self.time, float(run.times[-1])
+        stretch = Stretch(equations, task.state, span, dict(self.known), how.signals, decision.execution)
         self._keep(name, equations, run)
-        self.peaks.append(stretch.peaks(how.solver, how.control) or peaks_at(self.phases[-1]))
+        self.peaks.append(stretch.peaks(solver, how.control) or peaks_at(self.phases[-1]))
         if run.ending.status is Status.EVENT:
             return run.events[-1].name
         return "" if run.ending.status is Status.FINISHED else _ENDED_EARLY
+
+    def _view(self, mode: ModeEquations) -> View:
+        """The state of all bodies by name, whatever is joined."""
+        held, known = self.state, self.known
+
+        def view(time: float, state: Floats) -> dict[str, float]:
+            row = mode.complete(np.array([time]), state[None], held, known)[0]
+            return dict(zip(mode.all_names, row.tolist(), strict=True))
+
+        return view
 
     def _keep(self, name: str, mode: ModeEquations, run: Run) -> None:
         states = mode.complete(run.times, run.states, self.state, self.known)

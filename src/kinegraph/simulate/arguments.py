@@ -15,6 +15,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import Event
+from kinegraph.solve.problem.problem import Feedback
 
 _LONGEST_RUN = 1e12  # seconds, more than thirty thousand years
 _MOST_STEPS = 1e10
@@ -85,14 +86,17 @@ def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike
     return dict(zip(names, values.tolist(), strict=True))
 
 
-def check_inputs(given: object) -> None:
-    """SolveError unless inputs are given by name, none as a Python function."""
+def check_inputs(given: object, feedback: bool = False) -> None:
+    """SolveError unless inputs are given by name. feedback: whether Python functions are taken, as `Feedback`."""
     remedy = "give formulas or samples by name, e.g. inputs={'q1': \"-0.1*q1'\"} or {'q1': (times, values)}"
     if not isinstance(given, Mapping):
         raise SolveError(f"inputs is {_kind(given)}: {remedy}")
     for name, value in given.items():
         if callable(value):
-            raise SolveError(f"the input {name!r} is {_kind(value)}: {remedy}")
+            how = "; a function is given as kg.Feedback(function, period=0.01)" if feedback else ""
+            raise SolveError(f"the input {name!r} is {_kind(value)}: {remedy}{how}")
+        if isinstance(value, Feedback) and not feedback:
+            raise SolveError(f"the input {name!r} is a Python function, which runs alone take: {remedy}")
 
 
 def _kind(value: object) -> str:

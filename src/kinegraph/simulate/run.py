@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -33,15 +34,16 @@ from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, 
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
+from kinegraph.solve.methods.feedback import FeedbackSolver, Samples, View
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Decision, Native
-from kinegraph.solve.problem.problem import Floats, Sampled, Signals, require_span, signals
+from kinegraph.solve.problem.problem import Feedback, Floats, Sampled, Signals, require_span, signals
 from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
 from kinegraph.solve.results.solution import Check, SimulatedModel, Solution
 
-Input: TypeAlias = "Scalar | Sampled | tuple[ArrayLike, ArrayLike]"
+Input: TypeAlias = "Scalar | Sampled | Feedback | tuple[ArrayLike, ArrayLike]"
 Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
 
 #: How many intervals a run is saved at if nothing else is asked for.
@@ -76,7 +78,8 @@ def simulate(
         or an array of all positions and velocities.
     parameters: values that differ from the model's.
     inputs: forces in joints by coordinate (`q1` or `tau:q1`) and the model's own inputs by name, as expressions of t
-        and the state (`"-0.1*q1'"`) or as samples: `Sampled`, or a tuple (times, values).
+        and the state (`"-0.1*q1'"`), as samples (`Sampled`, or a tuple (times, values)) or as a Python function of time
+        and state that is asked at equal intervals (`Feedback(function, period)`).
     events: `Event` objects, or conditions by name that are recorded when they pass zero.
     grid: times to save at, or how many equal intervals; None saves the integrator's own steps.
     rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
@@ -94,7 +97,7 @@ def simulate(
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     span = span_of(start, duration, chosen)
     save = save_at(grid, span)
-    check_inputs(inputs or {})
+    check_inputs(inputs or {}, feedback=True)
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
     values = parameters or {}
@@ -112,6 +115,8 @@ def simulate(
         else starting_state(mechanism, given, numbers)
     )
     state = equations.pack(q, v, np.zeros(0))
+    controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
+    solver = asking(solver, controllers, samples, partial(_by_name, equations))
     kind = ContactTask if mechanism.contacts else Task
     task = kind(
         equations, solver, chosen, state, span, signal, happening, save, progress,
@@ -119,7 +124,8 @@ def simulate(
     )  # fmt: skip
     run, decision = task.run(native)
     reset = any(event.reset for event in happening) or bool(mechanism.contacts)  # new states keep no first integral
-    finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, signal)
+    heard = samples.signals(span[1]) if controllers else signal
+    finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
     return solution_of(finished, chosen.relative)
 
 
@@ -163,11 +169,32 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
             raise SolveError(f"inputs: {called!r} is given twice, under two names")
         if isinstance(given, Sampled):
             sampled[name] = given
+        elif isinstance(given, Feedback):
+            sampled[name] = Sampled((0.0, 1.0), (0.0, 0.0))  # until the function is asked
         elif isinstance(given, tuple):
             sampled[name] = Sampled(*given)
         else:
             formulas[name] = formula(given)
     return Forces(formulas, tuple(sampled)), signals(list(sampled.values()))
+
+
+def controllers_of(
+    mechanism: Mechanism, inputs: Mapping[str, Input], forces: Forces, signal: Signals
+) -> tuple[tuple[Feedback, ...], Samples]:
+    """The Python functions among the inputs, and memory for what they will say."""
+    functions = {input_symbol(mechanism, name): one for name, one in inputs.items() if isinstance(one, Feedback)}
+    if functions and mechanism.contacts:
+        raise SolveError("runs with contacts take no Python functions as inputs: give formulas or samples")
+    return tuple(functions.values()), Samples(signal, tuple(forces.sampled.index(name) for name in functions))
+
+
+def asking(solver: Solver, controllers: tuple[Feedback, ...], samples: Samples, view: View) -> Solver:
+    """The method that asks controllers; the method itself if there are none."""
+    return FeedbackSolver(solver, controllers, samples, view) if controllers else solver
+
+
+def _by_name(equations: Equations, time: float, state: Floats) -> dict[str, float]:
+    return dict(zip(equations.names, state.tolist(), strict=True))
 
 
 def with_given_inputs(mechanism: Mechanism, forces: Forces) -> Mechanism:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import TypeAlias, TypeVar, cast
@@ -141,6 +141,24 @@ class Sampled:
         if not (np.all(np.isfinite(times)) and np.all(np.isfinite(values)) and np.all(np.diff(times) > 0)):
             raise SolveError("times of samples must increase, and no sample may be infinite or not a number")
         return times, values
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """A controller: a Python function of the time and of the state by name, asked every `period` seconds.
+
+    What it returns, one number, holds until it is asked again. It is called by Python at the start of a run and then
+    after every period; between two samples runs are as fast as without it.
+    """
+
+    function: Callable[[float, Mapping[str, float]], float]
+    period: float
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise SolveError(f"Feedback: {self.function!r} is no function: give one of time and state")
+        if not (isinstance(self.period, int | float) and 0 < self.period < float("inf")):
+            raise SolveError(f"Feedback: the period is {self.period!r}: give seconds above zero")
 
 
 def signals(samples: Sequence[Sampled]) -> Signals:

@@ -1,0 +1,193 @@
+"""Controllers that are Python functions: called at equal intervals, their values hold in between.
+
+Between two samples the run is what it would be without them, compiled or interpreted; at a sample Python is called.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+
+import numpy as np
+
+from kinegraph.ahead.compilation import Compilation
+from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
+from kinegraph.solve.methods.capabilities import Capabilities
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.problem.events import EventSet
+from kinegraph.solve.problem.problem import CauchyProblem, Feedback, Floats, Signals
+from kinegraph.solve.problem.progress import Progress
+from kinegraph.solve.results.recording import Grid, Run, Save, Statistics
+from kinegraph.solve.results.status import Status
+
+View = Callable[[float, Floats], Mapping[str, float]]
+
+
+@dataclass
+class Samples:
+    """What controllers said: a row of values for every time they were asked, after which these hold.
+
+    given: the signals of all inputs; of those at `places` the values here are the true ones.
+    """
+
+    given: Signals
+    places: tuple[int, ...]
+    times: list[float] = field(default_factory=list)
+    rows: list[Floats] = field(default_factory=list)
+
+    def begin(self, time: float) -> None:
+        """Forget what was said at this time or later: a run begins anew."""
+        kept = bisect_left(self.times, time)
+        del self.times[kept:], self.rows[kept:]
+
+    def add(self, time: float, row: Floats) -> Signals:
+        """Keep a row; the signals as long as it holds."""
+        self.times.append(time)
+        self.rows.append(row)
+        coefficients = self.given.coefficients.copy()
+        coefficients[:, list(self.places), :] = 0.0
+        coefficients[:, list(self.places), 0] = row
+        return Signals(self.given.knots, coefficients)
+
+    def signals(self, end: float) -> Signals:
+        """All signals of a run that ended then, in pieces between samples."""
+        last = max(end, float(np.nextafter(self.times[-1], np.inf)))
+        inside = (self.given.knots > self.times[0]) & (self.given.knots < last)
+        knots = np.unique([*self.times, *self.given.knots[inside], last])
+        coefficients = _moved(self.given, knots[:-1])
+        coefficients[:, list(self.places), :] = 0.0
+        coefficients[:, list(self.places), 0] = self.values(knots[:-1])[:, list(self.places)]
+        return Signals(knots, coefficients)
+
+    def values(self, times: Floats) -> Floats:
+        """All signals at times, a row for each; at a sample the new value."""
+        found = self.given.values(times)
+        if self.times:
+            last = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, None)
+            found[:, list(self.places)] = np.array(self.rows)[last]
+        return found
+
+
+@dataclass(frozen=True)
+class FeedbackSolver(Solver):
+    """A method that asks controllers at their times; one object serves one run.
+
+    controllers: in the order of `samples.places`. view: the state by name, as the functions get it.
+    """
+
+    method: Solver
+    controllers: tuple[Feedback, ...]
+    samples: Samples
+    view: View
+
+    @property
+    def name(self) -> str:
+        return self.method.name
+
+    @property
+    def order(self) -> int:
+        return self.method.order
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return replace(self.method.capabilities, lanes=None)
+
+    @property
+    def loops(self) -> Compilation:
+        return self.method.loops
+
+    def integrate(
+        self,
+        problem: CauchyProblem,
+        control: Control,
+        save: Save = EVERY_STEP,
+        events: EventSet = NO_EVENTS,
+        progress: Progress = SILENT,
+        interrupt: Interrupt | None = None,
+    ) -> Run:
+        """Run from sample to sample."""
+        self.samples.begin(problem.start)
+        runs: list[Run] = []
+        state, time = problem.state, problem.start
+        due = [problem.start] * len(self.controllers)
+        counts = [0] * len(self.controllers)
+        row = np.zeros(len(self.controllers))
+        with progress:
+            while not runs or (runs[-1].ending.status is Status.FINISHED and time < problem.end):
+                self._ask(time, state, due, counts, row, problem.start)
+                until = min([problem.end, *due])
+                stretch = replace(
+                    problem, state=state, start=time, end=until, inputs=self.samples.add(time, row.copy())
+                )
+                runs.append(
+                    self.method.integrate(stretch, control, _part(save, time, until), events, SILENT, interrupt)
+                )
+                time, state = float(runs[-1].times[-1]), runs[-1].states[-1]
+                progress.reached(time)
+        return _joined(runs, save)
+
+    def _ask(self, time: float, state: Floats, due: list[float], counts: list[int], row: Floats, start: float) -> None:
+        """Ask all controllers whose time has come."""
+        seen = self.view(time, state)
+        for place, one in enumerate(self.controllers):
+            if due[place] <= time:
+                row[place] = _number(one, time, seen)
+                counts[place] += 1
+                due[place] = start + counts[place] * one.period
+
+
+def _moved(given: Signals, knots: Floats) -> Floats:
+    """The coefficients of signals about other knots; beyond the first and the last a signal keeps its value."""
+    ends = given.knots[0], given.knots[-1]
+    piece = np.clip(np.searchsorted(given.knots, knots, side="right") - 1, 0, len(given.coefficients) - 1)
+    away = (np.clip(knots, *ends) - given.knots[piece])[:, None]
+    a, b, c, d = np.moveaxis(given.coefficients[piece], 2, 0)
+    moved = np.stack(
+        [a + away * (b + away * (c + away * d)), b + away * (2 * c + away * 3 * d), c + away * 3 * d, d], 2
+    )
+    moved[(knots < ends[0]) | (knots >= ends[1]), :, 1:] = 0.0
+    return np.asarray(moved)
+
+
+def _number(one: Feedback, time: float, seen: Mapping[str, float]) -> float:
+    value = one.function(time, seen)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not isfinite(number):
+        raise SolveError(f"a controller returned {value!r} at t = {time:g}: return one finite number")
+    return number
+
+
+def _part(save: Save, start: float, end: float) -> Save:
+    """What of the times to save lies in a stretch; its end in any case."""
+    if not isinstance(save, Grid):
+        return save
+    inside = save.times[(save.times >= start) & (save.times < end)]
+    return Grid(np.append(inside, end))
+
+
+def _joined(runs: Sequence[Run], save: Save) -> Run:
+    """Stretches as one run: where two meet, one state is kept."""
+    times = np.concatenate([run.times for run in runs])
+    states = np.vstack([run.states for run in runs])
+    kept = np.append(np.diff(times) > 0, True)
+    if isinstance(save, Grid):
+        kept &= np.isin(times, save.times)
+        kept[-1] |= runs[-1].ending.status is not Status.FINISHED
+    costs = [run.statistics for run in runs]
+    total = Statistics(
+        steps=sum(one.steps for one in costs),
+        rejected=sum(one.rejected for one in costs),
+        evaluations=sum(one.evaluations for one in costs),
+        jacobians=sum(one.jacobians for one in costs),
+        seconds=sum(one.seconds for one in costs),
+        loading=sum(one.loading for one in costs),
+    )
+    events = tuple(event for run in runs for event in run.events)
+    return Run(times[kept], states[kept], runs[-1].ending, events, total)
