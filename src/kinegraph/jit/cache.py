@@ -103,14 +103,15 @@ def _write(folder: Path, path: Path, data: bytes) -> None:
 
 
 def _remove_oldest(folder: Path) -> None:
-    files = [path for path in folder.iterdir() if path.suffix == ".o" or path.name.startswith("new-")]
-    if len(files) <= MOST_FILES:
+    with os.scandir(folder) as found:
+        names = [one.name for one in found if one.name.endswith(".o") or one.name.startswith("new-")]
+    if len(names) <= MOST_FILES:
         return
     ages = []
-    for path in files:
+    for path in (folder / name for name in names):
         with suppress(OSError):  # another process may be tidying up too
             ages.append((path.stat().st_mtime, path))
-    for _, path in sorted(ages)[: len(files) // 3]:
+    for _, path in sorted(ages)[: len(names) // 3]:
         with suppress(OSError):
             path.unlink()
 
