@@ -10,7 +10,6 @@ from kinegraph.passes.analytic.expansion import Limits, TooLargeError
 from kinegraph.passes.factoring.convert import to_graph
 from kinegraph.passes.factoring.repair import Annealing, Budget
 from kinegraph.passes.factoring.searching import search
-from kinegraph.passes.rank import cheapest
 
 
 @dataclass(frozen=True)
@@ -36,16 +35,12 @@ class Expand:
 
 @dataclass(frozen=True)
 class Analytic:
-    """Outputs expanded in several bases of angles, factored together, each output's basis chosen by the search.
-
-    With several `starts` the best of as many searches, each with the whole budget.
-    """
+    """Outputs expanded in several bases of angles, factored together, each output's basis chosen by the search."""
 
     budget: Budget
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
     ways: int = 8
-    starts: int = 1
     annealing: Annealing = field(default_factory=Annealing)
     name: str = "analytic"
 
@@ -55,12 +50,9 @@ class Analytic:
             assembly = Assembly(graph, self.limits, self.ways)
         except TooLargeError:
             return graph
-        return cheapest(*(self._searched(assembly, self.seed + start) for start in range(self.starts)))
-
-    def _searched(self, assembly: Assembly, seed: int) -> Graph:
         installation = assembly.build([0] * len(assembly.roots))
         ways = installation.ways()
-        search(installation.system, self.budget, seed, self.annealing, ways, installation.switch)
+        search(installation.system, self.budget, self.seed, self.annealing, ways, installation.switch)
         return to_graph(installation.translation)
 
 

@@ -176,7 +176,7 @@ def _normal(half: Budget, seed: int) -> tuple[Route, ...]:
     return (
         *_FACTORED,
         Route("searched", (Search(half, seed, starts=_STARTS),), after=("factored", "simplified")),
-        Route("written out", (Analytic(half.part(2), seed, starts=_STARTS),)),
+        Route("written out", (Analytic(long, seed),)),
         Route("searched again", (Search(half, seed + 1),), ("searched",), (Unchanged("written out"),)),
         Route("searched long", (Search(long, seed + 2),), ("searched again",), (Large(800), Unchanged("written out"))),
     )
