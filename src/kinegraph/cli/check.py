@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.tree import Tree
 
@@ -29,6 +29,7 @@ from kinegraph.model.robot.unused import full_report
 
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.mobility import Mobility
+    from kinegraph.model.changes.principal_axes import PrincipalAxes
 
 
 @reads_model
@@ -146,7 +147,7 @@ def _without_value(mechanism: Mechanism) -> list[str]:
     return [parameter.name for parameter in mechanism.parameters if parameter.name not in known]
 
 
-def _axes(mechanism: Mechanism) -> tuple[Any, ...]:
+def _axes(mechanism: Mechanism) -> tuple[PrincipalAxes, ...]:
     from kinegraph.model.changes.principal_axes import report  # numpy only when it is needed
 
     return report(mechanism)

@@ -22,9 +22,12 @@ from kinegraph.files import read_input_text
 from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
+    from kinegraph.model.expression import Expression
     from kinegraph.simulate.accuracy import ErrorEstimate
     from kinegraph.simulate.constraints.baumgarte import Baumgarte
+    from kinegraph.simulate.run import Input
     from kinegraph.solve.problem.events import Event
+    from kinegraph.solve.problem.problem import Floats
     from kinegraph.solve.results.solution import Solution
 
 RunSetOption = Annotated[
@@ -163,14 +166,14 @@ def split_settings(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[d
     return initial, {name: text for name, text in given.items() if name not in state}
 
 
-def formulas(texts: Mapping[str, str]) -> dict[str, Any]:
+def formulas(texts: Mapping[str, str]) -> dict[str, Expression]:
     """Texts read as formulas."""
     from kinegraph.simulate.formula import formula
 
     return {name: formula(text) for name, text in texts.items()}
 
 
-def input_values(texts: Mapping[str, str]) -> dict[str, Any]:
+def input_values(texts: Mapping[str, str]) -> dict[str, Input]:
     """Formulas as they stand; `@file` are samples, two columns of numbers (time and value) with or without a head."""
     return {name: _samples(Path(text[1:])) if text.startswith("@") else text for name, text in texts.items()}
 
@@ -178,7 +181,7 @@ def input_values(texts: Mapping[str, str]) -> dict[str, Any]:
 _LARGEST_TABLE = 200_000_000
 
 
-def _samples(path: Path) -> tuple[Any, Any]:
+def _samples(path: Path) -> tuple[Floats, Floats]:
     import numpy as np
 
     lines = read_input_text(path, _LARGEST_TABLE, "table of samples").splitlines()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -392,7 +392,7 @@ def _answer(answer: Answer, json: bool) -> None:
         typer.echo("... and more rows: raise --limit")
 
 
-def _show(columns: tuple[str, ...], rows: Any) -> None:
+def _show(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*("" if cell is None else escape(_cell(cell)) for cell in row))

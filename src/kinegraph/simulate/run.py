@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.evaluate import Value, parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
@@ -27,7 +27,6 @@ from kinegraph.simulate.contacts.task import ContactTask
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.large.linkages import LinkageForm
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.momentum_checks import momentum_checks
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
@@ -42,6 +41,9 @@ from kinegraph.solve.problem.execution import Decision, Native
 from kinegraph.solve.problem.problem import Feedback, Floats, Sampled, Signals, require_span, signals
 from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
 from kinegraph.solve.results.solution import Check, SimulatedModel, Solution
+
+if TYPE_CHECKING:
+    from kinegraph.simulate.large.linkages import LinkageForm
 
 Input: TypeAlias = "Scalar | Sampled | Feedback | tuple[ArrayLike, ArrayLike]"
 Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
@@ -109,11 +111,7 @@ def simulate(
         else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
     )
     given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
-    q, v = (
-        equations.assembled(given, numbers)
-        if isinstance(equations, LinkageForm)
-        else starting_state(mechanism, given, numbers)
-    )
+    q, v = _start(equations, given, numbers)
     state = equations.pack(q, v, np.zeros(0))
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
     solver = asking(solver, controllers, samples, partial(_by_name, equations))
@@ -129,10 +127,25 @@ def simulate(
     return solution_of(finished, chosen.relative)
 
 
+def _linkage_form() -> type[LinkageForm]:
+    """Brings Numba and SciPy's sparse matrices with it, so it is imported where a long linkage is run."""
+    from kinegraph.simulate.large.linkages import LinkageForm
+
+    return LinkageForm
+
+
+def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value]) -> tuple[Floats, Floats]:
+    """Where a run starts; long linkages are assembled by loops of their own."""
+    if isinstance(equations, LoopedForm) and is_constrained(equations.mechanism):
+        assert isinstance(equations, _linkage_form())
+        return equations.assembled(given, numbers)
+    return starting_state(equations.mechanism, given, numbers)
+
+
 def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None) -> type[Equations]:
     """The equations of motion in the form a run of this mechanism takes."""
     if not mechanism.contacts and takes_loops(mechanism, solver, loops):
-        return LinkageForm if is_constrained(mechanism) else LoopedForm
+        return _linkage_form() if is_constrained(mechanism) else LoopedForm
     return form_for(mechanism, solver)
 
 

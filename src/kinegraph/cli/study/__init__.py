@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.simulate import InputOption
 from kinegraph.cli.study.options import StudyOptions, planned
 from kinegraph.cli.study.report import finish, show_case
+
+if TYPE_CHECKING:
+    from kinegraph.solve.problem.execution import Native
 
 
 @reads_model
@@ -87,7 +90,7 @@ def run(
         vary, outcomes, classes, events, stop, settings, inputs, method, rtol, atol, step, duration, trajectories,
         design, success,
     ) if not is_study_file(source.model) else None  # fmt: skip
-    compiled = "auto" if native is None else native
+    compiled: Native = "auto" if native is None else native
     plan, known = planned(source, options, vary, cases, seed, chunk, compiled)
     if case is not None:
         show_case(plan, case, json)

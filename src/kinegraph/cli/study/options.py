@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kinegraph.cli.common import assignments
 from kinegraph.cli.model_source import ModelSource
@@ -11,23 +12,36 @@ from kinegraph.cli.simulate import formulas, input_values, read_events
 from kinegraph.errors import StudyError
 
 if TYPE_CHECKING:
+    from kinegraph.model.mechanism import Mechanism
+    from kinegraph.solve.problem.execution import Native
     from kinegraph.studies.plan import Plan
     from kinegraph.studies.statistics.stopping import Until
 
 
+@dataclass(frozen=True)
 class StudyOptions:
     """What the command line says of a study."""
 
-    def __init__(self, *given: Any) -> None:
-        (
-            self.vary, self.outcomes, self.classes, self.events, self.stop, self.settings, self.inputs, self.method,
-            self.rtol, self.atol, self.step, self.duration, self.trajectories, self.design, self.success,
-        ) = given  # fmt: skip
+    vary: list[str] | None
+    outcomes: list[str] | None
+    classes: list[str] | None
+    events: list[str] | None
+    stop: list[str] | None
+    settings: list[str] | None
+    inputs: list[str] | None
+    method: str
+    rtol: float
+    atol: float | None
+    step: float | None
+    duration: float
+    trajectories: int | None
+    design: str
+    success: str | None
 
 
 def planned(
     source: ModelSource, options: StudyOptions | None, vary: list[str] | None, cases: int | None, seed: int | None,
-    chunk: int | None, native: Any,
+    chunk: int | None, native: Native,
 ) -> tuple[Plan, Until | None]:  # fmt: skip
     """The plan of a study file, or of the command line."""
     from kinegraph.simulate import Adaptive, FixedStep
@@ -52,7 +66,7 @@ def planned(
     return asked.plan(), None
 
 
-def _split(mechanism: Any, given: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def _split(mechanism: Mechanism, given: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Initial values and parameters; names that do not exist are named by the plan."""
     state = (*mechanism.layout.positions, *mechanism.layout.velocities)
     initial = {name: text for name, text in given.items() if name in state}

@@ -17,7 +17,6 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.node import Graph
 from kinegraph.jit.glue import Call, Copy, Entry, Glue, Memory, in_turn
-from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, VelocityForm, kernel_of_graph
@@ -57,9 +56,15 @@ def _unsuited(mechanism: Mechanism) -> str:
     """Why loops over bodies cannot run a mechanism; nothing if they can."""
     if mechanism.elements:
         return f"{mechanism.name} has elements"
-    if is_constrained(mechanism) and planar_linkage(mechanism) is None:
+    if is_constrained(mechanism) and not _is_planar_linkage(mechanism):
         return f"{mechanism.name} has loops or constraints and is no planar linkage of bars and pins alone"
     return ""
+
+
+def _is_planar_linkage(mechanism: Mechanism) -> bool:
+    from kinegraph.large.linkages.structure import planar_linkage  # brings Numba with it
+
+    return planar_linkage(mechanism) is not None
 
 
 class LoopedRate(Kernel):
