@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from kinegraph.codegen.estimate.choice import MOST_NODES, cycles_of_kernel
 from kinegraph.codegen.estimate.running_time import estimated_cycles
-from kinegraph.codegen.program.binding import bind
+from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Request, arguments_of
@@ -113,12 +113,18 @@ def _cycles(request: Request, graph: Graph, runtime: Sequence[str]) -> float:
     graph = flattened(graph)
     if len(graph) > MOST_NODES:
         return float(len(graph))
-    return estimated_cycles(bind(graph, arguments_of(request.mechanism, request.quantities, runtime), {}), host().fused)
+    return estimated_cycles(bind(graph, _arguments(request, runtime), {}), host().fused)
+
+
+def _arguments(request: Request, runtime: Sequence[str]) -> tuple[Argument, ...]:
+    """What a kernel would take; parameters that stay symbols are arguments, too."""
+    left = (one.name for one in request.mechanism.parameters if one.name not in request.parameters)
+    return arguments_of(request.mechanism, request.quantities, tuple(dict.fromkeys((*runtime, *left))))
 
 
 def finished(request: Request, way: Way, runtime: Sequence[str], cache: bool = True) -> Way:
     """A way with the estimated time of its kernel: reduced and proved, like parts side by side."""
     chain = Chain(replace(request, closure=way.closure, cut=way.cut), cache)
     chosen = chain.chosen(Means(side_by_side=True), runtime)
-    binding = bind(chosen.graph, arguments_of(request.mechanism, request.quantities, runtime), chosen.numbers)
+    binding = bind(chosen.graph, _arguments(request, runtime), chosen.numbers)
     return replace(way, cycles=cycles_of_kernel(binding, dict(chosen.exchange), host().fused))

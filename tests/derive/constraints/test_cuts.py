@@ -9,6 +9,7 @@ import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.closures import finalists, settled
+from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.cuts.recut import other_cuts, recut
 from kinegraph.derive.quantities.plan import Closure
@@ -61,20 +62,19 @@ def accelerations(mechanism, graph, q, v, tau):
     return kg.interpret(graph, given | {"t": 0.0})["qdd"]
 
 
-@pytest.mark.parametrize("text", MECHANISMS.values(), ids=MECHANISMS)
-@pytest.mark.parametrize("closure", ["multipliers", "partition"])
-def test_all_cuts_give_the_same_accelerations_and_are_proved(text, closure):
-    mechanism = kg.parse(text)
+@pytest.mark.parametrize(("name", "closure"), zip(MECHANISMS, ["multipliers", "partition"] * 3, strict=True))
+def test_all_cuts_give_the_same_accelerations_and_are_proved(name, closure):
+    mechanism = kg.parse(MECHANISMS[name])
     q, v, tau = place(mechanism)
     wanted = accelerations(mechanism, kg.derive(mechanism, "qdd", numeric=True), q, v, tau)
     cuts = other_cuts(mechanism)
     assert cuts
-    for cut in cuts[:2]:
+    for cut in cuts[:1]:
         found = accelerations(mechanism, by_cut(mechanism, cut, closure).reduced.graph, q, v, tau)
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("seed", [0, 4, 10])
+@pytest.mark.parametrize("seed", [0, 4])
 def test_random_linkages_are_cut_elsewhere(seed):
     mechanism = linkage(seed)
     q, v, tau = place(mechanism)
@@ -108,6 +108,25 @@ def test_a_row_of_bars_is_cut_elsewhere_by_the_search():
     found = finalists(request_of(kg.parse(ROW), "qdd", numeric=True), (), cache=False)
     stated = next(way for way in found if not way.cut)
     assert found[0].cut and found[0].cycles < 0.9 * stated.cycles
+
+
+def test_parameters_may_stay_open():
+    """A row of like bars whose length is given when code runs, or not at all."""
+    plain, fixed = kg.parse(ROW), kg.parse(ROW + "cut C;")
+    q, v, tau = place(plain)
+    kernels = [kg.compile(one, "qdd", runtime=["l"]) for one in (plain, fixed)]
+    np.testing.assert_allclose(kernels[1](q, v, tau, [1]), kernels[0](q, v, tau, [1]), rtol=1e-10)
+    assert kg.derive(kg.load("slider-crank"), "qdd", closure="fastest").output("qdd").shape == (3,)
+
+
+def test_no_numbers_in_singular_positions():
+    linkage = kg.load("n-four-bar-1")
+    flat = -np.pi / 2
+    for closure in ("multipliers", "partition"):
+        kernel = straight_kernel(by_cut(linkage, ("Coupler1",), closure))
+        assert np.isnan(kernel([flat, flat, 0], [-1, -1, 0], [0, 0, 0])).all()
+        beside = kernel([flat + 0.1, flat + 0.1, 0], [-1, -1, 0], [0, 0, 0])
+        np.testing.assert_allclose(beside[:2], 1.2 * 9.81 * np.sin(flat + 0.1), rtol=1e-8)
 
 
 def test_cuts_in_space_say_that_they_are_not_derived():

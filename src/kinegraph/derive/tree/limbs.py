@@ -18,6 +18,7 @@ from kinegraph.codegen.simd import Exchanged
 from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import Joint, JointKind, Link, Placement, Tree
+from kinegraph.graph.angle import PI
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import exact_static
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
@@ -50,7 +51,7 @@ class SideBySide:
 
     def values(self) -> dict[str, Fraction] | None:
         """The numbers by the names of their symbols, with the precision static expressions are evaluated in; None if
-        one is not finite."""
+        one is not finite, or is known only when code runs."""
         found: dict[str, Fraction] = {}
         for symbol, number in self.numbers.items():
             value = _evaluated(number)
@@ -77,6 +78,8 @@ def _evaluated(number: Scalar) -> Fraction | None:
     if number.value is not None:
         return Fraction(number.value)
     graph = number.builder.graph([Output("number", (), (number.index,))])
+    if any(symbol != PI for symbol in graph.symbols()):
+        return None
     return exact_static(graph, graph.outputs[0].nodes[0])
 
 
