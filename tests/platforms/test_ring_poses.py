@@ -7,7 +7,17 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError
-from kinegraph.tasks.platforms.homotopy import Distances, distinct, found_anew, generic, tracked, way
+from kinegraph.tasks.platforms import homotopy
+from kinegraph.tasks.platforms.homotopy import (
+    Distances,
+    Ends,
+    all_tracked,
+    distinct,
+    found_anew,
+    generic,
+    tracked,
+    way,
+)
 
 DRIVES = ["A", "B", "C", "D", "E", "F"]
 
@@ -56,3 +66,40 @@ def test_cranks_and_legs_that_fit_nowhere() -> None:
     assert none.complete and len(none) == 0
     with pytest.raises(KinegraphError, match="finite"):
         kg.ring_poses("stewart", {f"{one}_l": float("nan") for one in DRIVES})
+
+
+def drawn(case: int) -> Distances:
+    """A platform of a series of random ones, at a random pose."""
+    random = np.random.default_rng(7)
+    for _ in range(case + 1):
+        base, ring, p, e = (random.normal(size=shape) for shape in ((6, 3), (6, 3), 3, 4))
+    w, (x, y, z) = e[0] / np.linalg.norm(e), e[1:] / np.linalg.norm(e)
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    away = p + ring @ (np.eye(3) + 2 * w * skew + 2 * skew @ skew).T - base
+    rest = np.sum(base**2 + ring**2, axis=1) - np.sum(away**2, axis=1)
+    return Distances(base + 0j, ring + 0j, rest + 0j)
+
+
+@pytest.mark.parametrize("case", [4, 5, 6])
+def test_paths_past_singular_places(case: int) -> None:
+    """Where rounding leaves large corrections paths go on: forty ends, an even number of them real."""
+    ends = all_tracked(generic(), drawn(case))
+    assert np.all(ends.arrived) and len(distinct([*ends.x])) == 40
+    assert np.max(np.abs(misses(drawn(case), ends.x))) < 1e-6 * np.max(np.abs(ends.x)) ** 2
+    rows = ends.x / ends.x[np.arange(40), np.argmax(np.abs(ends.x[:, :4]), axis=1)][:, None]
+    assert np.sum(np.max(np.abs(rows.imag), axis=1) < 1e-7) % 2 == 0
+
+
+def test_paths_that_stop_are_found_by_other_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ends that one way loses, real ones as well, come as conjugates or by detours."""
+    whole, calls = all_tracked(generic(), drawn(0)), []
+
+    def losing(*arguments: object) -> Ends:
+        ends = tracked(*arguments)  # type: ignore[arg-type]
+        calls.append(1)
+        return ends if len(calls) > 1 else Ends(ends.x, np.where(np.arange(40) % 4 == 0, 0.5, ends.t))
+
+    monkeypatch.setattr(homotopy, "tracked", losing)
+    found = homotopy.all_tracked(generic(), drawn(0))
+    assert len(calls) > 1 and np.all(found.arrived)
+    assert len(distinct([*found.x])) == len(distinct([*found.x, *whole.x])) == 40

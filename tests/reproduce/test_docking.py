@@ -6,6 +6,7 @@ import pytest
 from kinegraph.model.platforms.records import LegType
 from kinegraph.reproduce.docking.model import state_of, value, with_legs
 from kinegraph.reproduce.docking.step import Step
+from kinegraph.reproduce.docking.two_spacecraft import TwoSpacecraft
 
 _PLACES = {
     LegType.UPS: {"x": -1.45, "y": 0.1, "z": 1.05, "e1": 0.1, "e2": -0.05},
@@ -33,3 +34,13 @@ def test_the_printed_recursion_lacks_a_term() -> None:
     whole, printed = Step(mechanism), Step(mechanism, complete=False)
     found = [one.numbers(state, h=one.leg(0).loop.h)["h"] for one in (whole, printed)]
     assert np.abs(found[0] - found[1]).max() > 1e-3
+
+
+def test_one_step_on_two_spacecraft() -> None:
+    """Pads touch, legs push: each line by a way of its own, and the contact is more than nothing."""
+    points = {one.name.split(",")[0]: one for one in TwoSpacecraft().points()}
+    assert np.linalg.norm(points["1. contact on the active ring"].found[:3]) > 100
+    compared = [one for one in points.values() if one.wanted is not None]
+    assert len(compared) == 7
+    for one in compared:
+        np.testing.assert_allclose(one.found, one.wanted, rtol=0, atol=1e-11 * np.abs(one.wanted).max())

@@ -16,6 +16,7 @@ from kinegraph.model.platforms.records import LegType, leg_type
 from kinegraph.passes.pipeline import Effort
 from kinegraph.reproduce.docking.model import Floats, State, state_of, touching, value, with_legs
 from kinegraph.reproduce.docking.step import Step
+from kinegraph.reproduce.docking.two_spacecraft import TwoSpacecraft
 from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, fewer, held, measured
 
@@ -76,6 +77,16 @@ def _entries_of_step(step: Step, state: State) -> Iterator[Entry]:
     active, passive = base[:3] / _ACTIVE, -contact / _PASSIVE
     text = f"{_shown(active)} and {_shown(passive)} m/s^2"
     yield measured("9. accelerations of 8 t and 25 t", "of both spacecraft", text, _NO_NUMBERS)
+
+
+def both_spacecraft() -> tuple[Entry, ...]:
+    """The same step where the base of the legs moves, with both spacecraft."""
+    return tuple(
+        measured(one.name, one.formula, _shown(one.found), _NO_NUMBERS)
+        if one.wanted is None
+        else _both(one.name, one.formula, one.found, one.found, one.wanted)
+        for one in TwoSpacecraft().points()
+    )
 
 
 _NO_NUMBERS = "the document prints formulas and no numbers; masses, lengths and laws of contact are ours"
@@ -223,6 +234,14 @@ DOCKING = Document(
             "closed forms. A ring on six legs UPS touches the plane of a passive ring; leg A is shown.",
             "kinegraph eval stewart -q ring_acceleration,leg_velocities,ring_forces,base_reaction",
             one_step,
+        ),
+        Chapter(
+            "Section 7: the same step on two spacecraft that move",
+            "`docking-two-spacecraft` with pads of the rings in contact: chaser, ring and target move freely. Ring and "
+            "chaser are solved together, twelve equations in place of six; every line is held against another way: "
+            "geometry, loops with multipliers, or the laws of one rigid body.",
+            "kinegraph eval docking-two-spacecraft -q qdd,base_reaction",
+            both_spacecraft,
         ),
         Chapter(
             "Sections 4, 5 and 7: five types of legs as scalar code",

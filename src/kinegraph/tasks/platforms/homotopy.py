@@ -31,8 +31,10 @@ _LOOPS = 60  # of monodromy, at most; about ten are enough
 _SHORTEST = 1e-9  # steps
 _LONGEST = 0.1
 _NEAR = 1e-6  # a first correction beyond this, in parts of x, halves the step
-_CLOSED = 1e-11
+_CLOSED = 1e-8  # a third correction below this is one: near singular places of a path rounding leaves no less
 _APART = 1e-6
+_DETOURS = 3
+_ON_THE_WAY = 0.99  # paths to infinity stop behind this
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,20 @@ class Way:
 
 @dataclass(frozen=True)
 class Ends:
-    """Where paths ended: x of each, and which arrived."""
+    """Where paths ended: x of each, and at which t; those at 1 arrived."""
 
     x: Complex
-    arrived: npt.NDArray[np.bool_]
+    t: Floats
+
+    @property
+    def arrived(self) -> npt.NDArray[np.bool_]:
+        """Which ones came to their end."""
+        return np.asarray(self.t >= 1)
+
+    @property
+    def clear(self) -> bool:
+        """Whether none stopped on its way, where nothing ends, and no two met."""
+        return not np.any(self.t < _ON_THE_WAY) and len(distinct([*self.x[self.arrived]])) == int(np.sum(self.arrived))
 
 
 def way(first: Distances, last: Distances) -> Way:
@@ -145,7 +157,34 @@ def tracked(course: Way, x: Complex, plane: Complex) -> Ends:
         x[places[good]], t[places[good]] = found[good], (t[active] + length)[good]
         step[places] = np.where(good, np.minimum(1.5 * step[places], _LONGEST), step[places] / 2)
         t[t > 1 - 1e-14] = 1.0
-    return Ends(x, t >= 1)
+    return Ends(x, t)
+
+
+def all_tracked(first: Generic, wanted: Distances) -> Ends:
+    """The ends of all paths to a real platform, each once: those that arrived, then as many more as there are paths.
+
+    With every end its conjugate is one. Where some are missing, the same paths lead there by other platforms, and what
+    these ways find is added: a path that cannot be followed, or that jumps to another, does so on one of them.
+    """
+    ends = tracked(way(first.distances, wanted), first.poses, first.plane)
+    found = _with_conjugates(ends, first.plane)
+    random = generator(_DETOURS)
+    for _ in range(_DETOURS):
+        if ends.clear or len(found) >= len(first.poses):
+            break
+        other = _other(random)
+        half = tracked(way(first.distances, other), first.poses, first.plane)
+        again = tracked(way(other, wanted), half.x[half.arrived], first.plane)
+        found = distinct([*found, *_with_conjugates(again, first.plane)])
+    last = np.flatnonzero(~ends.arrived)
+    last = last[np.argsort(-ends.t[last])][: len(first.poses) - len(found)]  # what stopped first was found otherwise
+    return Ends(np.concatenate([found, ends.x[last]]), np.concatenate([np.ones(len(found)), ends.t[last]]))
+
+
+def _with_conjugates(ends: Ends, plane: Complex) -> Complex:
+    x = ends.x[ends.arrived]
+    mirrored = x.conj() / (x.conj() @ plane)[:, None]
+    return distinct([*x, *mirrored])
 
 
 def _slope(course: Way, x: Complex, t: Floats, plane: Complex) -> Complex:
@@ -254,4 +293,4 @@ def distinct(rows: Sequence[Complex]) -> Complex:
     for row in rows:
         if all(np.linalg.norm(row - one) > _APART * np.linalg.norm(row) for one in kept):
             kept.append(row)
-    return np.array(kept)
+    return np.array(kept, dtype=complex).reshape(-1, 8)

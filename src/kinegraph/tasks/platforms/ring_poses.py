@@ -19,7 +19,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.evaluate import number
 from kinegraph.model.names import did_you_mean
 from kinegraph.seeds import generator
-from kinegraph.tasks.platforms.homotopy import Complex, Distances, Ends, distinct, generic, tracked, way
+from kinegraph.tasks.platforms.homotopy import MOST_POSES, Complex, Distances, Ends, all_tracked, generic
 from kinegraph.tasks.platforms.legs import Floats, LegsInNumbers, platform_in
 
 _LEGS = 6
@@ -115,14 +115,13 @@ def ring_poses(
 
 def _by_paths(legs: LegsInNumbers, wanted: Floats) -> RingPoses:
     distances, scale = _distances(legs, wanted)
-    start = generic()
-    ends = tracked(way(start.distances, distances), start.poses, start.plane)
+    ends = all_tracked(generic(), distances)
     beyond = _beyond(ends, distances)
     known = ends.arrived & ~beyond
     x = _turned_real(ends.x[known])
     real = np.max(np.abs(x.imag), axis=1) < _REAL * np.max(np.abs(x), axis=1)
     poses = tuple(_sorted_out(legs, _polished(legs, x.real[real], scale, wanted), wanted))
-    met = int(np.sum(known)) - len(distinct([*ends.x[known]]))  # two paths at one pose: it is singular, or one jumped
+    met = MOST_POSES - len(ends.x)  # two paths at one pose: it is singular, or one jumped
     count = int(np.sum(real))
     return RingPoses(
         poses,
@@ -130,7 +129,7 @@ def _by_paths(legs: LegsInNumbers, wanted: Floats) -> RingPoses:
             real=len(poses),
             complex=int(np.sum(~real)),
             beyond=int(np.sum(beyond)),
-            other_branch=count - len(poses) - met if count > len(poses) else 0,
+            other_branch=count - len(poses),
             lost=int(np.sum(~ends.arrived & ~beyond)) + met,
         ),
     )
