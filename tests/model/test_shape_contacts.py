@@ -44,6 +44,13 @@ def test_ends_and_corners_touch(geom, count):
     assert any(event.name.endswith("impact") for event in run.events)
 
 
+def test_a_file_is_read_with_its_contacts(tmp_path):
+    (tmp_path / "ball.xml").write_text(WORLD.format(geom='<geom type="sphere" size="0.2" mass="1"/>'))
+    assert len(kg.load(tmp_path / "ball.xml", contacts=True).contacts) == 1
+    with pytest.warns(kg.errors.LeftOutWarning, match="contacts"):
+        assert not kg.load(tmp_path / "ball.xml").contacts
+
+
 def run_turn(body):
     return body.layout.positions[1]
 

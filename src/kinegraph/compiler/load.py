@@ -99,13 +99,17 @@ def load(
     elements: bool | JointModel | None = None,
     angle_tolerance: float = ANGLE_TOLERANCE,
     parameters: Mapping[str, Scalar] | str | Path | None = None,
+    contacts: bool = False,
 ) -> Mechanism:
     """A mechanism from a file (the model language, URDF, MJCF, SDF, a Denavit-Hartenberg table as CSV, vectors as
     TOML), or by its name in the library. What a file holds decides how it is read: XML is told apart by its root.
     A LeftOutWarning says what the file says and the equations do not have; `mechanism.report` keeps it. `ReadOptions`
-    explains the options; the readers in `kinegraph.io` take more.
+    explains the options; the readers in `kinegraph.io` take more. With `contacts` its spheres, capsules and boxes touch
+    its fixed planes, without rebound and friction; `with_contacts` sets these.
     """
     mechanism = read(source, ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters))
+    if contacts:
+        mechanism = with_shape_contacts(mechanism)
     summary = full_report(mechanism).summary()
     if summary:
         message = f"{source}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
