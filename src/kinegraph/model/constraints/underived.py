@@ -19,8 +19,8 @@ def refuse_contact_forces(mechanism: Mechanism, what: str) -> None:
     names = ", ".join(one.name for one in mechanism.contacts[:5])
     raise DerivationError(
         f"{mechanism.name}: {what} depends on which contacts are closed ({names})\n"
-        "  simulate finds that out and computes it; for equations and exported code remove them from the model, or write "
-        "a `bumper`, whose force is a formula of the state"
+        "  simulate finds that out and computes it; for equations and exported code remove them from the model, or\n"
+        "  write a `bumper`, whose force is a formula of the state"
     )
 
 
