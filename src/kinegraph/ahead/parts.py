@@ -58,5 +58,21 @@ class PartCompiler(Compiler):
         compiler.__init__(typing, target, library, *more)
 
 
+#: What parts need of Numba beyond its public interface. A Numba without them compiles parts its own way, only slower.
+_NEEDED = (
+    "_optimize_final_module",
+    "_finalize_final_module",
+    "_finalize_dynamic_globals",
+    "_get_module_for_linking",
+    "enable_object_caching",
+)
+
+
+def _options() -> dict[str, object]:
+    uncallable: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    known = all(hasattr(JITCodeLibrary, name) for name in _NEEDED)
+    return {**uncallable, "pipeline_class": PartCompiler} if known else uncallable
+
+
 #: Numba's options for a part. It cannot be called from Python.
-PART: dict[str, object] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
+PART = _options()
