@@ -1,9 +1,11 @@
 """Random tests are quick and repeatable by default; `make soak` runs many more cases, different each time."""
 
 import gc
+import logging
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True)
@@ -16,3 +18,10 @@ gc.set_threshold(100_000, 20, 20)
 # A shell that starts the tests in the background lets them ignore Ctrl-C; those about interrupts would never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def log_as_it_was():
+    """A command with --json quietens the log of its process; the next test in the process hears it again."""
+    yield
+    logging.getLogger("kinegraph").setLevel(logging.NOTSET)

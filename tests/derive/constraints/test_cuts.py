@@ -62,7 +62,7 @@ def accelerations(mechanism, graph, q, v, tau):
     return kg.interpret(graph, given | {"t": 0.0})["qdd"]
 
 
-@pytest.mark.parametrize(("name", "closure"), zip(MECHANISMS, ["multipliers", "partition"] * 3, strict=True))
+@pytest.mark.parametrize(("name", "closure"), list(zip(MECHANISMS, ["multipliers", "partition"] * 3, strict=True)))
 def test_all_cuts_give_the_same_accelerations_and_are_proved(name, closure):
     mechanism = kg.parse(MECHANISMS[name])
     q, v, tau = place(mechanism)
