@@ -6,7 +6,8 @@ The words come from the table: a new row is tested here without a change.
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,6 +17,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.cli.inspect import Stage
 from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.records import Chosen, Derived, Means
 from kinegraph.compiler.request import arguments_of, request_of, unit_quaternions
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.derivation import Derivation
@@ -49,6 +51,33 @@ LANGUAGES = (
     Language.FORTRAN,
     Language.LATEX,
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def each_request_is_derived_once() -> Iterator[None]:
+    """What one test has derived of a request serves the others: deriving takes most of their time."""
+    derived: dict[str, Derived] = {}
+    chosen: dict[tuple[str, Means | None, tuple[str, ...]], Chosen] = {}
+    derive, choose = Chain.derived.func, Chain.chosen
+
+    def derived_once(chain: Chain) -> Derived:
+        key = chain.request.key
+        if key not in derived:
+            derived[key] = derive(chain)
+        return derived[key]
+
+    def chosen_once(chain: Chain, means: Means | None = None, runtime: Sequence[str] = ()) -> Chosen:
+        key = chain.request.key, means, tuple(runtime)
+        if key not in chosen:
+            chosen[key] = choose(chain, means, runtime)
+        return chosen[key]
+
+    once = cached_property(derived_once)
+    once.__set_name__(Chain, "derived")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Chain, "derived", once)
+        patch.setattr(Chain, "chosen", chosen_once)
+        yield
 
 
 @cache

@@ -6,10 +6,11 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kinegraph as kg
@@ -25,6 +26,8 @@ from kinegraph.jit.target import Target, host
 from tests.graph.strategies import graphs, random_values
 
 UNCACHED = KernelOptions(cache=False)
+#: Every example is compiled.
+half_as_many = settings(max_examples=settings().max_examples // 2)
 HOSTILE = "\"} define void @f() { %n \x00 naïve 力 '; --"
 
 
@@ -62,6 +65,7 @@ def close(ours: np.ndarray, reference: np.ndarray) -> bool:
     return bool(np.allclose(ours, reference, rtol=1e-7, atol=1e-7, equal_nan=True))
 
 
+@half_as_many
 @given(graphs(), st.integers(0, 10_000), st.sampled_from((None, 2)), st.sampled_from((10, 600)))
 def test_kernels_agree_with_the_interpreter(graph: Graph, seed: int, lanes: int | None, chunk: int) -> None:
     values = random_values(graph, seed)
@@ -79,6 +83,7 @@ def test_kernels_agree_with_the_interpreter(graph: Graph, seed: int, lanes: int 
         assert close(many[name], np.stack([reference] * 3))
 
 
+@half_as_many
 @given(graphs(), st.integers(0, 10_000))
 def test_not_a_number_goes_through_or_has_no_effect(graph: Graph, seed: int) -> None:
     """The kernel says NaN exactly where the interpreter does, for every function, without ever crashing."""
@@ -189,11 +194,15 @@ def test_wrong_arguments_are_explained(kernel: Kernel, values: tuple, named: dic
 # batches
 
 
+@cache
+def kernel_of_lanes(lanes: int) -> Kernel:
+    return compile_graph(*arm_like(), options=KernelOptions(lanes=lanes, cache=False))
+
+
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16])
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 5, 8, 17, 64])
 def test_batches_of_any_size(lanes: int, rows: int) -> None:
-    graph, arguments = arm_like()
-    kernel = compile_graph(graph, arguments, options=KernelOptions(lanes=lanes, cache=False))
+    kernel = kernel_of_lanes(lanes)
     generator = np.random.default_rng(rows)
     q, v, t = generator.normal(size=(rows, 3)), generator.normal(size=(rows, 2)), generator.normal(size=rows)
     result = kernel.batch(q, v, t)
