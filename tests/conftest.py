@@ -15,6 +15,9 @@ settings.load_profile("soak" if os.environ.get("KINEGRAPH_SOAK") else "quick")
 # Graphs are millions of tuples without cycles: looking for cycles after every 700 of them takes a fifth of the suite.
 gc.set_threshold(100_000, 20, 20)
 
+# Where no bytecode is written, each of a hundred processes compiles all sources again, for half a second.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell that starts the tests in the background lets them ignore Ctrl-C; those about interrupts would never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kinegraph as kg
@@ -90,6 +90,7 @@ def test_the_reference_ball(method: str, options: dict[str, Any]) -> None:
     assert run.ending.time == pytest.approx(REFERENCE["time_at_rest"], abs=20 * exact)
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(
     restitution=st.floats(0.01, 0.95), height=st.floats(1e-6, 1e3), speed=st.floats(-10, 10),
     method=st.sampled_from(METHODS),

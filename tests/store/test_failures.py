@@ -127,12 +127,14 @@ from kinegraph.errors import StoreError
 from kinegraph.store import open_store
 from kinegraph.store import load
 from tests.store.graphs import put, random_graph
-try:
-    store = open_store(sys.argv[1])
-    print("nodes", len(load(store, "model")))
-    put(store, random_graph(2, nodes=4000), "new")
-except StoreError as problem:
-    print(problem)
+large = random_graph(2, nodes=4000)
+for path in sys.argv[1].split(":"):
+    try:
+        store = open_store(path)
+        print("nodes", len(load(store, "model")), end=" ")
+        put(store, large, "new")
+    except StoreError as problem:
+        print(str(problem).replace("\\n", " "))
 """
 
 
@@ -145,52 +147,63 @@ def bound_by_permissions() -> list[str]:
     return ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"]
 
 
+#: Of a file and of its directory.
+MODES = [(0o444, 0o555), (0o666, 0o555), (0o444, 0o777)]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
-@pytest.mark.parametrize(("file_mode", "directory_mode"), [(0o444, 0o555), (0o666, 0o555), (0o444, 0o777)])
-def test_a_place_that_cannot_be_written(file_mode, directory_mode):
+def test_a_place_that_cannot_be_written():
     """Reading works; writing says why not."""
-    directory = Path(f"/var/tmp/kinegraph-{os.getpid()}-{file_mode}-{directory_mode}")
-    directory.mkdir()
+    base = Path(f"/var/tmp/kinegraph-{os.getpid()}")
+    paths = [base / str(number) / "store.sqlite" for number in range(3)]
     try:
-        path = directory / "store.sqlite"
-        store = open_store(path)
-        put(store, random_graph(1))
-        store.close()
-        content = path.read_bytes()
-        path.chmod(file_mode)
-        directory.chmod(directory_mode)
-        said = run_apart(WRITE, path, before=bound_by_permissions())
-        assert said.startswith("nodes 80\n")
-        assert "cannot be written" in said or "cannot be opened or created" in said
-        assert path.read_bytes() == content
+        for path, (file_mode, directory_mode) in zip(paths, MODES, strict=True):
+            path.parent.mkdir(parents=True)
+            store = open_store(path)
+            put(store, random_graph(1))
+            store.close()
+            path.chmod(file_mode)
+            path.parent.chmod(directory_mode)
+        contents = [path.read_bytes() for path in paths]
+        said = run_apart(WRITE, ":".join(map(str, paths)), before=bound_by_permissions()).splitlines()
+        assert len(said) == 3 and all(line.startswith("nodes 80 ") for line in said)
+        assert all("cannot be written" in line or "cannot be opened or created" in line for line in said)
+        assert [path.read_bytes() for path in paths] == contents
     finally:
-        directory.chmod(0o755)
-        shutil.rmtree(directory)
+        for path in paths:
+            path.parent.chmod(0o755)
+        shutil.rmtree(base)
 
 
-LIMITED = (
+LIMITED = WRITE.replace(
+    "for path in",
     """
-import resource, signal, sys
+import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-limit = int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-"""
-    + WRITE
+limits = iter(map(int, sys.argv[2:]))
+for path in""",
+).replace(
+    "    try:",
+    """    resource.setrlimit(resource.RLIMIT_FSIZE, (next(limits), resource.RLIM_INFINITY))
+    try:""",
 )
 
 
-@pytest.mark.parametrize("more", [0, 60_000, 150_000])
-def test_a_full_disk(file, more):
+def test_a_full_disk(file, tmp_path):
     """The file may not grow beyond a limit: the save fails at another point each time, and is taken back."""
-    said = run_apart(LIMITED, file, file.stat().st_size + more)
-    assert "nodes 2000" in said
-    assert "disk" in said
-    store = open_store(file)
-    check(store).require()
-    assert load(store, "model") == random_graph(1, nodes=2000)
-    with pytest.raises(StoreError, match="no mechanism 'new'"):
-        load(store, "new")
-    put(store, random_graph(2), "new")
+    paths = [tmp_path / f"{number}.sqlite" for number in range(3)]
+    for path in paths:
+        shutil.copy(file, path)
+    limits = [file.stat().st_size + more for more in (0, 60_000, 150_000)]
+    said = run_apart(LIMITED, ":".join(map(str, paths)), *limits).splitlines()
+    assert len(said) == 3 and all("nodes 2000 " in line and "disk" in line for line in said)
+    for path in paths:
+        store = open_store(path)
+        check(store).require()
+        assert load(store, "model") == random_graph(1, nodes=2000)
+        with pytest.raises(StoreError, match="no mechanism 'new'"):
+            load(store, "new")
+        put(store, random_graph(2), "new")
 
 
 def test_a_full_device():
