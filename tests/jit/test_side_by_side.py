@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,15 +32,17 @@ MAIN = ("tau", "H", "qdd")
 WORDS = (*MAIN, "coriolis", "gravity", "d(tau)/d(dq)", "d(tau)/d(v)", "d(qdd)/d(v)")
 
 
+@cache
+def _plain(mechanism: Mechanism, words: str | tuple[str, ...]) -> Kernel:
+    kernel = kg.compile(mechanism, words, options=KernelOptions(cache=False, side_by_side=False))
+    assert isinstance(kernel, Kernel) and not kernel.exchange
+    return kernel
+
+
 def _kernels(mechanism: Mechanism, words: str | tuple[str, ...], **options: object) -> tuple[Kernel, Kernel]:
-    kernels = [
-        kg.compile(mechanism, words, options=KernelOptions(cache=False, side_by_side=alike, **options))
-        for alike in (False, True)
-    ]
-    plain, alike = kernels
-    assert isinstance(plain, Kernel) and isinstance(alike, Kernel)
-    assert alike.exchange and not plain.exchange
-    return plain, alike
+    alike = kg.compile(mechanism, words, options=KernelOptions(cache=False, side_by_side=True, **options))
+    assert isinstance(alike, Kernel) and alike.exchange
+    return _plain(mechanism, words), alike
 
 
 def _states(kernel: Kernel, mechanism: Mechanism, seed: int) -> list[np.ndarray]:
@@ -57,15 +61,12 @@ def _close(found: object, expected: object, tolerance: float = 1e-11) -> None:
     np.testing.assert_allclose(np.asarray(found) / scale, np.asarray(expected) / scale, rtol=0, atol=tolerance)
 
 
+QUICK = [(0, 2, 3, True, WORDS), (2, 3, 2, False, WORDS), (1, 4, 3, True, MAIN), (7, 6, 2, False, MAIN)]
+LONG = [(0, 2, 4, True, WORDS), (2, 3, 3, False, WORDS), (5, 2, 5, True, MAIN), (7, 6, 3, True, MAIN)]
+
+
 @pytest.mark.parametrize(
-    ("seed", "limbs", "joints", "free", "words"),
-    [
-        (0, 2, 4, True, WORDS),
-        (2, 3, 3, False, WORDS),
-        (1, 4, 3, True, MAIN),
-        (5, 2, 5, True, MAIN),
-        (7, 6, 3, True, MAIN),
-    ],
+    ("seed", "limbs", "joints", "free", "words"), [*QUICK, *(LONG if os.environ.get("KINEGRAPH_SOAK") else [])]
 )
 def test_all_quantities(seed: int, limbs: int, joints: int, free: bool, words: tuple[str, ...]) -> None:
     mechanism = random_limbs(seed, limbs, joints, free)
