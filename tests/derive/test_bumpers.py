@@ -60,9 +60,10 @@ def turn(e: Floats) -> Floats:
     ])  # fmt: skip
 
 
-def placed(q: Floats, body: str, point: tuple[float, float, float]) -> Floats:
+def placed(q: Floats, body: str, point: Floats | tuple[float, float, float]) -> Floats:
+    """Where a point of a body is, or each row of points."""
     start, of = (0, 6) if body == "A" else (3, 10)
-    return q[start : start + 3] + turn(q[of : of + 4]) @ np.array(point)
+    return q[start : start + 3] + np.asarray(point) @ turn(q[of : of + 4]).T
 
 
 @cache
@@ -130,7 +131,7 @@ def _sampled(shapes: str, points: Floats, centre: tuple[float, float, float], ra
     for seed in range(12):
         q, v = state(seed)
         own = placed(q, bodies[0], centre)
-        others = np.array([placed(q, bodies[1], tuple(point)) for point in points])
+        others = placed(q, bodies[1], points)
         depth = radii - np.linalg.norm(others - own, axis=1).min()
         assert energy(q, 0 * v)[1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=2e-4)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,7 @@ TRUSS = """
 """
 
 
+@cache
 def state(mechanism: Mechanism) -> tuple[Any, Any, Any]:
     """An assembled state that moves, and forces."""
     assembler, random = Assembler(mechanism), np.random.default_rng(1)
@@ -86,12 +88,18 @@ def state(mechanism: Mechanism) -> tuple[Any, Any, Any]:
     return np.array(found.q), np.array(found.v), random.normal(size=len(v))
 
 
+@cache
+def derived(mechanism: Mechanism) -> Any:
+    """The derived graph of accelerations: several cases are about one mechanism."""
+    return kg.compile(mechanism, "qdd", loops=False)
+
+
 def compared(mechanism: Mechanism, **options: Any) -> dict[str, Any]:
     """Accelerations by chains beside those of the derived graph."""
     q, v, tau = state(mechanism)
     system = ChainSystem(mechanism, **options)
     found = system.evaluated(q, v, tau)
-    wanted = kg.compile(mechanism, "qdd", loops=False)(q, v, tau)
+    wanted = derived(mechanism)(q, v, tau)
     return {
         "difference": float(np.max(np.abs(found.qdd - wanted)) / np.max(np.abs(wanted))),
         "chains": len(system.chains.parts),
@@ -115,7 +123,7 @@ def bars(mechanism: Mechanism) -> dict[str, Any]:
     """A planar loop bar by bar beside graphs: accelerations and pivots."""
     q, v, tau = state(mechanism)
     system = ClosedSystem(mechanism)
-    wanted = kg.compile(mechanism, "qdd", loops=False)(q, v, tau)
+    wanted = derived(mechanism)(q, v, tau)
     found = system.qdd(q, v, tau)
     pivots = np.asarray(kg.compile(mechanism, "pivots", loops=False)(q))
     return {
@@ -131,7 +139,7 @@ def pins(mechanism: Mechanism) -> dict[str, Any]:
     linkage = planar_linkage(mechanism)
     assert linkage is not None
     system = LinkageSystem(*linkage)
-    wanted = kg.compile(mechanism, "qdd", loops=False)(q, v, tau)
+    wanted = derived(mechanism)(q, v, tau)
     found, pivots = system.evaluated(q, v, tau)
     form, random = VelocityForm(mechanism, {}, NO_FORCES), np.random.default_rng(2)
     q, v = q + random.normal(scale=0.01, size=len(q)), v + random.normal(scale=0.1, size=len(v))

@@ -49,7 +49,8 @@ IDEMPOTENT: tuple[Pass, ...] = (
     Rebuild(), DeadCode(), Inline(), FastExtract(), ShareAngles(), TrigonometricIdentities(), IdenticalExpressions(),
 )  # fmt: skip
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
+few = settings(max_examples=250 if SOAK else 12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("step", PASSES, ids=lambda step: step.name)
@@ -89,6 +90,7 @@ def test_pass_takes_every_angle_and_function(step: Pass, graph: Graph) -> None:
 
 
 @given(graph=odd_graphs())
+@settings(max_examples=3000 if SOAK else 20)
 def test_reduce_takes_every_angle_and_function(graph: Graph) -> None:
     reduction = reduce(graph, Effort.QUICK)
     assert rank(count(reduction.graph)) <= rank(count(graph))

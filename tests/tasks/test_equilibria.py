@@ -23,7 +23,7 @@ COLUMN = """
 def test_column_under_a_dead_load(load):
     wanted = reference("equilibria_two_link_column")["dead_load"]["equilibria_by_P"][load]
     within = {"t1": (-10, 10), "t2": (-16, 16)}
-    found = equilibria(kg.parse(COLUMN), parameters={"P": int(load)}, within=within, starts=1500)
+    found = equilibria(kg.parse(COLUMN), parameters={"P": int(load)}, within=within, starts=500)
     assert len(found) == len(wanted)
     for one, other in zip(found.equilibria, wanted, strict=True):
         np.testing.assert_allclose(one.q, [other["theta1"], other["theta2"]], atol=1e-11)
@@ -51,7 +51,7 @@ def test_equilibria_of_a_four_bar_are_those_of_its_energy():
     bars = kg.load("four-bar")
     found = kg.equilibria(bars, starts=200)
     energy = kg.compile(bars, "energy")
-    crank = np.linspace(-np.pi, np.pi, 721)
+    crank = np.linspace(-np.pi, np.pi, 361)
     expected = []
     for branch in ({"coupler": 0.4, "rocker": 1.3}, {"coupler": -0.4, "rocker": -1.3}):
         q = np.array([0.3, *branch.values()])

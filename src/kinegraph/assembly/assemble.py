@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.assembly.legs import ReachingLegs
-from kinegraph.derive.constraints.analysis import analysed, numeric_conditions, row_names_of
+from kinegraph.derive.constraints.analysis import RowsOf, analysed, numeric_conditions, row_names_of
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
 from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT, RowRank, nearly_dependent, row_rank
@@ -52,11 +52,28 @@ class Assembly:
         return self.rank.mobility
 
 
-class Assembler:
-    """Assembles one mechanism with given parameters, any number of times."""
+@dataclass(frozen=True)
+class OpenRows:
+    """Derives the rows of a mechanism with some parameters left open."""
 
-    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
+    names: tuple[str, ...]
+
+    def __call__(self, mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
+        """The graph, whatever the values of these parameters are."""
+        return constraint_graph(mechanism, tuple(one for one in bound if one[0] not in self.names))
+
+
+class Assembler:
+    """Assembles one mechanism with given parameters, any number of times.
+
+    runtime: parameters that stay symbols in the rows, so that one graph serves all their values.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None, runtime: tuple[str, ...] = ()
+    ) -> None:
         self.mechanism = mechanism
+        self._derive: RowsOf = OpenRows(runtime) if runtime else constraint_graph
         self.parameters = parameters
         self._values = parameter_values(mechanism, parameters)
         self._overrides = {name: expression(value) for name, value in (parameters or {}).items()}
@@ -73,7 +90,7 @@ class Assembler:
 
     @cached_property
     def _graph(self) -> Graph:
-        return constraint_graph(self.mechanism, self._bound)
+        return self._derive(self.mechanism, self._bound)
 
     @property
     def _bound(self) -> tuple[tuple[str, Expression], ...]:
@@ -120,7 +137,7 @@ class Assembler:
 
         Accelerations and forces of constraints mean nothing there: loops allow more than one way on.
         """
-        redundant = analysed(self.mechanism, self._bound, constraint_graph).redundant
+        redundant = analysed(self.mechanism, self._bound, self._derive).redundant
         places = [k for k, name in enumerate(self.rows) if name not in redundant]
         groups = [row_group(self.rows[k]) for k in places]
         found = nearly_dependent(self.conditions(t).jacobian(q)[places], groups, part)
@@ -140,7 +157,7 @@ class Assembler:
     def loses_chart(self, q: Floats, t: float = 0.0) -> bool:
         """Whether the coordinates chosen as dependent do not follow from the others here, although the place is not
         singular: a crank in its dead centre."""
-        analysis = analysed(self.mechanism, self._bound, constraint_graph)
+        analysis = analysed(self.mechanism, self._bound, self._derive)
         rows = [k for k, name in enumerate(self.rows) if name not in analysis.redundant]
         columns = list(analysis.dependent_of(self.mechanism.layout.velocities))
         if not columns:
@@ -150,7 +167,7 @@ class Assembler:
 
     def independent(self) -> tuple[str, ...]:
         """The velocities from which the others follow."""
-        dependent = analysed(self.mechanism, self._bound, constraint_graph).dependent
+        dependent = analysed(self.mechanism, self._bound, self._derive).dependent
         return tuple(name for name in self.mechanism.layout.velocities if name not in dependent)
 
     def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 200, seed: int = 0) -> list[Assembly]:

@@ -32,7 +32,8 @@ def refuse_singular(
 ) -> None:
     """TaskError naming the rows if a point is singular."""
     if is_constrained(mechanism):
-        message = Assembler(mechanism, parameters).singular_message(what, point.q, point.t)
+        values = {**(parameters or {}), **dict(point.given)}
+        message = Assembler(mechanism, values, point.runtime).singular_message(what, point.q, point.t)
         if message:
             raise TaskError(message)
 

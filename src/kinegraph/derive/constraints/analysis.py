@@ -42,11 +42,15 @@ class Analysis:
         return tuple(index for index, name in enumerate(velocities) if name in self.dependent)
 
 
+#: What derives the rows of a mechanism with values of parameters.
+RowsOf = Callable[[Mechanism, tuple[tuple[str, Expression], ...]], Graph]
+
+
 @lru_cache(maxsize=64)
 def analysed(
     mechanism: Mechanism,
     bound: tuple[tuple[str, Expression], ...],
-    rows: Callable[[Mechanism, tuple[tuple[str, Expression], ...]], Graph],
+    rows: RowsOf,
 ) -> Analysis:
     """The analysis of a mechanism; `rows` derives the graph with `value`, `jacobian` and `rate` of all its rows."""
     try:
@@ -98,7 +102,7 @@ def _assembled_states(conditions: Conditions, start: Floats) -> list[Floats]:
 def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, float], t: float = 0.0) -> Conditions:
     """The rows of a graph (`value`, `jacobian`, `rate`) as functions of q and v."""
     layout = mechanism.layout
-    function = InterpretedKernel(graph, _arguments(mechanism, values))
+    function = _function(graph, _arguments(mechanism, values))
     tail = np.array([t, *np.zeros(len(layout.inputs)), *values.values()])
     rows = graph.output("value").shape[0]
     size = len(layout.velocities)
@@ -115,6 +119,12 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
         lambda q, d: moved_positions(mechanism, q, d),
         lambda q: at(q, still)[2 * rows + rows * size :],
     )
+
+
+@lru_cache(maxsize=8)
+def _function(graph: Graph, arguments: tuple[Argument, ...]) -> InterpretedKernel:
+    """Rows are asked for at many times and with many values of parameters: writing them once is enough."""
+    return InterpretedKernel(graph, arguments)
 
 
 def _arguments(mechanism: Mechanism, values: Mapping[str, float]) -> tuple[Argument, ...]:

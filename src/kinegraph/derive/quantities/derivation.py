@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from kinegraph.derive.constraints.analysis import analysed, row_names_of
 from kinegraph.derive.constraints.cuts.recut import refuse_cuts
@@ -384,6 +384,7 @@ class Derivation:
         return names
 
 
+@lru_cache(maxsize=16)
 def constraint_graph(mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
     """`value`, `jacobian` and `rate` of all rows as they are computed with; `facing` of frames that stay parallel."""
     derivation = Derivation(mechanism, dict(bound), Plan())

@@ -14,14 +14,14 @@ from kinegraph.model.mechanism import Mechanism, Rotation
 from kinegraph.passes.pipeline import Effort
 from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, Verdict, fewer, held, measured, number
-from kinegraph.reproduce.kidym.counts import FUNCTIONS, MODELS, Form, Tally, both_nearest
+from kinegraph.reproduce.kidym.counts import FUNCTIONS, Form, Tally, both_forms, both_nearest
 
 _UNSAID = "the document does not say what is computed and what is counted"
 
 
 def published_counts() -> tuple[Entry, ...]:
     """Every output and every rule of counting that was tried, beside the printed counts; the nearest ones first."""
-    forms = {name: Form(name) for name in MODELS}
+    forms = both_forms()
     return (*_conclusions(forms), *_tries(forms))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import log
 
 from kinegraph.compiler.chain import Chain
@@ -132,6 +132,12 @@ class Form:
                 found = counted(self.mechanism, results, statics)
                 rule = "record by record" + (f", {COUNTED}" if statics else "")
                 yield Tally(" and ".join(one.value for one in results), rule, found.mul, found.add, found.functions)
+
+
+@cache
+def both_forms() -> Mapping[str, Form]:
+    """The old and the new form; what was tried of them is kept."""
+    return {name: Form(name) for name in MODELS}
 
 
 def both_nearest(forms: Mapping[str, Form]) -> tuple[str, str, float]:

@@ -85,7 +85,7 @@ def linearised_at(
 ) -> Linearisation:
     """Like linearise, at a point that is known already."""
     layout = mechanism.layout
-    refuse_singular(mechanism, point, {**(parameters or {}), **dict(point.given)}, "the linear system")
+    refuse_singular(mechanism, point, parameters, "the linear system")
     motion = acceleration_slopes(mechanism, point, parameters)
     if steady:
         _require_steady(mechanism, motion.accelerations, motion.by_force)
