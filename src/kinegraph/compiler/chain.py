@@ -45,8 +45,9 @@ _log = logging.getLogger("kinegraph")
 #: From this many velocities on, derivatives of accelerations are solved for in loops over their columns.
 SOLVED_IN_LOOPS = 6
 
-#: How many nodes may be derived while choosing frames, by effort.
+#: How many nodes may be derived while choosing frames, by effort: for an arm, and twice as many for two limbs or more.
 PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 30_000, Effort.SEARCH: 1_000_000}
+TWO_LIMBS = 12
 
 #: Limbs are computed side by side where this part of the operations can be.
 _LEAST_SHARE = 0.5
@@ -141,7 +142,8 @@ class Chain:
 
     @property
     def _budget(self) -> int:
-        return PLAN_BUDGET[self.request.frames or self.request.effort]
+        times = 2 if len(self.request.mechanism.bodies) >= TWO_LIMBS else 1
+        return times * PLAN_BUDGET[self.request.frames or self.request.effort]
 
     def _first_plan(self, plan: Plan) -> Plan:
         """Every link in its own frame, nothing regrouped; by the same algorithms, but loops by multipliers (in the
