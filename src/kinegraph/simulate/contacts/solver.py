@@ -12,8 +12,7 @@ from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.system import ContactSystem
 from kinegraph.solve.contacts.in_loops import LoopedContacts, contact_loops
 from kinegraph.solve.contacts.phases import integrate_phases
-from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, SolverAround
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
@@ -22,23 +21,10 @@ from kinegraph.solve.results.recording import Run, Save
 
 
 @dataclass(frozen=True)
-class ContactSolver(Solver):
+class ContactSolver(SolverAround):
     """A method with the modes of one mechanism. Of a problem it takes start, parameters, inputs and span."""
 
-    method: Solver
     code: ContactCode
-
-    @property
-    def name(self) -> str:
-        return self.method.name
-
-    @property
-    def order(self) -> int:
-        return self.method.order
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self.method.capabilities
 
     @property
     def loops(self) -> Compilation:

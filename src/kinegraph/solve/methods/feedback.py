@@ -12,11 +12,10 @@ from math import isfinite
 
 import numpy as np
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, SolverAround
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Feedback, Floats, Signals
@@ -73,32 +72,19 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class FeedbackSolver(Solver):
+class FeedbackSolver(SolverAround):
     """A method that asks controllers at their times; one object serves one run.
 
     controllers: in the order of `samples.places`. view: the state by name, as the functions get it.
     """
 
-    method: Solver
     controllers: tuple[Feedback, ...]
     samples: Samples
     view: View
 
     @property
-    def name(self) -> str:
-        return self.method.name
-
-    @property
-    def order(self) -> int:
-        return self.method.order
-
-    @property
     def capabilities(self) -> Capabilities:
         return replace(self.method.capabilities, lanes=None)
-
-    @property
-    def loops(self) -> Compilation:
-        return self.method.loops
 
     def integrate(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -84,3 +85,26 @@ class Solver(ABC):
         if not control.adaptive:
             raise SolveError(f"{self.name} chooses its steps itself: give rtol and atol, not a fixed step")
         return control
+
+
+@dataclass(frozen=True)
+class SolverAround(Solver):
+    """A method that runs another one piece by piece, and is what that one is."""
+
+    method: Solver
+
+    @property
+    def name(self) -> str:
+        return self.method.name
+
+    @property
+    def order(self) -> int:
+        return self.method.order
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self.method.capabilities
+
+    @property
+    def loops(self) -> Compilation:
+        return self.method.loops
