@@ -16,6 +16,8 @@ from uuid import uuid4
 import numba
 from numba.core import caching
 
+from kinegraph.jit.once import making
+
 T = TypeVar("T")
 
 
@@ -34,9 +36,10 @@ def cached_in(folder: Path, make: Callable[[], T]) -> T:
     """What `make` returns, a function of Numba with cache=True; its code is kept in the folder."""
     config: Any = numba.config
     modules: Any = caching
-    before = config.CACHE_DIR, modules.IndexDataCacheFile
-    config.CACHE_DIR, modules.IndexDataCacheFile = str(folder), CacheFile
-    try:
-        return make()
-    finally:
-        config.CACHE_DIR, modules.IndexDataCacheFile = before
+    with making:  # Numba's settings are those of all threads
+        before = config.CACHE_DIR, modules.IndexDataCacheFile
+        config.CACHE_DIR, modules.IndexDataCacheFile = str(folder), CacheFile
+        try:
+            return make()
+        finally:
+            config.CACHE_DIR, modules.IndexDataCacheFile = before

@@ -12,6 +12,7 @@ from llvmlite import binding as llvm
 
 from kinegraph.codegen.llvm.functions import LIBRARY_FUNCTIONS
 from kinegraph.errors import KernelError
+from kinegraph.jit.once import once
 from kinegraph.jit.target import Target, host
 
 
@@ -58,7 +59,7 @@ class LoadedCode:
 _numbers = count()
 
 
-@cache
+@once
 def _linker() -> llvm.LLJIT:
     # JITLink places code and its literals together, which the small code model relies on.
     return llvm.create_lljit_compiler(host().machine(), use_jit_link=sys.platform != "win32")

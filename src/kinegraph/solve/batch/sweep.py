@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
@@ -81,7 +82,7 @@ def integrate_many(
     with delayed():
         from kinegraph.solve.loops.machine_code import compile_for, compiled
 
-        run_block = compiled(sweep_loop.run_block)
+        run_block: Callable[..., None] = compiled(sweep_loop.run_block)
         compile_for(sweep_loop.run_block, *_block_arguments(tableau, problem, control, cases, count), 0, 0)
     loading = perf_counter() - begun
     done, lock, token = [0], Lock(), interrupt or Interrupt()

@@ -6,13 +6,13 @@ Importing this module imports Numba, so only modules that are themselves importe
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from types import FunctionType
 from typing import TypeVar, cast
 
 from kinegraph.ahead.numba_cache import cached_in
 from kinegraph.ahead.numba_words import AddressedCode, Dispatcher, addressed, machine_code
 from kinegraph.ahead.parts import PART
+from kinegraph.jit.once import once
 from kinegraph.solve.loops import intrinsics, marks
 from kinegraph.solve.loops import weights as weights_loop
 from kinegraph.solve.loops.folder import loops_folder
@@ -36,7 +36,7 @@ _INTRINSICS: dict[Callable[..., object], Callable[..., object]] = {
 }
 
 
-@cache
+@once
 def compiled(function: F) -> F:
     """A marked function as machine code, together with all that it calls: compiled once per machine, kept on disk."""
     kind = kind_of(function)

@@ -5,7 +5,6 @@ A step of order 8 forms some 120 such sums; as loops over a tableau they would c
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from llvmlite import ir
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
 from kinegraph.jit.engine import LoadedCode, object_code
+from kinegraph.jit.once import once
 from kinegraph.jit.target import host, versions
 from kinegraph.solve.loops.weights import rows_of
 from kinegraph.solve.methods.order_conditions import Floats
@@ -27,7 +27,7 @@ _WORD, _DOUBLE = ir.IntType(64), ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, _LANES)
 
 
-@cache
+@once
 def sums_code(tableau: Tableau) -> LoadedCode:
     """The code of all sums of a tableau, from the cache where possible."""
     weights = rows_of(tableau)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TypeAlias, TypeVar, cast
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -228,7 +228,7 @@ class CauchyProblem:
             return loop
         from kinegraph.solve.loops.machine_code import compiled
 
-        return cast(L, compiled(loop))
+        return compiled(loop)
 
     def projected(self) -> Floats:
         """Memory for what the projection gives, and for notes of the lowest pivot."""
