@@ -5,6 +5,8 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io import parse
+from kinegraph.io.records.forms import FORMS
+from kinegraph.model.names import STATEMENTS
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,38 @@ def test_negative_moments_name_the_way_out():
 
 def test_a_mechanism_prints_shortly():
     assert str(kg.load("double-pendulum")) == "<Mechanism double-pendulum: 2 bodies, 2 coordinates, 5 parameters>"
+
+
+@pytest.mark.parametrize("word", STATEMENTS)
+def test_a_broken_statement_shows_its_form(word):
+    with pytest.raises(ModelError) as caught:
+        parse(f"coordinates q; A | Ry(q) | m(1), Jy(1);\n{word} ) ;")
+    assert FORMS[word] in caught.value.remedy
+    assert caught.value.place.line == 2
+
+
+def test_a_broken_record_shows_its_form():
+    with pytest.raises(ModelError, match=r"expected `\|`; a record is `Name~Base"):
+        parse("coordinates q; A | Ry(q) | m(1); B ~ A, Ry(q), m(1);")
+
+
+_AROUND = """
+parameters k = 1, c = 1, f = 1, l = 1, a = -1, b = 1, x = 1, y = 1, z = 1, r = 1;
+parameters fx = 1, fy = 1, fz = 1, mx = 1, my = 1, mz = 1;
+coordinates q, q1, q2;
+Body | Rz(q), Sx(q1) | m(1), Jz(1); Other | Sy(q2) | m(1); Ball | Sz(q2) | m(1);
+"""  # what the forms speak of, declared by no statement that has a form of the same names
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        form
+        for word, forms in FORMS.items()
+        if word not in ("parameters", "coordinates", "unknown", "cut", "quaternion", "platform", "shape")
+        for form in forms.split("`")[1::2]
+    ],
+)
+def test_forms_can_be_copied(form):
+    tip = "" if form.startswith("output tip") else "output tip = Body (0, 0, 1);"
+    assert parse(f"{_AROUND}{tip}\n{form}").bodies

@@ -149,3 +149,39 @@ def test_what_is_prescribed_in_time_is_no_equilibrium():
 def test_what_cannot_move_has_no_equilibria():
     with pytest.raises(TaskError, match="has no coordinates"):
         equilibria(kg.parse("parameters k = 1; Post | Sx(1) | m(k);"))
+
+
+LIFT = """
+model lift;
+parameters m = 2, mt = 10, k = 400, rest = 0.9;
+coordinates a1 = 0.9, b1 = 0.9, s = 0.6, a2 = 4.5, b2 = 1.5, h = 1.5, u;
+gravity 0, -9.81, 0;
+A1      | Rz(a1)        | Sx(1/2), m(m), Jz(m/12);
+Foot    | Sx(s)         | m(0.5);
+B1~Foot | Rz(pi - b1)   | Sx(1/2), m(m), Jz(m/12);
+A2~B1   | Sx(1), Rz(a2) | Sx(1/2), m(m), Jz(m/12);
+B2~A1   | Sx(1), Rz(b2) | Sx(1/2), m(m), Jz(m/12);
+Table   | Sy(h), Sx(u)  | m(mt), Jz(1);
+loop mid1 | revolute | A1: Sx(1/2) | B1: Sx(1/2);
+loop mid2 | revolute | A2: Sx(1/2) | B2: Sx(1/2);
+loop top1 | revolute | B2: Sx(1)   | Table;
+loop top2 | point_on_line(x) | Table | A2: Sx(1);
+spring push | on(s), stiffness(k), rest(rest);
+"""  # top2.y follows from the other rows wherever they hold, and nowhere else
+
+
+def test_a_row_that_is_redundant_where_loops_are_closed_balances_nothing():
+    places = kg.equilibria(kg.parse(LIFT), starts=60)
+    for one in places:
+        raised = abs(one.q[5]) > 1e-6  # else the upper bars lie on the lower ones
+        weight = 9.81 * (2 * 10 + 4 * 2 if raised else 2 * 2)  # d(potential)/d(sin a)
+        a = one.q[0]
+        slope = weight * np.cos(a) - 400 * (np.cos(a) - 0.9) * np.sin(a)
+        assert abs(slope) < 1e-7 * weight
+        assert abs(one.q[2] - np.cos(a)) < 1e-9
+    assert any(abs(one.q[5]) > 1 for one in places)
+
+
+def test_huge_multipliers_of_a_redundant_row_are_no_equilibrium():
+    with pytest.raises(TaskError, match="no equilibrium was found"):  # only where the bars stand upright, singular
+        kg.equilibria(kg.parse(LIFT), parameters={"k": 0, "m": 2}, starts=100)

@@ -132,15 +132,19 @@ class Assembler:
         changed = {name: after[name] - before[name] for name in held if abs(after[name] - before[name]) > 1e-12}
         return Assembly(place.q, rates, place.miss, changed, row_rank(conditions.jacobian(place.q)))
 
+    def independent_rows(self) -> tuple[int, ...]:
+        """The rows that do not follow from others wherever the mechanism is assembled, by index."""
+        redundant = analysed(self.mechanism, self._bound, self._derive).redundant
+        return tuple(k for k, name in enumerate(self.rows) if name not in redundant)
+
     def singular_rows(self, q: Floats, t: float = 0.0, part: float = NEARLY_DEPENDENT) -> tuple[str, ...]:
         """Rows that follow from others at this place, but for a part, and not elsewhere: the place is singular.
 
         Accelerations and forces of constraints mean nothing there: loops allow more than one way on.
         """
-        redundant = analysed(self.mechanism, self._bound, self._derive).redundant
-        places = [k for k, name in enumerate(self.rows) if name not in redundant]
+        places = self.independent_rows()
         groups = [row_group(self.rows[k]) for k in places]
-        found = nearly_dependent(self.conditions(t).jacobian(q)[places], groups, part)
+        found = nearly_dependent(self.conditions(t).jacobian(q)[list(places)], groups, part)
         return tuple(self.rows[places[k]] for k in found)
 
     def singular_message(self, what: str, q: Floats, t: float = 0.0) -> str | None:
@@ -158,7 +162,7 @@ class Assembler:
         """Whether the coordinates chosen as dependent do not follow from the others here, although the place is not
         singular: a crank in its dead centre."""
         analysis = analysed(self.mechanism, self._bound, self._derive)
-        rows = [k for k, name in enumerate(self.rows) if name not in analysis.redundant]
+        rows = list(self.independent_rows())
         columns = list(analysis.dependent_of(self.mechanism.layout.velocities))
         if not columns:
             return False

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import TaskError
@@ -39,7 +40,9 @@ class _Line:
 class Balance:
     """The equations under the forces and steady rates of a point, for rows of unknowns at once.
 
-    holonomic: the rows that hold by position. cyclic: coordinates on which nothing depends. free: velocities that are
+    carrying: the rows with a multiplier; a row that follows from others wherever loops are closed has none, for beside
+    such places it is almost dependent and huge multipliers would balance anything. holonomic: the rows that hold by
+    position. cyclic: coordinates on which nothing depends. free: velocities that are
     unknown. moving: whether anything is steadily
     in motion, so that the rates of the constraints must vanish too.
     """
@@ -47,12 +50,17 @@ class Balance:
     forces: Kernel
     constraints: Kernel | None
     point: OperatingPoint
-    rows: int = 0
+    carrying: tuple[int, ...] = ()
     holonomic: tuple[int, ...] = ()
     cyclic: tuple[int, ...] = ()
     free: tuple[int, ...] = ()
     moving: bool = False
     varied: Varied | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many multipliers there are."""
+        return len(self.carrying)
 
     @property
     def positions(self) -> int:
@@ -72,7 +80,7 @@ class Balance:
         found = np.hstack([q, np.zeros((len(q), self.rows)), rates])
         arguments = self._arguments(found)
         missing = called_rows(self.forces, arguments)[FORCE] - arguments["tau"]
-        pairs = zip(self._rows_at(arguments)[JACOBIAN], missing, strict=True)
+        pairs = zip(self._rows_at(arguments)[JACOBIAN][:, list(self.carrying)], missing, strict=True)
         multipliers = [np.linalg.lstsq(jacobian.T, force, rcond=1e-12)[0] for jacobian, force in pairs]
         found[:, self.positions : self.positions + self.rows] = multipliers
         return found
@@ -86,7 +94,7 @@ class Balance:
             found = self._rows_at(arguments)
             multipliers = unknowns[:, self.positions : self.positions + self.rows]
             lines = [self._held(lines[0], found, multipliers), *self._row_lines(found)]
-            by_multiplier = -found[JACOBIAN].transpose(0, 2, 1)
+            by_multiplier = -found[JACOBIAN][:, list(self.carrying)].transpose(0, 2, 1)
         values = np.hstack([line.value for line in lines])
         padding = ((0, 0), (0, values.shape[1] - self.positions), (0, 0))
         blocks = [np.concatenate([line.by_displacement for line in lines], axis=1), np.pad(by_multiplier, padding)]
@@ -144,13 +152,13 @@ class Balance:
 
     def _held(self, line: _Line, found: Mapping[str, Floats], multipliers: Floats) -> _Line:
         """The forces with those of the constraints."""
-        by_varied = line.by_varied
+        by_varied, carrying = line.by_varied, list(self.carrying)
         if self.varied is not None and self.varied.group is Variables.PARAMETERS:
-            turned = found[parameter_slope(JACOBIAN, self.varied.name)]
+            turned = found[parameter_slope(JACOBIAN, self.varied.name)][:, carrying]
             by_varied = by_varied - np.einsum("kri,kr->ki", turned, multipliers)
         return _Line(
-            line.value - np.einsum("kri,kr->ki", found[JACOBIAN], multipliers),
-            line.by_displacement - np.einsum("krij,kr->kij", found[slope(JACOBIAN, "dq")], multipliers),
+            line.value - np.einsum("kri,kr->ki", found[JACOBIAN][:, carrying], multipliers),
+            line.by_displacement - np.einsum("krij,kr->kij", found[slope(JACOBIAN, "dq")][:, carrying], multipliers),
             line.by_velocity,
             by_varied,
         )
@@ -188,9 +196,10 @@ def balance(
     v = np.zeros_like(point.v)
     kept = [*held, *free]
     v[kept] = point.v[kept]
-    count = len(row_names_of(mechanism)) if constrained else 0
+    values = {**(parameters or {}), **dict(point.given)}
+    carrying = Assembler(mechanism, values, point.runtime).independent_rows() if constrained else ()
     holonomic = tuple(holonomic_rows(mechanism))
-    return Balance(forces, rows, replace(point, v=v), count, holonomic, cyclic, free, bool(rates))
+    return Balance(forces, rows, replace(point, v=v), carrying, holonomic, cyclic, free, bool(rates))
 
 
 def _require_cyclic(mechanism: Mechanism, held: list[int], cyclic: tuple[int, ...]) -> None:

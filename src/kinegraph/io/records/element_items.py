@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.io.records.forms import FORMS
 from kinegraph.model.elements import (
     DEFAULT_WIDTH,
     HERTZ,
@@ -94,7 +95,7 @@ class _Clauses:
         for word, clause in self._found.items():
             if word not in self._used:
                 message = f"`{word}` does not go with the other clauses of {self.what}"
-                raise ModelError(message, clause.place, f"write {_EXAMPLES[self.keyword]}")
+                raise ModelError(message, clause.place, f"write {FORMS[self.keyword]}")
 
     def has(self, word: str) -> bool:
         return word in self._found
@@ -104,7 +105,7 @@ class _Clauses:
         found = [word for word in words if word in self._found]
         options = " or ".join(f"`{word}(...)`" for word in words)
         if not found:
-            raise ModelError(f"{self.what} lacks {options}", self.place, f"write {_EXAMPLES[self.keyword]}")
+            raise ModelError(f"{self.what} lacks {options}", self.place, f"write {FORMS[self.keyword]}")
         if len(found) > 1:
             message = f"{self.what} has both `{found[0]}` and `{found[1]}`"
             raise ModelError(message, self._found[found[1]].place, "keep one of the two")
@@ -127,7 +128,7 @@ class _Clauses:
         found = tuple(item for item in clause.arguments if isinstance(item, Expression))
         if len(found) != count:
             message = f"`{word}` of {self.what} holds a point where an expression belongs"
-            raise ModelError(message, clause.place, f"write {_EXAMPLES[self.keyword]}")
+            raise ModelError(message, clause.place, f"write {FORMS[self.keyword]}")
         return found
 
     def triple(self, word: str) -> Triple:
@@ -176,7 +177,7 @@ class _Clauses:
         self._used.add(word)
         if len(clause.arguments) != count:
             message = f"`{word}` of {self.what} takes {count} argument{'s' * (count > 1)}, found"
-            remedy = f"write {_EXAMPLES[self.keyword]}"
+            remedy = f"write {FORMS[self.keyword]}"
             raise ModelError(f"{message} {len(clause.arguments)}", clause.place, remedy)
         return clause
 
@@ -245,7 +246,7 @@ def _limit(c: _Clauses) -> Limit:
 
 def _bumper(c: _Clauses) -> Bumper:
     if len(c.shapes) != 2:
-        raise ModelError(f"{c.what} has {len(c.shapes)} shapes", c.place, f"write two: {_EXAMPLES['bumper']}")
+        raise ModelError(f"{c.what} has {len(c.shapes)} shapes", c.place, f"write two: {FORMS['bumper']}")
     first, second = map(c.shape, c.shapes)
     return Bumper(
         c.name,
@@ -279,14 +280,4 @@ _READERS: dict[str, tuple[Callable[[_Clauses], Element], tuple[str, ...]]] = {
     "moment": (_moment, ("at", "world", "body")),
     "limit": (_limit, ("on", "between", "lower", "upper", "stiffness", "damping")),
     "bumper": (_bumper, (*_SHAPES, "stiffness", "exponent", "damping", "friction", "slip")),
-}
-
-_EXAMPLES = {
-    "spring": "`spring S | on(q) stiffness(k);` or `spring S | between(tip, (0, 0, 0)) stiffness(k) rest(l);`",
-    "damper": "`damper D | on(q) damping(c);` or `damper D | between(tip, (0, 0, 0)) damping(c);`",
-    "friction": "`friction F | on(q) coulomb(f) viscous(c) width(0.01);`",
-    "force": "`force P | value(f) on(tip.x);` or `force P | at(tip) world(fx, fy, fz);`",
-    "moment": "`moment M | at(Body) world(mx, my, mz);`",
-    "limit": "`limit L | on(q) lower(a) upper(b) stiffness(k);`",
-    "bumper": "`bumper B | sphere(Ball, r) plane((0, 0, 0), (0, 0, 1)) stiffness(k);`",
 }

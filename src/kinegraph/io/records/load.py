@@ -84,7 +84,7 @@ def _tree(text: str, source: str) -> Tree[Any]:
         tree: Tree[Any] = parser.feed_token(end)
         return tree
     except UnexpectedCharacters as error:
-        raise at_character(text, error, source) from None
+        raise at_character(text, error, source, first) from None
     except UnexpectedInput as error:
         before = previous if getattr(error, "token", None) is last else last
         raise at_token(text, error, before, source, first) from None

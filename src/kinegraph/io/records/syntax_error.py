@@ -6,6 +6,7 @@ from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.io.records.forms import FORMS, RECORD
 from kinegraph.model.names import STATEMENTS, did_you_mean
 
 _TYPOGRAPHY = {
@@ -23,8 +24,8 @@ _ELEMENTS = frozenset(
 _OPERATORS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
 
 
-def at_character(text: str, error: UnexpectedCharacters, source: str) -> ModelError:
-    """The error for a character that begins no token."""
+def at_character(text: str, error: UnexpectedCharacters, source: str, first: Token | None = None) -> ModelError:
+    """The error for a character that begins no token, in the statement that `first` began."""
     place = Place(error.line, error.column, source)
     position = error.pos_in_stream or 0
     if text.startswith("/*", position):
@@ -33,7 +34,8 @@ def at_character(text: str, error: UnexpectedCharacters, source: str) -> ModelEr
     shown = character if character.isprintable() else f"character U+{ord(character):04X}"
     if character in _TYPOGRAPHY:
         return ModelError(f"found `{shown}`", place, f"write `{_TYPOGRAPHY[character]}`")
-    return ModelError(f"found `{shown}`, which means nothing here", place, "remove it, or put it in a comment: # ...")
+    remedy = "remove it, or put it in a comment: # ..."
+    return ModelError(f"found `{shown}`, which means nothing here", place, remedy + _form(first))
 
 
 def at_token(
@@ -53,7 +55,7 @@ def at_token(
     expected: set[str] = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
     place = Place(found.line or 1, found.column or 1, source)
     after = f" after `{_short(last)}`" if last is not None and last.type != "SEMICOLON" else ""
-    return ModelError(f"found `{_short(found)}`{after}", place, _remedy(found, last, expected))
+    return ModelError(f"found `{_short(found)}`{after}", place, _remedy(found, last, first, expected))
 
 
 def _meant_statement(word: str) -> str:
@@ -66,7 +68,14 @@ def _open_comment(place: Place) -> ModelError:
     return ModelError("the comment that begins here has no end", place, "close it with `*/`")
 
 
-def _remedy(found: Token, last: Token | None, expected: set[str]) -> str:
+def _form(first: Token | None) -> str:
+    """How the statement that `first` began is written, as the second half of a remedy."""
+    if first is None:
+        return ""
+    return f"; write e.g. {FORMS[str(first)]}" if str(first) in FORMS else f"; a record is {RECORD}"
+
+
+def _remedy(found: Token, last: Token | None, first: Token | None, expected: set[str]) -> str:
     before = str(last) if last is not None else ""
     if before in _ELEMENTS and found.type == "VBAR":
         return f"give it a name: `{before} {before}_1 | ...;`"
@@ -78,8 +87,8 @@ def _remedy(found: Token, last: Token | None, expected: set[str]) -> str:
     if expected & _OPERATORS:
         wanted.append("an operator")
     if last is None or last.type == "SEMICOLON":
-        return "a statement or a record `Name~Base | transforms | inertia;` begins here"
-    return f"expected {' or '.join(wanted)}" if wanted else "see docs/model-language.md"
+        return f"a statement or a record {RECORD} begins here"
+    return (f"expected {' or '.join(wanted)}" if wanted else "see docs/model-language.md") + _form(first)
 
 
 def _short(token: Token) -> str:

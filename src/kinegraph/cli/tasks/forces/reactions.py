@@ -42,6 +42,7 @@ def run(
 
     Example: kinegraph reactions double-pendulum --at q1=0.5 --for 3
     """
+    joint = [] if joint == ["all"] else joint  # as `statics --joint all`
     if duration is not None:
         _along_run(source, joint or [], at, axes, duration, plot, settings, json)
         return
