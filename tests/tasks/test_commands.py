@@ -28,6 +28,7 @@ from tests.cli.run import runner
             {"q", "forces", "determinate", "axes", "reactions"},
         ),
         ("reactions double-pendulum", {"axes", "reactions"}),
+        ("reactions double-pendulum --joint all", {"axes", "reactions"}),
         ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0", {"solutions", "family", "nearest", "method", "complete"}),
         (
             "ik stanford --path gripper.x=1.15 --path gripper.y=0.6*cos(t)^3 --path gripper.z=0.6*sin(t)^3 --steps 2",
