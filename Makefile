@@ -16,8 +16,12 @@ demo: $(TEST_STAMP)
 test: $(TEST_STAMP)
 	$(MAKE) --no-print-directory -j2 lint suite
 
+# Nothing may hang. A test that takes five minutes ends its process (pyproject.toml), a process that ends ends the run
+# (with `loadfile` xdist would wait for its tests for ever), and whatever else may hang ends after MINUTES.
+MINUTES ?= 25
+LIMITED = $(if $(shell command -v timeout),timeout --foreground --signal=INT --kill-after=30 $(MINUTES)m)
 suite: $(TEST_STAMP)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(LIMITED) $(BIN)/python -m pytest -q -n auto --dist loadfile --max-worker-restart=0
 
 lint: $(TEST_STAMP)
 	$(BIN)/ruff check .
@@ -41,7 +45,7 @@ bench-peers: $(BENCH_STAMP)
 
 # The same tests with many more random cases than `make test` has time for.
 soak: $(TEST_STAMP)
-	KINEGRAPH_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
+	KINEGRAPH_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist loadfile --max-worker-restart=0 -o faulthandler_timeout=7200
 
 # Random and damaged input of every kind: nothing but success or an error of ours, within 10 s and 2 GB each. Each fault
 # names its case; `make fuzz ARGS="--subject urdf --case 17"` shows and runs it again.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,13 @@ import pytest
 import kinegraph as kg
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import LARGE
-from kinegraph.compiler.records import Reduced
+from kinegraph.compiler.records import Derived, Reduced
 from kinegraph.compiler.request import Quantities, arguments_of, quantities_of, request_of
+from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import GraphError, KernelError, ModelError
+from kinegraph.graph.count import Operations
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output, Polynomial
 from kinegraph.jit import cache
@@ -27,8 +32,7 @@ def test_large_mechanisms_are_looped_and_agree_with_straight_code() -> None:
     looped = kg.compile(chain, "tau,energy")
     assert isinstance(looped, LoopedKernel)
     straight = kg.compile(chain, "tau,energy", loops=False)
-    random = np.random.default_rng(1)
-    q, v, a = random.uniform(-1, 1, (3, LARGE + 1))
+    q, v, a = np.random.default_rng(1).uniform(-1, 1, (3, LARGE + 1))
     first, second = looped(q, v, a), straight(q, v, a)
     scale = np.abs(second["tau"]).max()
     np.testing.assert_allclose(first["tau"] / scale, second["tau"] / scale, atol=1e-12)
@@ -81,15 +85,46 @@ def test_unknown_names_are_refused() -> None:
         kg.derive(mechanism, "tau", parameters={"mass": 1})
 
 
-def test_reduced_graphs_are_kept_and_survive_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("stage", "record"), [("derived", Derived), ("reduced", Reduced)])
+def test_graphs_are_kept_and_survive_damage(
+    stage: str, record: type[Derived] | type[Reduced], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     request = request_of(kg.load("double-pendulum"), "tau", numeric=True)
-    first = Chain(request).reduced
-    (stored,) = cache.directory().glob("reduced-*")
+    first = getattr(Chain(request), stage)
+    (stored,) = cache.directory().glob(f"{stage}-*")
     assert request.key in stored.name
-    assert Chain(request).reduced == first == Reduced.read(first.dump())
+    assert getattr(Chain(request), stage) == first == record.read(first.dump())
     stored.write_bytes(b"rubbish")
-    assert Chain(request).reduced.graph == first.graph
+    assert getattr(Chain(request), stage).graph == first.graph
+
+
+def test_what_is_kept_is_not_derived_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
+    request = request_of(kg.load("double-pendulum"), "tau")
+    first = Chain(request).derived
+    other = Chain(request_of(kg.load("double-pendulum"), "tau", parameters={"m1": 7})).derived
+    assert other.graph != first.graph and Chain(request, cache=False).derived == first
+
+    def again(search: PlanSearch, budget: int = 0) -> None:
+        raise AssertionError("derived again")
+
+    monkeypatch.setattr(PlanSearch, "best", again)
+    assert Chain(request).derived == first
+    with pytest.raises(AssertionError, match="derived again"):
+        _ = Chain(request, cache=False).derived
+
+
+def test_plans_of_all_kinds_are_read_as_they_were_written() -> None:
+    search, chance = PlanSearch(kg.load("puma560"), quantities_of("tau"), {}), random.Random(0)
+    plan = Plan(euler=frozenset(), inertia=InertiaMethod.WRENCHES, forward=ForwardMethod.ARTICULATED, segment=3)
+    graph = kg.derive("double-pendulum", "H")
+    changed = set()
+    for _ in range(60):
+        assert Derived.read(Derived("key", plan, graph).dump()) == Derived("key", plan, graph)
+        plan = search.neighbour(plan, chance)
+        changed |= {one.name for one in fields(plan) if getattr(plan, one.name)}
+    assert changed >= {"in_parent_frame", "origin_shifts", "euler", "carried", "axial_moments"}
 
 
 def test_numeric_and_symbolic_parameters_give_the_same_numbers() -> None:
@@ -147,7 +182,11 @@ def test_nothing_that_breaks_the_law_is_kept(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("kinegraph.compiler.chain.reduce", lambda graph, *_, **__: Reduction(unlawful, (), True))
     with pytest.raises(GraphError, match="repeats"):
         kg.compile(kg.load("double-pendulum"), "H")
-    assert not list(cache.directory().glob("*"))
+    assert {path.name.split("-")[0] for path in cache.directory().glob("*")} == {"derived"}  # which keeps the law
+    monkeypatch.setattr(PlanSearch, "best", lambda *_: Candidate(Plan(), unlawful, Operations()))
+    with pytest.raises(GraphError, match="repeats"):
+        kg.compile(kg.load("double-pendulum"), "tau")
+    assert len(list(cache.directory().glob("*"))) == 1
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "rubbish", '{"graph": "%0 = 1\\n%1 = 1\\n"}', "\ud800"])

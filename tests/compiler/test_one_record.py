@@ -11,10 +11,13 @@ import pytest
 import kinegraph as kg
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import straight_kernel
+from kinegraph.compiler.contest import Contest
 from kinegraph.compiler.request import request_of
+from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.errors import ProofError
 from kinegraph.graph import text
 from kinegraph.graph.node import Graph
+from kinegraph.interrupt import Interrupt
 from kinegraph.store import add
 from tests.cli.run import runner
 
@@ -119,3 +122,21 @@ def test_an_interrupted_reduction_is_not_kept(monkeypatch: pytest.MonkeyPatch, u
     reduced = Chain(request_of(kg.load("double-pendulum"), "H")).reduced
     assert np.all([one.nodes for one in reduced.graph.outputs])
     assert not list((tmp_path / "cache").glob("reduced-*"))
+
+
+def test_a_plan_whose_search_was_interrupted_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, used: object, tmp_path: Path
+) -> None:
+    def interrupted(
+        contest: Contest, plans: PlanSearch, start: Candidate, seed: int, interrupt: Interrupt
+    ) -> Candidate:
+        interrupt.request()
+        return start
+
+    request = request_of(kg.load("double-pendulum"), "tau", effort="normal")
+    with monkeypatch.context() as patch:
+        patch.setattr(Contest, "winner", interrupted)
+        assert len(Chain(request).derived.graph) > 0
+        assert not list((tmp_path / "cache").glob("derived-*"))
+    assert len(Chain(request).derived.graph) > 0
+    assert list((tmp_path / "cache").glob("derived-*"))

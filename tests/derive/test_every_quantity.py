@@ -29,6 +29,7 @@ from kinegraph.errors import KernelError
 from kinegraph.export import ExportOptions, Language, export
 from kinegraph.export.prepare import prepare
 from kinegraph.graph.law import check
+from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import legs_of
 from kinegraph.notation.mathml import mathml
@@ -245,6 +246,11 @@ def test_kept_in_the_store(name: str, list_of: type[words], tmp_path: Path) -> N
     loaded = load(store, add(store, mechanism, list_of(mechanism)).graphs[0])
     assert [output.name for output in loaded.outputs] == list_of(mechanism)
     assert loaded == kg.derive(mechanism, list_of(mechanism))
+    # That is the derivation the store was given. This one is another: with numbers in place of the parameters.
+    values = {name: float(value) for name, value in parameter_values(mechanism).items()}
+    found = kg.interpret(loaded, symbols(mechanism) | values)
+    for word in list_of(mechanism):
+        assert_close(found[word], expected(name, list_of)[word], word)
 
 
 @every_mechanism

@@ -1,6 +1,6 @@
 """One request, one chain of records: derived, reduced, chosen. All commands read it, nobody rebuilds it.
 
-Reduced and chosen graphs are kept on disk under the request's key, so that a second run need not derive them again.
+All three are kept on disk under the request's key, so that a second run need not derive anything again.
 """
 
 from __future__ import annotations
@@ -75,9 +75,7 @@ class Chain:
     @cached_property
     def derived(self) -> Derived:
         """The equations by the cheapest plan."""
-        candidate = self._best
-        law.check(candidate.graph)
-        return Derived(self.request.key, candidate.plan, candidate.graph)
+        return self._kept(f"derived-{self.request.key}", Derived.read, self._derive)
 
     @cached_property
     def _best(self) -> Candidate:
@@ -117,6 +115,11 @@ class Chain:
         return self._limb_search.limbs_are_faster
 
     # deriving
+
+    def _derive(self) -> tuple[Derived, bool]:
+        candidate = self._best
+        law.check(candidate.graph)
+        return Derived(self.request.key, candidate.plan, candidate.graph), not self._interrupt.requested
 
     @cached_property
     def _search(self) -> PlanSearch:

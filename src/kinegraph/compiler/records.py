@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from kinegraph.codegen.estimate.choice import KernelChoice
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.simd import Exchanged
-from kinegraph.derive.quantities.plan import Plan
+from kinegraph.derive.dynamics.carried_gradient import CrossAxis
+from kinegraph.derive.parameters.regroup import AxialMoment
+from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph import text
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Symbol
@@ -29,6 +33,16 @@ class Derived:
 
     def __str__(self) -> str:
         return f"derived: {len(self.graph)} nodes, {count(self.graph)}"
+
+    def dump(self) -> str:
+        """The record as text that `read` reads back."""
+        return json.dumps({"key": self.key, "plan": _written_plan(self.plan), "graph": text.dump(self.graph)})
+
+    @classmethod
+    def read(cls, dumped: str) -> Derived:
+        """What dump wrote; the graph must obey the law."""
+        found = json.loads(dumped)
+        return cls(found["key"], _plan(found["plan"]), text.read(found["graph"]))
 
 
 @dataclass(frozen=True)
@@ -130,6 +144,38 @@ class Chosen:
             tuple((_exchanged(one), _exchanged(other)) for one, other in found["exchange"]),
             None if found["for_batches"] is None else text.read(found["for_batches"]),
         )
+
+
+#: The fields of a plan that are enumerations, and those that are sets of links with one.
+_ENUMERATIONS: dict[str, type[Enum]] = {"inertia": InertiaMethod, "forward": ForwardMethod}
+_LINK_CHOICES: dict[str, type[Enum]] = {
+    "origin_shifts": OriginShift,
+    "carried": CrossAxis,
+    "axial_moments": AxialMoment,
+}
+
+
+def _written_plan(plan: Plan) -> dict[str, object]:
+    return {one.name: _written_choice(getattr(plan, one.name)) for one in fields(plan)}
+
+
+def _written_choice(value: object) -> object:
+    """Sets as sorted lists, so that equal plans are equal texts."""
+    if isinstance(value, frozenset):
+        return sorted([one[0], one[1].value] if isinstance(one, tuple) else one for one in value)
+    return value.value if isinstance(value, Enum) else value
+
+
+def _plan(found: dict[str, Any]) -> Plan:
+    return Plan(**{name: _choice(name, value) for name, value in found.items()})
+
+
+def _choice(name: str, value: Any) -> object:
+    if name in _LINK_CHOICES:
+        return frozenset((link, _LINK_CHOICES[name](one)) for link, one in value)
+    if name in _ENUMERATIONS:
+        return _ENUMERATIONS[name](value)
+    return frozenset(value) if isinstance(value, list) else value
 
 
 def _hexadecimal(value: Fraction) -> tuple[str, str]:
