@@ -170,7 +170,7 @@ def _plan(found: dict[str, Any]) -> Plan:
     return Plan(**{name: _choice(name, value) for name, value in found.items()})
 
 
-def _choice(name: str, value: Any) -> object:
+def _choice(name: str, value: Any) -> Any:
     if name in _LINK_CHOICES:
         return frozenset((link, _LINK_CHOICES[name](one)) for link, one in value)
     if name in _ENUMERATIONS:
