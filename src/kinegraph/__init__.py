@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -192,11 +193,17 @@ __all__ = [
 ]
 
 
+#: Threads that ask for names at the same time load them one after the other: Python's own locks of modules are taken in
+#: the order of the imports, and where packages import their parts two threads would wait for each other.
+_IMPORTING = RLock()
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'kinegraph' has no attribute {name!r}")
     home = _HOMES[name]
-    found = getattr(import_module(home), name) if home else import_module(f"kinegraph.{name}")
+    with _IMPORTING:
+        found = getattr(import_module(home), name) if home else import_module(f"kinegraph.{name}")
     globals()[name] = found
     return found
 

@@ -86,3 +86,9 @@ Body | Rz(q), Sx(q1) | m(1), Jz(1); Other | Sy(q2) | m(1); Ball | Sz(q2) | m(1);
 def test_forms_can_be_copied(form):
     tip = "" if form.startswith("output tip") else "output tip = Body (0, 0, 1);"
     assert parse(f"{_AROUND}{tip}\n{form}").bodies
+
+
+@pytest.mark.parametrize("name", ["double-pendulum", "arm.kg", "/tmp/some/arm.urdf", r"C:\models\arm.kg"])
+def test_a_name_given_as_text_is_told_of_load(name):
+    with pytest.raises(ModelError, match=r"kinegraph\.load reads a file"):
+        parse(name)

@@ -46,3 +46,13 @@ def test_a_quaternion_of_any_size_has_a_direction() -> None:
     for size in (1e160, 1e-160):
         run = simulate(kg.load("wing-nut"), 0.01, initial={"e0": size, "e1": size, "e2": 0, "e3": 0}, grid=1)
         assert run.array("e0", "e1")[0] == pytest.approx([0.5**0.5] * 2)
+
+
+def test_what_has_no_coordinates_does_not_run() -> None:
+    with pytest.raises(KinegraphError, match="still has no coordinates"):
+        simulate(kg.parse("model still; A | Sx(1) | m(1);"), 1)
+
+
+def test_values_for_a_run_are_those_of_real_bodies() -> None:
+    with pytest.raises(KinegraphError, match=r"mass of .* is negative: -1"):
+        simulate("double-pendulum", 0.1, parameters={"m1": -1})

@@ -43,6 +43,8 @@ def span_of(start: object, duration: object, control: Control) -> tuple[float, f
 
 def check_method(solver: Solver, mechanism: Mechanism, events: Sequence[Event]) -> None:
     """SolveError for a method that cannot do what the mechanism and its events ask for."""
+    if not mechanism.layout.velocities:
+        raise SolveError(f"{mechanism.name} has no coordinates: nothing moves by itself; declare `coordinates q;`")
     able = solver.capabilities
     if is_constrained(mechanism) and not able.projection:
         raise SolveError(f"{solver.name} takes no loops or constraints: choose another method, e.g. dop853")

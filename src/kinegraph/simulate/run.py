@@ -18,6 +18,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import Value, parameter_values
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
@@ -111,6 +112,8 @@ def simulate(
         else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
     )
     given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
+    if values:
+        check_values(mechanism, numbers)
     q, v = _start(equations, given, numbers)
     state = equations.pack(q, v, np.zeros(0))
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)

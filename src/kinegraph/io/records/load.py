@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from os import PathLike
@@ -43,6 +44,9 @@ def parse(text: str, source: str = "") -> Mechanism:
         message = f"{named}the model has {len(text)} characters; the limit is {MAX_LENGTH}"
         raise ModelError(message, remedy=remedy)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if not source and _is_file_name(text):
+        remedy = "parse reads the text of a model; kinegraph.load reads a file, or takes a name of the library"
+        raise ModelError(f"{text!r} is not the text of a model", remedy=remedy)
     places = Places()
     reader = Reader(source, places)
     tree = _tree(text, source)
@@ -55,6 +59,11 @@ def parse(text: str, source: str = "") -> Mechanism:
     if reader.principal:
         mechanism = declared_principal(mechanism, reader.principal)
     return fitted(mechanism) if reader.has_leg_tables else mechanism
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether a text is rather the path of a file, or a name of the library: one word without any statement's sign."""
+    return re.fullmatch(r"[\w./\\:~-]*\w", text) is not None
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kinegraph.errors import ModelError, Place
@@ -271,7 +271,17 @@ def _check_numbers(mechanism: Mechanism, places: Places) -> None:
         check_inertia(body, values, places)
 
 
-def _check_armature(coordinate: Coordinate | QuaternionCoordinates, values: dict[str, Value], places: Places) -> None:
+def check_values(mechanism: Mechanism, values: Mapping[str, Value]) -> None:
+    """ModelError where other values of parameters make inertia that no real body has."""
+    for coordinate in mechanism.coordinates:
+        _check_armature(coordinate, values, Places())
+    for body in mechanism.bodies:
+        check_inertia(body, values, Places())
+
+
+def _check_armature(
+    coordinate: Coordinate | QuaternionCoordinates, values: Mapping[str, Value], places: Places
+) -> None:
     """Armature is inertia: where its value is known, it is not negative."""
     if not names(coordinate.armature) <= values.keys() | {PI}:
         return

@@ -1,0 +1,35 @@
+"""Names of `kg` may be used first in several threads at once: what they load is loaded one after the other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_FIRST_USES = """
+import threading
+import kinegraph as kg
+
+names = ["simulate", "sweep", "study", "sensitivities", "fit", "equilibria", "compile", "view"]
+together, failed = threading.Barrier(len(names)), []
+
+def use(name):
+    together.wait()
+    try:
+        getattr(kg, name)
+    except Exception as error:
+        failed.append(f"{name}: {error!r}")
+
+threads = [threading.Thread(target=use, args=(name,)) for name in names]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(failed)
+"""
+
+
+def test_first_uses_in_threads() -> None:
+    for _ in range(2):  # most of such starts failed with _DeadlockError while every thread imported for itself
+        command = [sys.executable, "-c", _FIRST_USES]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+        assert ended.stdout.strip() == "[]"
