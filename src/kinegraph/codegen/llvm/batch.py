@@ -7,6 +7,7 @@ the same row twice does no harm, so no block needs masks or padding.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from kinegraph.codegen.llvm.lanes import Lanes
@@ -15,15 +16,24 @@ from kinegraph.codegen.llvm.scratch import Scratch, fill_with_nan
 from kinegraph.codegen.llvm.transpose import gather
 from kinegraph.codegen.llvm.writer import Writer
 
+
+@dataclass(frozen=True)
+class Row:
+    """A row of an argument: how many columns it has, and which of them are computed with."""
+
+    size: int
+    wanted: frozenset[int]
+
+
 _HEAD = "define void @kinegraph_batch(i64 %first, i64 %last, ptr %arguments, ptr %strides, ptr %results) #0"
 
 
-def batch_function(lanes: Lanes, inputs: Sequence[int], entries: Sequence[Sequence[int | float]], scratch: int) -> str:
+def batch_function(lanes: Lanes, inputs: Sequence[Row], entries: Sequence[Sequence[int | float]], scratch: int) -> str:
     """Define `@kinegraph_batch(first, last, arguments, strides, results)`.
 
     It computes the rows first <= i < last; `arguments` and `results` point to arrays of pointers, `strides` to the
-    row strides of the arguments in doubles. Rows of a result follow each other without gaps. `inputs` are the row
-    lengths of the arguments, `entries` says for every result which of the values that the body computes, or which
+    row strides of the arguments in doubles. Rows of a result follow each other without gaps. `inputs` are the rows
+    of the arguments, `entries` says for every result which of the values that the body computes, or which
     constants, a row is made of; `scratch` is what the body needs.
     """
     results = Results(lanes, entries)
@@ -31,11 +41,11 @@ def batch_function(lanes: Lanes, inputs: Sequence[int], entries: Sequence[Sequen
 
 
 class _Batch:
-    def __init__(self, lanes: Lanes, inputs: Sequence[int], outputs: Results, scratch: int) -> None:
+    def __init__(self, lanes: Lanes, inputs: Sequence[Row], outputs: Results, scratch: int) -> None:
         self.lanes = lanes
         self.inputs = inputs
         self.outputs = outputs
-        self.workspace = Scratch(lanes, sum(inputs) + outputs.vectors + scratch)
+        self.workspace = Scratch(lanes, sum(row.size for row in inputs) + outputs.vectors + scratch)
         self.writer = Writer()
         self.arguments = self._table("ptr", "%arguments", len(inputs))
         self.strides = self._table("i64", "%strides", len(inputs))
@@ -71,11 +81,11 @@ class _Batch:
     def _block(self, x: str, x_parts: Sequence[str], y: str, limit: str) -> None:
         writer, results = self.writer, list(enumerate(zip(self.results, self.outputs.sizes, strict=True)))
         rows = self._rows(limit)
-        if sum(self.outputs.sizes) > sum(self.inputs):  # else writing takes little of the time
+        if sum(self.outputs.sizes) > sum(row.size for row in self.inputs):  # else writing takes little of the time
             for number, (pointer, size) in results:
                 self.outputs.ask_for_rows(writer, number, self._addresses(pointer, ["%i"], size)[0])
-        for part, size, pointer, stride in zip(x_parts, self.inputs, self.arguments, self.strides, strict=True):
-            gather(writer, self.lanes, self._addresses(pointer, rows, stride), size, part)
+        for part, row, pointer, stride in zip(x_parts, self.inputs, self.arguments, self.strides, strict=True):
+            gather(writer, self.lanes, self._addresses(pointer, rows, stride), row.size, row.wanted, part)
         scratch = writer.element(y, self.outputs.vectors, self.lanes.type)
         writer.do(f"call void @body(ptr {x}, ptr {y}, ptr {scratch})")
         for number, (pointer, size) in results:
@@ -83,7 +93,10 @@ class _Batch:
 
     def _parts(self, base: str) -> list[str]:
         """Where each argument's vectors begin, and where the last ones end."""
-        return [self.writer.element(base, start, self.lanes.type) for start in accumulate(self.inputs, initial=0)]
+        return [self.writer.element(base, start, self.lanes.type) for start in self._starts()]
+
+    def _starts(self) -> list[int]:
+        return list(accumulate((row.size for row in self.inputs), initial=0))
 
     def _rows(self, limit: str) -> list[str]:
         """The row of every lane, the last row where there are no more."""

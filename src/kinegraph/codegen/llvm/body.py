@@ -19,11 +19,12 @@ def body_functions(program: Program, chunks: Chunks, lanes: Lanes, inline: bool 
     """Define `@body(x, y, s)`, which computes one state per lane, and the functions it calls."""
     if len(chunks.ranges) == 1:
         attribute = "alwaysinline" if inline else "noinline"
-        return _chunk(program, chunks, 0, lanes).function(f"define internal void @{name}({_PARAMETERS}) {attribute} #0")
+        head = f"define internal void @{name}({_PARAMETERS}) {attribute} {lanes.on_stack}#0"
+        return _chunk(program, chunks, 0, lanes).function(head)
     texts = []
     calls = Writer()
     for number in range(len(chunks.ranges)):
-        head = f"define internal void @chunk{number}({_PARAMETERS}) noinline #0"
+        head = f"define internal void @chunk{number}({_PARAMETERS}) noinline {lanes.on_stack}#0"
         texts.append(_chunk(program, chunks, number, lanes).function(head))
         calls.do(f"call void @chunk{number}(ptr %x, ptr %y, ptr %s)")
     calls.do("ret void")

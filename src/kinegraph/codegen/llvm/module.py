@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
-from kinegraph.codegen.llvm.batch import batch_function
+from kinegraph.codegen.llvm.batch import Row, batch_function
 from kinegraph.codegen.llvm.body import angle_lanes, body_functions
 from kinegraph.codegen.llvm.cache_lines import PREFETCH_DECLARATION
 from kinegraph.codegen.llvm.functions import LIBRARY_FUNCTIONS, library_declarations, library_function
@@ -35,8 +35,8 @@ _INLINED_SINES = 64
 # one port less.
 SCALAR_GROUP = 4
 
-# Measured on seven kernels: up to about this length scalar code runs fastest in one piece, longer code cut small,
-# batches always cut. Why is a guess: the processor's cache of decoded instructions, and shorter addresses on the stack.
+# Measured on seven kernels: up to about this length code runs fastest in one piece, longer code cut small. Why is a
+# guess: the processor's cache of decoded instructions, and shorter addresses on the stack.
 _WHOLE = 2600
 _CHUNK = 400
 
@@ -103,7 +103,7 @@ def scalar_module(binding: Binding, emission: Emission) -> str:
     widths = {angle_lanes(len(one.operands)) for one in program.instructions if one.op is Op.SINCOS}
     bodies, scratch = emission.bodies(binding.graph, program, chunks, lanes, inline=True)
     size = sum(len(result.nodes) for result in emission.results(binding.graph))
-    return _module(program, emission, widths, bodies, _scalar_entry(size, Scratch(lanes, scratch)))
+    return _module(program, emission, widths, bodies, _scalar_entry(size, Scratch(lanes, scratch), _widest(program)))
 
 
 def batch_module(binding: Binding, emission: Emission) -> str:
@@ -113,12 +113,22 @@ def batch_module(binding: Binding, emission: Emission) -> str:
     else:
         computed, entries = expansion(binding)
     program = lower(computed, group=1, fuse=emission.fused)
-    chunks = emission.cut(program, 0)
+    chunks = emission.cut(program, _WHOLE)
     lanes = Lanes(emission.lanes)
     bodies, scratch = emission.bodies(binding.graph, program, chunks, lanes)
-    inputs = [len(argument.symbols) for argument in binding.arguments]
-    entry = batch_function(lanes, inputs, entries, scratch)
+    entry = batch_function(lanes, _rows(binding, program), entries, scratch)
     return _module(program, emission, {emission.lanes}, *_library_functions(program, lanes), bodies, entry)
+
+
+def _rows(binding: Binding, program: Program) -> list[Row]:
+    """The rows of the arguments, with the columns a program reads: a platform's leave out most positions of legs."""
+    read = {int(one.detail) for one in program.instructions if one.op is Op.INPUT}
+    rows, start = [], 0
+    for argument in binding.arguments:
+        size = len(argument.symbols)
+        rows.append(Row(size, frozenset(column for column in range(size) if start + column in read)))
+        start += size
+    return rows
 
 
 def _in_order(results: Sequence[Output]) -> tuple[tuple[int | float, ...], ...]:
@@ -141,7 +151,12 @@ def _library_functions(program: Program, lanes: Lanes) -> list[str]:
     return [library_function(name, lanes) for name in sorted(used & LIBRARY_FUNCTIONS.keys())]
 
 
-def _scalar_entry(size: int, scratch: Scratch) -> str:
+def _widest(program: Program) -> Lanes:
+    """The longest vector of a scalar program's limbs side by side."""
+    return Lanes(max(program.widths, default=1))
+
+
+def _scalar_entry(size: int, scratch: Scratch, widest: Lanes) -> str:
     writer = Writer()
     scratch.around(
         writer,
@@ -149,4 +164,4 @@ def _scalar_entry(size: int, scratch: Scratch) -> str:
         lambda: fill_with_nan(writer, "%y", size),
     )
     writer.do("ret void")
-    return writer.function(f"define void @{SCALAR_ENTRY}(ptr noalias readonly %x, ptr noalias %y) #0")
+    return writer.function(f"define void @{SCALAR_ENTRY}(ptr noalias readonly %x, ptr noalias %y) {widest.on_stack}#0")

@@ -7,7 +7,7 @@ time, which is cheaper than moving them one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from kinegraph.codegen.llvm.lanes import Lanes
 from kinegraph.codegen.llvm.writer import Writer
@@ -15,14 +15,16 @@ from kinegraph.codegen.llvm.writer import Writer
 _UNROLLED_TILES = 16
 
 
-def gather(writer: Writer, lanes: Lanes, rows: Sequence[str], size: int, target: str) -> None:
-    """Copy `size` columns of one row per lane to vectors at `target`: one tile after the other, or in a loop where
-    they are many."""
+def gather(writer: Writer, lanes: Lanes, rows: Sequence[str], size: int, wanted: Collection[int], target: str) -> None:
+    """Copy the `wanted` columns, and what lies between, of `size` columns of one row per lane to vectors at `target`:
+    one tile after the other, or all columns in a loop where the tiles are many."""
     width = tile_width(lanes, size)
-    whole = size // width if size // width > _UNROLLED_TILES else 0
-    if whole:
+    starts = covering_starts(wanted, size, width)
+    if len(starts) > _UNROLLED_TILES:
+        whole = size // width
         writer.loop(0, whole * width, width, lambda column, _: _gather(writer, lanes, rows, column, width, target))
-    for column in tile_starts(size, width)[whole:]:
+        starts = tile_starts(size, width)[whole:]
+    for column in starts:
         _gather(writer, lanes, rows, column, width, target)
 
 
@@ -63,6 +65,15 @@ def tile_starts(size: int, width: int) -> list[int]:
     """Where tiles begin; the last overlaps the one before where they do not come out even."""
     starts = list(range(0, size - width + 1, width))
     return starts if size % width == 0 else [*starts, size - width]
+
+
+def covering_starts(wanted: Iterable[int], size: int, width: int) -> list[int]:
+    """Where the fewest tiles begin that hold the wanted columns of a row."""
+    starts: list[int] = []
+    for column in sorted(wanted):
+        if not starts or column >= starts[-1] + width:
+            starts.append(min(column, size - width))
+    return starts
 
 
 def consecutive(writer: Writer, lanes: Lanes, first: str, second: str, start: int, width: int) -> str:
