@@ -92,6 +92,11 @@ class Kernel(ABC):
         return 0
 
     @property
+    def lanes(self) -> int:
+        """How many states code for many states computes side by side."""
+        return 1
+
+    @property
     def code(self) -> Code:
         """The address, or a Python function in its place."""
         return self.flat

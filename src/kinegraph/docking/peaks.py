@@ -9,7 +9,8 @@ import numpy as np
 
 from kinegraph.docking.loads import LATCH, LEG, signed_loads, squared_loads
 from kinegraph.docking.modes import ModeEquations
-from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Outputs, case_loops
+from kinegraph.solve.batch.cases import CaseProblem, CaseRows, case_loops
+from kinegraph.solve.batch.outputs import Outputs
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.execution import Execution
@@ -52,7 +53,9 @@ class Stretch:
         if self.execution is Execution.NATIVE:
             Loading(f"cases, {tableau.name}", case_loops(tableau), False).wait()
         problem = self._problem()
-        rows = CaseProblem(tableau, problem, control, outputs=outputs).run(self.state[None], problem.parameters[None])
+        rows = CaseProblem(tableau, problem, control, outputs=outputs, lanes=False).run(
+            self.state[None], problem.parameters[None]
+        )
         return _named([*signed, *squared], rows, len(signed))
 
     @property

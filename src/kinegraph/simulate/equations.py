@@ -194,8 +194,8 @@ class Equations(ABC):
         return kernel_of_graph(graph, [Argument("x", self.symbols), Argument("rates", self.rate_symbols)], native)
 
     def function(self, graph: Graph, native: bool) -> Kernel:
-        """A graph as a function of the one argument x: machine code, or interpreted."""
-        return kernel_of_graph(graph, [Argument("x", self.symbols)], native)
+        """A graph as a function of x: machine code, or interpreted."""
+        return kernel_of_graph(graph, self._arguments(), native)
 
     def _arguments(self) -> list[Argument]:
         """x in its parts, so that batch code can take each from an array of its own."""

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.ahead.compilation import Compilation
+from kinegraph.solve.batch.lanes import in_lanes, lane_count, lanes_of
+from kinegraph.solve.batch.outputs import NO_OUTPUTS, Outputs
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.many import cases as case_loop
 from kinegraph.solve.loops.many.cases import Cases
 from kinegraph.solve.loops.many.tally import Tally
-from kinegraph.solve.loops.record import COUNTERS
+from kinegraph.solve.loops.weights import LOOKS
 from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
 from kinegraph.solve.methods.runge_kutta import (
     loop_control,
@@ -26,33 +28,13 @@ from kinegraph.solve.methods.runge_kutta import (
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, Floats, Function, code_of
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.problem.slices import status_of
 from kinegraph.solve.results.recording import Grid, watch_of
 from kinegraph.solve.results.status import Ending, Status
 
 Integers = NDArray[np.int64]
 _NOT_RUN = 11  # the code of a case that nobody has begun
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """What is computed along a run: x -> values, and what is wanted of each of them: "high", "low", "area"."""
-
-    code: Function = 0
-    wanted: tuple[frozenset[str], ...] = ()
-
-    @property
-    def count(self) -> int:
-        """How many outputs there are."""
-        return len(self.wanted)
-
-    def asking(self, column: str) -> Integers:
-        """For each output, one where this is wanted of it."""
-        return np.array([column in one for one in self.wanted], dtype=np.int64)
-
-
-NO_OUTPUTS = Outputs()
 
 
 @dataclass(frozen=True)
@@ -85,7 +67,11 @@ class CaseRows:
 
 @dataclass(frozen=True)
 class CaseProblem:
-    """A problem without its start: the explicit method, the events and the outputs of all cases."""
+    """A problem without its start: the explicit method, the events and the outputs of all cases.
+
+    lanes: compute several cases with each instruction, where there is code that can. What a case gives differs from
+    what it gives without, by rounding; it does not depend on how many cases there are.
+    """
 
     tableau: Tableau
     problem: CauchyProblem
@@ -93,6 +79,7 @@ class CaseProblem:
     events: EventSet = NO_EVENTS
     outputs: Outputs = NO_OUTPUTS
     grid: Grid | None = None
+    lanes: bool = True
 
     def run(self, states: Floats, parameters: Floats, stop: Integers | None = None) -> CaseRows:
         """Run a case from every row of `states` with the same row of `parameters`.
@@ -103,7 +90,7 @@ class CaseProblem:
         tally = self._tally(len(states))
         loop: Callable[..., None] = self.problem.runnable(case_loop.run_cases)
         with np.errstate(all="ignore"):
-            loop(*self._arguments(cases, tally), 0, len(states))
+            loop(*self._arguments(cases, tally, self._count(len(states))), 0, len(states))
         return CaseRows(
             self._endings(cases), cases.finals, cases.steps, cases.rejected, tally.first, tally.last, tally.high,
             tally.high_at, tally.low, tally.low_at, tally.area, tally.happened, tally.first_at, tally.last_at,
@@ -117,14 +104,24 @@ class CaseProblem:
         nothing = np.zeros((1, 0))
         stop = np.zeros(1, dtype=np.int64)
         cases = self._cases(np.zeros((1, self.problem.rhs.size)), nothing, stop)
-        compile_for(case_loop.run_cases, *self._arguments(cases, self._tally(1)), 0, 0)
+        compile_for(case_loop.run_cases, *self._arguments(cases, self._tally(1), 1), 0, 0)
 
-    def _arguments(self, cases: Cases, tally: Tally) -> Any:
-        tableau = self.tableau
+    def _count(self, rows: int) -> int:
+        """How many lanes there are: one, or as many as batch code takes at once, and more where states are small."""
+        if not (self.lanes and self.problem.native and self.problem.rhs.batch):
+            return 1
+        return lane_count(self.problem.rhs, rows)
+
+    def _arguments(self, cases: Cases, tally: Tally, count: int) -> Any:
+        """What the loop takes, but for the rows it is to run; `count` lanes."""
+        tableau, problem = self.tableau, self.problem
+        lanes = lanes_of(problem, tableau, self.events, self.outputs, count)
+        looks = np.zeros((count, 1), dtype=np.int64), np.zeros((count, LOOKS + 1, self.outputs.count))
+        tallies = tally._replace(known=looks[0], samples=looks[1])
+        watches = in_lanes(watch_of(problem, self.events, problem.rhs.size), count)
         return (
-            loop_system(self.problem), loop_method(tableau), loop_control(tableau, self.control, self.problem),
-            loop_work(self.problem, tableau), np.zeros(5), watch_of(self.problem, self.events, self.problem.rhs.size),
-            np.zeros(COUNTERS, dtype=np.int64), cases, tally,
+            loop_system(problem), loop_method(tableau), loop_control(tableau, self.control, problem), lanes,
+            loop_work(problem, tableau), watches, tallies, cases,
         )  # fmt: skip
 
     def _cases(self, states: Floats, parameters: Floats, stop: Integers) -> Cases:

@@ -73,8 +73,12 @@ def end_of(clock: Floats, h: float) -> float:
 @part
 def needs_dense(watch: Watch, saving: Saving, counters: Integers, t_new: float) -> bool:
     """Whether anything inside the step to t_new is asked for."""
-    if len(watch.side):
-        return True
+    return bool(len(watch.side)) or has_grid_before(saving, counters, t_new)
+
+
+@part
+def has_grid_before(saving: Saving, counters: Integers, t_new: float) -> bool:
+    """Whether a grid time lies inside the step to t_new."""
     return bool(has_grid_until(saving, counters, t_new) and saving.grid[counters[NEXT_GRID]] < t_new)
 
 

@@ -51,31 +51,36 @@ def _call(typing_context: TypingContext, address: NumbaType, x: NumbaType, y: Nu
 
 
 def _call_batch(
-    typing_context: TypingContext, address: NumbaType, rows: NumbaType, y: NumbaType, t: NumbaType, p: NumbaType,
-    rates: NumbaType, start: NumbaType,
+    typing_context: TypingContext, address: NumbaType, rows: NumbaType, y: NumbaType, t: NumbaType, u: NumbaType,
+    p: NumbaType, results: NumbaType, start: NumbaType,
 ) -> Written:  # fmt: skip
-    """Call the batch code of a kernel (y, t, p) -> rate for the first `rows` rows of contiguous arrays.
+    """Call the batch code of a kernel (y, t, u, p) -> results for the first `rows` rows of contiguous arrays.
 
-    The results go to `rates` from its flat index `start` on, without gaps. A kernel without parameters reads no p.
+    The results go from the flat index `start` on, without gaps. A kernel without inputs has no u, one without
+    parameters no p.
     """
-    if not all(is_doubles(one) for one in (y, t, p, rates)):
+    if not all(is_doubles(one) for one in (y, t, u, p, results)):
         return None
 
     def generate(
         context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
     ) -> ir.Value:
-        address, rows, y, t, p, rates, start = arguments
+        address, rows, y, t, u, p, results, start = arguments
         word, kinds = ir.IntType(64), signature.args
-        widths = [context.make_array(kinds[place])(context, builder, value).shape for place, value in ((2, y), (4, p))]
-        strides = [builder.extract_value(widths[0], 1), word(1), builder.extract_value(widths[1], 1)]
-        sources = [data_of(context, builder, kinds[place], value) for place, value in ((2, y), (3, t), (4, p))]
-        target = builder.gep(data_of(context, builder, kinds[5], rates), [start])
-        tables = [_table(builder, values) for values in (sources, strides, [target])]
+        places = ((2, y), (3, t), (4, u), (5, p))
+        sources = [data_of(context, builder, kinds[place], value) for place, value in places]
+        shapes = [context.make_array(kinds[place])(context, builder, value).shape for place, value in places]
+        widths = [word(1) if place == 1 else builder.extract_value(shapes[place], 1) for place in range(4)]
+        given = builder.icmp_signed(">", widths[2], word(0))  # else the parameters follow the time
+        for values in (sources, widths):
+            values[2] = builder.select(given, values[2], values[3])
+        target = builder.gep(data_of(context, builder, kinds[6], results), [start])
+        tables = [_table(builder, values) for values in (sources, widths, [target])]
         kind = ir.FunctionType(ir.VoidType(), [word, word, *(table.type for table in tables)])
         builder.call(builder.inttoptr(address, kind.as_pointer()), [word(0), rows, *tables])
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, y, t, p, rates, types.int64), generate
+    return types.void(types.int64, types.int64, y, t, u, p, results, types.int64), generate
 
 
 def _weighted(

@@ -80,7 +80,9 @@ def call(code: Code, x: Floats, y: Floats, start: int) -> None:
 
 
 @intrinsic
-def call_batch(address: int, rows: int, y: Floats, t: Floats, p: Floats, rates: Floats, start: int) -> None:
+def call_batch(
+    address: int, rows: int, y: Floats, t: Floats, u: Floats, p: Floats, results: Floats, start: int
+) -> None:
     """Only compiled loops call batch code."""
     raise NotImplementedError
 

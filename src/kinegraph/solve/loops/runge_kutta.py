@@ -136,12 +136,55 @@ def near_singular(work: Work, note: int) -> bool:
 
 
 @inlined
-def finite(work: Work, row: int) -> bool:
-    """Whether the end of the step and its slope are finite."""
+def finite(end: Floats, slopes: Floats, start: int) -> bool:
+    """Whether the end of the step and its slope, which begins at `start`, are finite."""
     total = 0.0
-    for d in range(len(work.y)):
-        total += 0.0 * (work.end[d] + work.slopes[row, d])
+    for d in range(len(end)):
+        total += 0.0 * (end[d] + slopes[start + d])
     return total == 0.0
+
+
+@inlined
+def sound(method: Method, work: Work) -> bool:
+    """Whether the step just taken ended in numbers."""
+    return finite(work.end, work.slopes[method.stages], 0)
+
+
+@inlined
+def tolerated_error(control: Control) -> float:
+    """The error of a step over a singular position that rounding explains."""
+    return max(1.0, ROUNDING / max(control.rtol, 1e-15))
+
+
+@inlined
+def is_too_small(control: Control, t: float, h: float) -> bool:
+    """Whether a chosen step is lost in the rounding of the time."""
+    return not control.fixed and not h >= 1e-15 * max(abs(t), 1e-12)
+
+
+@part
+def judge(
+    control: Control, work: Work, clock: Floats, h: float, error: float, again: bool, tries: int, least: float,
+    best: float,
+) -> tuple[bool, int, float, float]:  # fmt: skip
+    """Whether a step with this error stands. Chooses the length of the next one, or of the next try.
+
+    again: this is not the first try. tries, least, best: of steps over a singular position, how many there were, the
+    least error and its length; returned as they are now.
+    """
+    tolerated = tolerated_error(control)
+    lands = tries < MOST_TRIES and clock[TIME] + h < clock[END] and near_singular(work, LATEST)
+    if error <= (1.0 if tries <= MOST_TRIES else tolerated) and not lands:
+        accepted(control, clock, h, error, again)
+        return True, tries, least, best
+    rejected(control, clock, h, error)
+    if tries <= MOST_TRIES and near_singular(work, LOWEST):
+        tries += 1
+        if error < least and not lands:
+            least, best = error, h
+        # A much shorter step would only come nearer. In the end the best one stands: its error is rounding.
+        clock[STEP] = h * AVOIDING if tries <= MOST_TRIES else max(best, clock[STEP])
+    return False, tries, least, best
 
 
 @part
@@ -149,12 +192,10 @@ def one_step(
     system: System, method: Method, control: Control, work: Work, clock: Floats, counters: Integers
 ) -> tuple[int, float]:
     """Take a step that the controller accepts; returns how it went and the length."""
-    after_rejection = False
-    tolerated = max(1.0, ROUNDING / max(control.rtol, 1e-15))
-    tries, least, best = 0, tolerated, 0.0  # of steps over a singular position: the least error and its length
+    stands, again, tries, least, best = False, False, 0, tolerated_error(control), 0.0
     while True:
         t, h = clock[TIME], step_length(control, clock, counters)
-        if not control.fixed and not h >= 1e-15 * max(abs(t), 1e-12):
+        if is_too_small(control, t, h):
             return too_small(method, control, work, counters, system.projection != 0), h
         work.projected[LOWEST] = 1.0
         take_step(system, method, work, t, h)
@@ -162,20 +203,12 @@ def one_step(
         if control.fixed:
             return fixed_ending(method, control, work, counters, system.projection != 0), h
         error = error_norm(method, work, h, control.rtol, control.atol)
-        if not finite(work, method.stages):
+        if not sound(method, work):
             error = inf
-        lands = tries < MOST_TRIES and t + h < clock[END] and near_singular(work, LATEST)
-        if error <= (1.0 if tries <= MOST_TRIES else tolerated) and not lands:
-            accepted(control, clock, h, error, after_rejection)
+        stands, tries, least, best = judge(control, work, clock, h, error, again, tries, least, best)
+        if stands:
             return RUNNING, h
-        rejected(control, clock, h, error)
-        if tries <= MOST_TRIES and near_singular(work, LOWEST):
-            tries += 1
-            if error < least and not lands:
-                least, best = error, h
-            # A much shorter step would only come nearer. In the end the best one stands: its error is rounding.
-            clock[STEP] = h * AVOIDING if tries <= MOST_TRIES else max(best, clock[STEP])
-        after_rejection = True
+        again = True
         counters[REJECTED] += 1
         if counters[STEPS] + counters[REJECTED] >= control.max_steps:
             return TOO_MANY_STEPS, h
@@ -187,14 +220,14 @@ def fixed_ending(method: Method, control: Control, work: Work, counters: Integer
     if constrained and work.projected[LOWEST] < MEANINGLESS:
         counters[COMPONENT] = int(work.projected[ROW])
         return SINGULAR_PLACE
-    return RUNNING if finite(work, method.stages) else failed(method, control, work, counters, RUNNING)
+    return RUNNING if sound(method, work) else failed(method, control, work, counters, RUNNING)
 
 
 @part
 def failed(method: Method, control: Control, work: Work, counters: Integers, code: int) -> int:
     """Note where a step failed; says NOT_A_NUMBER where that is why, else the code."""
     counters[COMPONENT] = worst_component(method, work, control.rtol, control.atol)
-    return code if finite(work, method.stages) else NOT_A_NUMBER
+    return code if sound(method, work) else NOT_A_NUMBER
 
 
 @part

@@ -181,17 +181,24 @@ def estimate_errors(method: Method, work: Work) -> None:
 
 @part
 def error_norm(method: Method, work: Work, h: float, rtol: float, atol: Floats) -> float:
-    """The error of the step in units of the tolerance; with two estimates as in Hairer's DOP853."""
-    size = len(work.y)
+    """The error of the step in units of the tolerance."""
     estimate_errors(method, work)
+    return norm_of(work, work.errors, method.errors, 0, h, rtol, atol)
+
+
+@part
+def norm_of(work: Work, errors: Floats, estimates: int, start: int, h: float, rtol: float, atol: Floats) -> float:
+    """Estimates from the column `start` on in units of the tolerance; of two as in Hairer's DOP853."""
+    size = len(work.y)
+    one, other = errors[0], errors[estimates - 1]
     first = second = 0.0
     for d in range(size):
         scale = 1.0 / (atol[d] + rtol * max(abs(work.y[d]), abs(work.end[d])))
-        first += (scale * work.errors[0, d]) ** 2
-        second += (scale * work.errors[method.errors - 1, d]) ** 2
-    if method.errors == 1:
-        return h * sqrt(first / size)
-    return 0.0 if first == 0.0 else h * first / sqrt((first + 0.01 * second) * size)
+        first += (scale * one[start + d]) ** 2
+        second += (scale * other[start + d]) ** 2
+    if estimates == 1:
+        return float(h * sqrt(first / size))
+    return 0.0 if first == 0.0 else float(h * first / sqrt((first + 0.01 * second) * size))
 
 
 @part
@@ -225,19 +232,24 @@ def prepare_dense(system: System, method: Method, work: Work, t: float, h: float
 @part
 def interpolate(work: Work, u: float, target: Floats) -> None:
     """The state at t + u h into target[:n]."""
-    rows = len(work.dense)
-    for d in range(len(work.y)):
-        total = 0.0
-        if u == 0.0:
+    size, rows = len(work.y), len(work.dense)
+    if u == 0.0:
+        for d in range(size):
             target[d] = work.y[d]
-        elif work.basis == TAYLOR:
-            for row in range(rows - 1, -1, -1):
-                total = total * (u - 1.0) + work.dense[row, d]
-            target[d] = total
+        return
+    for d in range(size):
+        target[d] = 0.0
+    for row in range(rows - 1, -1, -1):
+        terms, factor = work.dense[row], u if row % 2 == 0 else 1.0 - u
+        if work.basis == TAYLOR:
+            for d in range(size):
+                target[d] = target[d] * (u - 1.0) + terms[d]
         else:
-            for row in range(rows - 1, -1, -1):
-                total = (total + work.dense[row, d]) * (u if row % 2 == 0 else 1.0 - u)
-            target[d] = work.y[d] + total
+            for d in range(size):
+                target[d] = (target[d] + terms[d]) * factor
+    if work.basis != TAYLOR:
+        for d in range(size):
+            target[d] += work.y[d]
 
 
 @part

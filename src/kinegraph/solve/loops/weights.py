@@ -11,6 +11,8 @@ from kinegraph.solve.loops.marks import intrinsic
 from kinegraph.solve.methods.order_conditions import Floats
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Tableau
 
+LOOKS = 4  # equal parts of a step that events and outputs are looked at in; weights of Boole's rule belong to them
+
 
 class Method(NamedTuple):
     """A tableau as loops take it: one type for all of them, so that loops are compiled once.
@@ -34,11 +36,21 @@ TABLEAUX = (RK4, DORMAND_PRINCE_5, DORMAND_PRINCE_8)
 
 
 def rows_of(tableau: Tableau) -> Floats:
-    """All weights: rows of a (stages, end, dense stages), then error estimates, then terms of dense output."""
+    """All weights: rows of a (stages, end, dense stages), error estimates, terms of dense output, states inside."""
     size = tableau.all_stages
     errors = np.zeros((len(tableau.error), size))
     errors[:, : tableau.stages + 1] = tableau.error_weights()
-    return np.vstack([tableau.matrix(), errors, tableau.dense_weights()])
+    return np.vstack([tableau.matrix(), errors, tableau.dense_weights(), _inside(tableau)])
+
+
+def _inside(tableau: Tableau) -> Floats:
+    """Weights of the states at equal parts of a step, by dense output."""
+    found = np.zeros((LOOKS, tableau.all_stages))
+    for u, total in zip(np.arange(1, LOOKS + 1) / LOOKS, found, strict=True):
+        for row, term in reversed(list(enumerate(tableau.dense_weights()))):
+            total += term
+            total *= u if row % 2 == 0 else 1.0 - u
+    return found
 
 
 @intrinsic

@@ -22,9 +22,8 @@ from kinegraph.solve.methods.tableau import Tableau
 #: Names of the two functions (row, h, size, base, slopes, target): one h, or one for each entry.
 ONE, EACH = "kinegraph_sums", "kinegraph_sums_each"
 
-_LANES = 4
+_LANES = 8, 4  # vectors of eight where many trajectories lie side by side, then of four, then what is left
 _WORD, _DOUBLE = ir.IntType(64), ir.DoubleType()
-_VECTOR = ir.VectorType(_DOUBLE, _LANES)
 
 
 @once
@@ -80,10 +79,10 @@ class _Sums:
 
     def _row(self, entries: list[tuple[int, float]]) -> None:
         builder = self.builder
-        whole = builder.and_(self.size, _WORD(-_LANES))
+        whole = [builder.and_(self.size, _WORD(-lanes)) for lanes in _LANES]
         starts = [(builder.gep(self.slopes, [builder.mul(_WORD(j), self.size)]), weight) for j, weight in entries]
-        self._loop(_WORD(0), whole, _LANES, starts)
-        self._loop(whole, self.size, 1, starts)
+        for first, last, lanes in zip((_WORD(0), *whole), (*whole, self.size), (*_LANES, 1), strict=True):
+            self._loop(first, last, lanes, starts)
 
     def _loop(self, first: ir.Value, last: ir.Value, lanes: int, starts: list[tuple[ir.Value, float]]) -> None:
         builder = self.builder
@@ -102,7 +101,7 @@ class _Sums:
 
     def _sum(self, place: ir.Value, lanes: int, starts: list[tuple[ir.Value, float]]) -> None:
         builder = self.builder
-        kind = _VECTOR if lanes > 1 else _DOUBLE
+        kind = ir.VectorType(_DOUBLE, lanes) if lanes > 1 else _DOUBLE
         total = None
         for start, weight in starts:
             constant = ir.Constant(kind, [weight] * lanes) if lanes > 1 else ir.Constant(kind, weight)
@@ -120,7 +119,7 @@ class _Sums:
             return self._load(self.h, place, kind)
         if lanes == 1:
             return self.h
-        vector = ir.Constant(_VECTOR, ir.Undefined)
+        vector = ir.Constant(kind, ir.Undefined)
         for lane in range(lanes):
             vector = self.builder.insert_element(vector, self.h, ir.IntType(32)(lane))
         return vector

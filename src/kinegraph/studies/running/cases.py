@@ -16,7 +16,8 @@ from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.simulate.event_kernels import event_set
-from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers, Outputs, case_loops
+from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers, case_loops
+from kinegraph.solve.batch.outputs import Outputs
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats

@@ -7,7 +7,7 @@ from kinegraph.solve.loops.events.happen import happen, note
 from kinegraph.solve.loops.events.locate import first_event
 from kinegraph.solve.loops.events.values import event_rates, event_values, find_noise, look
 from kinegraph.solve.loops.events.watch import RESOLUTION, Watch, leave_surface, next_due, passes, put_on_surface, sign
-from kinegraph.solve.loops.marks import Integers, part
+from kinegraph.solve.loops.marks import Floats, Integers, part
 from kinegraph.solve.loops.record import COMPONENT, CUT, EVENT_TOTAL, NOT_A_NUMBER, RUNNING, TOO_MANY_EVENTS
 from kinegraph.solve.loops.step import System, Work
 
@@ -92,3 +92,26 @@ def arrive(watch: Watch) -> None:
         if ahead * watch.values[event] > 0.0:
             leave_surface(watch, event)
         watch.before[event] = watch.values[event]
+
+
+@part
+def calm_inside(watch: Watch, values: Floats, lane: int) -> bool:
+    """Whether all values inside a step, values[place, lane, event], are on the sides of zero their events are on.
+
+    Where they are not, or an event may stand on its surface, `watch_step` finds out what happens.
+    """
+    for event in range(len(watch.side)):
+        side = watch.side[event]
+        if watch.on_surface[event]:
+            return False
+        for place in range(len(values)):
+            if not side * values[place, lane, event] > 0.0:
+                return False
+    return True
+
+
+@part
+def arrive_calmly(watch: Watch, values: Floats, lane: int) -> None:
+    """Go on from the end of a step inside which nothing happened."""
+    for event in range(len(watch.side)):
+        watch.before[event] = watch.values[event] = values[-1, lane, event]

@@ -1,23 +1,47 @@
-"""The loop over cases: one trajectory after the other, each as a run of its own would be, events and all.
+"""The loop over cases: lanes take one after the other, each as a run of its own would be, events and all.
 
-What a case gives depends on nothing but its own numbers: not on the cases before it, not on the thread it runs on.
+A lane that is done takes the next case. What a case gives depends on nothing but its own numbers: not on the cases
+before it nor beside it, not on the lane nor on the thread it runs on.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
-from kinegraph.solve.loops.after_step import cut_step, end_of, needs_dense
-from kinegraph.solve.loops.events.in_run import watch_step
+from kinegraph.solve.loops.after_step import cut_step, end_of, has_grid_before, needs_dense
+from kinegraph.solve.loops.events.in_run import arrive_calmly, calm_inside, watch_step
 from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.many.tally import Tally, begin_tally, end_tally, look_along, take_events
-from kinegraph.solve.loops.marks import Floats, Integers, loop, part
+from kinegraph.solve.loops.many.lanes import (
+    Lanes,
+    estimate_lanes,
+    load_dense,
+    load_slopes,
+    look_inside,
+    prepare_dense_lanes,
+    take_steps,
+    tally_in,
+    watch_in,
+    work_of,
+)
+from kinegraph.solve.loops.many.tally import (
+    Tally,
+    begin_tally,
+    climb_all,
+    end_tally,
+    look_at_samples,
+    look_through,
+    take_events,
+    take_looks,
+)
+from kinegraph.solve.loops.marks import Floats, Integers, inlined, loop, part
 from kinegraph.solve.loops.record import (
     BASE,
     COMPONENT,
     CUT,
     DONE,
     END,
+    EVALUATIONS,
     EVENT,
     EVENTS,
     INTERRUPTED,
@@ -32,8 +56,19 @@ from kinegraph.solve.loops.record import (
     Saving,
     save_step,
 )
-from kinegraph.solve.loops.runge_kutta import Control, begin, move_on, one_step, start_steps
-from kinegraph.solve.loops.step import System, Work, prepare_dense
+from kinegraph.solve.loops.runge_kutta import (
+    Control,
+    begin,
+    finite,
+    fixed_ending,
+    is_too_small,
+    judge,
+    start_steps,
+    step_length,
+    tolerated_error,
+    too_small,
+)
+from kinegraph.solve.loops.step import LOWEST, System, Work, norm_of
 from kinegraph.solve.loops.weights import Method
 
 
@@ -82,78 +117,248 @@ def prepare_case(cases: Cases, work: Work, clock: Floats, watch: Watch, counters
 
 
 @part
-def finish_looked_at(
-    system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, tally: Tally, row: int,
-    h: float,
-) -> int:  # fmt: skip
-    """As `finish_step`, with a look at the outputs along the part of the step that stands."""
-    counters[STEPS] += 1
-    counters[SINCE_START] += 1
-    t, t_new = clock[TIME], end_of(clock, h)
-    code, u = RUNNING, 1.0
-    if len(watch.side):
-        code, u = watch_step(system, watch, counters, work, t, h)
-    if code != RUNNING and code != CUT:
-        return int(code)
-    look_along(system, tally, work, row, t, h, u)
-    tally.known[0] = 1 if code == RUNNING else 0  # an event may change the state
-    if code == CUT:
-        code = cut_step(system, work, clock, watch, saving, counters, u, h)
-    else:
-        save_step(saving, counters, work, t, h, t_new)
-        clock[TIME] = t_new
-    return int(code)
+def start_case(
+    system: System, method: Method, control: Control, lanes: Lanes, memory: Work, watches: Watch, tallies: Tally,
+    cases: Cases, lane: int, row: int,
+) -> None:  # fmt: skip
+    """Put a case into a lane; one that ends at once leaves it again."""
+    size = lanes.y.shape[1]
+    work, watch, tally = work_of(lanes, memory, lane), watch_in(watches, lane), tally_in(tallies, lane)
+    clock, counters = lanes.clocks[lane], lanes.counters[lane]
+    prepare_case(cases, work, clock, watch, counters, row)
+    for k in range(cases.parameters.shape[1]):
+        lanes.parameters[lane, k] = cases.parameters[row, k]
+    for stage in range(len(lanes.slopes)):
+        for d in range(size):
+            lanes.slopes[stage, lane * size + d] = 0.0
+    lanes.case[lane] = row
+    begin_tally(system, tally, work, row, clock[TIME])
+    code = begin(system, method, control, work, clock, watch, saving_of(cases, row), counters)
+    take_events(system, tally, watch, counters, work, row)
+    begin_step(control, lanes, memory, lane)
+    if code != RUNNING:
+        finish_case(system, lanes, memory, tallies, cases, lane, code)
+
+
+@inlined
+def saving_of(cases: Cases, row: int) -> Saving:
+    """Where the states of a case are saved."""
+    return Saving(cases.grid, 1, cases.times, cases.saved[row])
+
+
+@inlined
+def begin_step(control: Control, lanes: Lanes, memory: Work, lane: int) -> None:
+    """The slope in memory is that of a lane's next step, which has not been tried yet."""
+    size = lanes.y.shape[1]
+    for d in range(size):
+        lanes.slopes[0, lane * size + d] = memory.slopes[0, d]
+    lanes.again[lane], lanes.tries[lane] = 0, 0
+    lanes.least[lane], lanes.best[lane] = tolerated_error(control), 0.0
 
 
 @part
-def run_case(
-    system: System, method: Method, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
-    counters: Integers, tally: Tally, row: int, stop: Integers,
+def finish_case(
+    system: System, lanes: Lanes, memory: Work, tallies: Tally, cases: Cases, lane: int, code: int
+) -> None:  # fmt: skip
+    """Keep how the case of a lane ended, and free the lane."""
+    row, counters, t = lanes.case[lane], lanes.counters[lane], lanes.clocks[lane, TIME]
+    end_tally(system, tally_in(tallies, lane), work_of(lanes, memory, lane), row, t)
+    for d in range(lanes.y.shape[1]):
+        cases.finals[row, d] = lanes.y[lane, d]
+    cases.codes[row], cases.ends[row] = code, t
+    cases.steps[row], cases.rejected[row] = counters[STEPS], counters[REJECTED]
+    cases.component[row], cases.event[row] = counters[COMPONENT], counters[EVENT]
+    lanes.case[lane] = -1
+
+
+@part
+def ready(method: Method, control: Control, lanes: Lanes, memory: Work, lane: int, constrained: bool) -> int:
+    """Choose the step a lane tries next; says how its case ends where there is none."""
+    clock, counters = lanes.clocks[lane], lanes.counters[lane]
+    if clock[TIME] >= clock[END]:
+        return DONE
+    h = step_length(control, clock, counters)
+    if is_too_small(control, clock[TIME], h):
+        load_slopes(lanes, memory, lane, method.stages + 1)
+        return too_small(method, control, work_of(lanes, memory, lane), counters, constrained)
+    lanes.h[lane] = h
+    lanes.projected[lane, LOWEST] = 1.0
+    return RUNNING
+
+
+@part
+def look_at_try(method: Method, control: Control, lanes: Lanes, memory: Work, lane: int, constrained: bool) -> int:
+    """Whether the step that a lane tried stands, to `stands`; says how its case goes on or ends."""
+    work, size, h = work_of(lanes, memory, lane), lanes.y.shape[1], lanes.h[lane]
+    clock, counters, start = lanes.clocks[lane], lanes.counters[lane], lane * size
+    counters[EVALUATIONS] += method.stages
+    sound = finite(work.end, lanes.slopes[method.stages], start)
+    if control.fixed:
+        if sound and not constrained:
+            lanes.stands[lane] = 1
+            return RUNNING
+        load_slopes(lanes, memory, lane, method.stages + 1)
+        code = fixed_ending(method, control, work, counters, constrained)
+        lanes.stands[lane] = int(code == RUNNING)
+        return code
+    error = norm_of(work, lanes.errors, method.errors, start, h, control.rtol, control.atol) if sound else inf
+    lanes.stands[lane], lanes.tries[lane], lanes.least[lane], lanes.best[lane] = judge(
+        control, work, clock, h, error, lanes.again[lane] != 0, lanes.tries[lane], lanes.least[lane], lanes.best[lane]
+    )
+    if lanes.stands[lane]:
+        return RUNNING
+    lanes.again[lane] = 1
+    counters[REJECTED] += 1
+    return TOO_MANY_STEPS if counters[STEPS] + counters[REJECTED] >= control.max_steps else RUNNING
+
+
+@inlined
+def unless_known(method: Method, lanes: Lanes, memory: Work, lane: int, known: bool) -> bool:
+    """Prepare dense output of a lane, unless it is known; it is then."""
+    if not known:
+        load_dense(method, lanes, memory, lane)
+    return True
+
+
+@part
+def finish_step_in(
+    system: System, method: Method, lanes: Lanes, memory: Work, watch: Watch, saving: Saving, tally: Tally, lane: int,
 ) -> int:  # fmt: skip
-    """One case from its start to its end; says how it ended."""
-    begin_tally(system, tally, work, row, clock[TIME])
-    code = begin(system, method, control, work, clock, watch, saving, counters)
-    take_events(system, tally, watch, counters, work, row)
-    while code == RUNNING:
-        if clock[TIME] >= clock[END]:
-            return DONE
-        if stop[0]:
-            return INTERRUPTED
-        code, h = one_step(system, method, control, work, clock, counters)
+    """As `finish_step`, with a look at the outputs along the part of the step that stands."""
+    clock, counters, h = lanes.clocks[lane], lanes.counters[lane], lanes.h[lane]
+    counters[STEPS] += 1
+    counters[SINCE_START] += 1
+    work, t, t_new = work_of(lanes, memory, lane), clock[TIME], end_of(clock, h)
+    code, u, known = RUNNING, 1.0, False
+    if lanes.conditions != 0 and calm_inside(watch, lanes.values, lane):
+        arrive_calmly(watch, lanes.values, lane)
+    elif len(watch.side):
+        known = unless_known(method, lanes, memory, lane, known)
+        code, u = watch_step(system, watch, counters, work, t, h)
+    if code != RUNNING and code != CUT:
+        return int(code)
+    if tally.along:
+        known = look_along(system, method, lanes, memory, tally, lane, u, known)
+    tally.known[0] = 1 if code == RUNNING else 0  # an event may change the state
+    if code == CUT:
+        return int(cut_step(system, work, clock, watch, saving, counters, u, h))
+    if has_grid_before(saving, counters, t_new):
+        unless_known(method, lanes, memory, lane, known)
+    save_step(saving, counters, work, t, h, t_new)
+    clock[TIME] = t_new
+    return RUNNING
+
+
+@part
+def look_along(
+    system: System, method: Method, lanes: Lanes, memory: Work, tally: Tally, lane: int, u: float, known: bool
+) -> bool:
+    """Look at the outputs up to the part u of the step; says whether dense output is known now."""
+    work, row, t, h = work_of(lanes, memory, lane), lanes.case[lane], lanes.clocks[lane, TIME], lanes.h[lane]
+    if lanes.outputs != 0 and u == 1.0:
+        take_looks(system, tally, work, lanes.looked, lane, t)
+    else:
+        known = unless_known(method, lanes, memory, lane, known)
+        look_at_samples(system, tally, work, t, h, u)
+    if look_through(tally, row, t, h, u):
+        known = unless_known(method, lanes, memory, lane, known)
+        climb_all(system, tally, work, row, t, h, u)
+    return known
+
+
+@part
+def go_on(
+    system: System, method: Method, control: Control, lanes: Lanes, memory: Work, watches: Watch, tallies: Tally,
+    cases: Cases, lane: int,
+) -> int:  # fmt: skip
+    """Finish the step that stands and begin the next; says how the case goes on or ends."""
+    size, row = lanes.y.shape[1], lanes.case[lane]
+    work, watch, tally = work_of(lanes, memory, lane), watch_in(watches, lane), tally_in(tallies, lane)
+    clock, counters = lanes.clocks[lane], lanes.counters[lane]
+    code = finish_step_in(system, method, lanes, memory, watch, saving_of(cases, row), tally, lane)
+    if counters[EVENTS] > 0:
+        take_events(system, tally, watch, counters, work, row)
+    if code == RUNNING:
+        for d in range(size):
+            lanes.y[lane, d] = lanes.end[lane, d]
+            memory.slopes[0, d] = lanes.slopes[method.stages, lane * size + d]
+    elif code == CUT:
+        start_steps(system, method, control, work, clock)
+    else:
+        return code
+    begin_step(control, lanes, memory, lane)
+    return TOO_MANY_STEPS if counters[STEPS] >= control.max_steps else RUNNING
+
+
+@part
+def refill(
+    system: System, method: Method, control: Control, lanes: Lanes, memory: Work, watches: Watch, tallies: Tally,
+    cases: Cases, lane: int, following: int, last: int,
+) -> int:  # fmt: skip
+    """See to it that a lane has a step to try, of its case or of the following one; returns the one after that."""
+    if cases.stop[0]:
+        if lanes.case[lane] >= 0:
+            finish_case(system, lanes, memory, tallies, cases, lane, INTERRUPTED)
+        return following
+    while True:
+        if lanes.case[lane] < 0:
+            lanes.h[lane] = 0.0
+            if following >= last:
+                return following
+            start_case(system, method, control, lanes, memory, watches, tallies, cases, lane, following)
+            following += 1
+        if lanes.case[lane] >= 0:
+            code = ready(method, control, lanes, memory, lane, system.projection != 0)
+            if code == RUNNING:
+                return following
+            finish_case(system, lanes, memory, tallies, cases, lane, code)
+
+
+@part
+def try_all(
+    system: System, method: Method, control: Control, lanes: Lanes, memory: Work, watches: Watch, tallies: Tally,
+    cases: Cases,
+) -> None:  # fmt: skip
+    """One try of all lanes, and a look into the steps that stand where something asks for it."""
+    take_steps(system, method, lanes, memory)
+    if not control.fixed:
+        estimate_lanes(method, lanes)
+    dense = False
+    for lane in range(len(lanes.case)):
+        lanes.stands[lane] = 0
+        if lanes.case[lane] < 0:
+            continue
+        code = look_at_try(method, control, lanes, memory, lane, system.projection != 0)
         if code != RUNNING:
-            return code
-        if tally.along or needs_dense(watch, saving, counters, end_of(clock, h)):
-            prepare_dense(system, method, work, clock[TIME], h)
-        code = finish_looked_at(system, work, clock, watch, saving, counters, tally, row, h)
-        if counters[EVENTS] > 0:
-            take_events(system, tally, watch, counters, work, row)
-        if code == RUNNING:
-            move_on(work, method.stages)
-        elif code == CUT:
-            start_steps(system, method, control, work, clock)
-            code = RUNNING
-        if code == RUNNING and counters[STEPS] >= control.max_steps:
-            return TOO_MANY_STEPS
-    return code
+            finish_case(system, lanes, memory, tallies, cases, lane, code)
+        elif lanes.stands[lane]:
+            t_new, saving = end_of(lanes.clocks[lane], lanes.h[lane]), saving_of(cases, lanes.case[lane])
+            dense = dense or needs_dense(watch_in(watches, lane), saving, lanes.counters[lane], t_new)
+            dense = dense or tallies.along
+    if dense:
+        prepare_dense_lanes(system, method, lanes, memory)
+        look_inside(system, method, lanes, tallies.along)
 
 
 @loop
 def run_cases(
-    system: System, method: Method, control: Control, work: Work, clock: Floats, watch: Watch, counters: Integers,
-    cases: Cases, tally: Tally, first: int, last: int,
+    system: System, method: Method, control: Control, lanes: Lanes, memory: Work, watches: Watch, tallies: Tally,
+    cases: Cases, first: int, last: int,
 ) -> None:  # fmt: skip
     """Run the cases first <= row < last; those that `stop` keeps from being run stay INTERRUPTED."""
-    for row in range(first, last):
-        if cases.stop[0]:
+    following = first
+    while True:
+        busy = False
+        for lane in range(len(lanes.case)):
+            following = refill(
+                system, method, control, lanes, memory, watches, tallies, cases, lane, following, last
+            )  # fmt: skip
+            busy = busy or lanes.case[lane] >= 0
+        if not busy:
             return
-        prepare_case(cases, work, clock, watch, counters, row)
-        saving = Saving(cases.grid, 1, cases.times, cases.saved[row])
-        code = run_case(
-            system, method, control, work, clock, watch, saving, counters, tally, row, cases.stop
-        )  # fmt: skip
-        end_tally(system, tally, work, row, clock[TIME])
-        for d in range(len(work.y)):
-            cases.finals[row, d] = work.y[d]
-        cases.codes[row], cases.ends[row] = code, clock[TIME]
-        cases.steps[row], cases.rejected[row] = counters[STEPS], counters[REJECTED]
-        cases.component[row], cases.event[row] = counters[COMPONENT], counters[EVENT]
+        try_all(system, method, control, lanes, memory, watches, tallies, cases)
+        for lane in range(len(lanes.case)):
+            if lanes.stands[lane]:
+                code = go_on(system, method, control, lanes, memory, watches, tallies, cases, lane)
+                if code != RUNNING:
+                    finish_case(system, lanes, memory, tallies, cases, lane, code)

@@ -13,8 +13,8 @@ from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.marks import Floats, Integers, call, part
 from kinegraph.solve.loops.record import EVENTS
 from kinegraph.solve.loops.step import System, Work, interpolate, set_inputs
+from kinegraph.solve.loops.weights import LOOKS
 
-_SAMPLES = 4  # intervals a step is looked at in; the weights of Boole's rule belong to them
 _HALVINGS = 24  # of the golden section: an extreme is found to 1e-5 of a step, its value to the square of that
 _GOLDEN = 0.6180339887498949
 
@@ -115,64 +115,113 @@ def summit(
 
 
 @part
-def search(
-    system: System, tally: Tally, work: Work, row: int, output: int, t: float, h: float, end: float, side: float
-) -> None:
-    """Raise the extreme of one output (`side` 1: the largest, -1: the smallest) by what the step reaches."""
-    best, where = tally.high[row, output], tally.high_at[row, output]
-    if side < 0.0:
-        best, where = -tally.low[row, output], tally.low_at[row, output]
-    width = end / _SAMPLES
-    for k in range(_SAMPLES + 1):
-        value = side * tally.samples[k, output]
-        if value > best:
-            best, where = value, t + k * width * h
-    for k in range(1, _SAMPLES):
-        before, here = side * tally.samples[k - 1, output], side * tally.samples[k, output]
-        after = side * tally.samples[k + 1, output]
-        bend, slope = before - 2.0 * here + after, 0.5 * (after - before)
-        # The parabola through three looks says whether anything higher lies between them.
-        if bend < 0.0 and abs(slope) <= -bend and here - 0.5 * slope * slope / bend > best:
-            u, value = summit(system, tally, work, output, t, h, (k - 1) * width, (k + 1) * width, side)
-            if value > best:
-                best, where = value, t + u * h
-    if side > 0.0:
-        tally.high[row, output], tally.high_at[row, output] = best, where
-    else:
-        tally.low[row, output], tally.low_at[row, output] = -best, where
+def best_of(tally: Tally, row: int, output: int, side: float) -> float:
+    """The extreme so far, times `side`: 1 for the largest value, -1 for the smallest."""
+    return float(tally.high[row, output] if side > 0.0 else -tally.low[row, output])
 
 
 @part
-def look_along(system: System, tally: Tally, work: Work, row: int, t: float, h: float, end: float) -> None:
-    """Extremes and integrals over the step from work.y at t to the part `end` of it; dense output is prepared."""
-    outputs = tally.first.shape[1]
-    if outputs == 0 or not tally.along:
-        return
-    look_at_samples(system, tally, work, t, h, end)
-    for output in range(outputs):
+def raise_to(tally: Tally, row: int, output: int, side: float, value: float, t: float) -> None:
+    """Note an extreme, times `side`, and when it was."""
+    if side > 0.0:
+        tally.high[row, output], tally.high_at[row, output] = value, t
+    else:
+        tally.low[row, output], tally.low_at[row, output] = -value, t
+
+
+@part
+def hides_more(tally: Tally, output: int, side: float, k: int, best: float) -> bool:
+    """Whether the parabola through three looks says that more than the best lies between them."""
+    before, here = side * tally.samples[k - 1, output], side * tally.samples[k, output]
+    after = side * tally.samples[k + 1, output]
+    bend, slope = before - 2.0 * here + after, 0.5 * (after - before)
+    return bool(bend < 0.0 and abs(slope) <= -bend and here - 0.5 * slope * slope / bend > best)
+
+
+@part
+def note_looks(tally: Tally, row: int, output: int, t: float, h: float, end: float, side: float) -> bool:
+    """Raise an extreme by what was looked at; says whether more may lie between."""
+    best, more = best_of(tally, row, output, side), False
+    for k in range(LOOKS + 1):
+        value = side * tally.samples[k, output]
+        if value > best:
+            best = value
+            raise_to(tally, row, output, side, value, t + k * end / LOOKS * h)
+    for k in range(1, LOOKS):
+        more = more or hides_more(tally, output, side, k, best)
+    return more
+
+
+@part
+def climb(
+    system: System, tally: Tally, work: Work, row: int, output: int, t: float, h: float, end: float, side: float
+) -> None:
+    """Raise an extreme by what lies between looks; dense output is prepared."""
+    width = end / LOOKS
+    for k in range(1, LOOKS):
+        best = best_of(tally, row, output, side)
+        if hides_more(tally, output, side, k, best):
+            u, value = summit(system, tally, work, output, t, h, (k - 1) * width, (k + 1) * width, side)
+            if value > best:
+                raise_to(tally, row, output, side, value, t + u * h)
+
+
+@part
+def look_through(tally: Tally, row: int, t: float, h: float, end: float) -> bool:
+    """Extremes and integrals over the step from t to the part `end` of it; says whether `climb_all` may find more."""
+    more = False
+    for output in range(tally.first.shape[1]):
         if tally.areas[output]:
             ends = tally.samples[0, output] + tally.samples[4, output]
             quarters = tally.samples[1, output] + tally.samples[3, output]
             boole = 7.0 * ends + 32.0 * quarters + 12.0 * tally.samples[2, output]
             tally.area[row, output] += end * h / 90.0 * boole
         if tally.highs[output]:
-            search(system, tally, work, row, output, t, h, end, 1.0)
+            more = note_looks(tally, row, output, t, h, end, 1.0) or more
         if tally.lows[output]:
-            search(system, tally, work, row, output, t, h, end, -1.0)
+            more = note_looks(tally, row, output, t, h, end, -1.0) or more
+    return more
+
+
+@part
+def climb_all(system: System, tally: Tally, work: Work, row: int, t: float, h: float, end: float) -> None:
+    """Raise all extremes that are wanted by what lies between looks."""
+    for output in range(tally.first.shape[1]):
+        if tally.highs[output]:
+            climb(system, tally, work, row, output, t, h, end, 1.0)
+        if tally.lows[output]:
+            climb(system, tally, work, row, output, t, h, end, -1.0)
 
 
 @part
 def look_at_samples(system: System, tally: Tally, work: Work, t: float, h: float, end: float) -> None:
     """The outputs at equal intervals of the step; the first one may be known from the step before."""
     outputs = tally.first.shape[1]
-    begin = 0
+    look_at_first(system, tally, work, t)
+    for k in range(1, LOOKS + 1):
+        interpolate(work, k * end / LOOKS, work.x)
+        outputs_of(system, tally, work, t + k * end / LOOKS * h, tally.samples, k * outputs)
+
+
+@part
+def take_looks(system: System, tally: Tally, work: Work, looked: Floats, lane: int, t: float) -> None:
+    """The same from what batch code has computed."""
+    look_at_first(system, tally, work, t)
+    for k in range(LOOKS):
+        for output in range(tally.first.shape[1]):
+            tally.samples[k + 1, output] = looked[k, lane, output]
+
+
+@part
+def look_at_first(system: System, tally: Tally, work: Work, t: float) -> None:
+    """The outputs at the beginning of the step, at its end before if that is the same."""
     if tally.known[0]:
-        begin = 1
-        for output in range(outputs):
-            tally.samples[0, output] = tally.samples[_SAMPLES, output]
-    for k in range(begin, _SAMPLES + 1):
-        interpolate(work, k * end / _SAMPLES, work.x)
-        outputs_of(system, tally, work, t + k * end / _SAMPLES * h, tally.samples, k * outputs)
+        for output in range(tally.first.shape[1]):
+            tally.samples[0, output] = tally.samples[LOOKS, output]
+        return
+    for d in range(len(work.y)):
+        work.x[d] = work.y[d]
+    outputs_of(system, tally, work, t, tally.samples, 0)
 
 
 @part
