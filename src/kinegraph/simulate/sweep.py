@@ -120,7 +120,7 @@ def sweep(
 
     over: arrays of one length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
     grid: times to save at, or how many equal intervals; None saves the end only.
-    The other arguments are those of `simulate`. With events, sampled inputs or contacts, and by methods other than
+    The other arguments are those of `simulate`. With events or contacts, and by methods other than
     rk4, dopri5 and dop853, every run goes alone, on all cores.
     """
     mechanism = mechanism_of(mechanism)

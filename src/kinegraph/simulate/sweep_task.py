@@ -46,7 +46,7 @@ class SweepTask:
     def in_lanes(self) -> bool:
         """Whether runs go side by side in lanes, when they are compiled; else each goes alone."""
         able = self.solver.capabilities
-        return able.lanes is not None and not self.events and not self.equations.forces.sampled
+        return able.lanes is not None and not self.events
 
     def run(self, native: Native) -> tuple[SweepRun, Decision]:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
