@@ -43,14 +43,17 @@ def test_rows_an_earlier_state_did_not_have_are_not_judged() -> None:
 
 def test_two_copies_compile_and_are_timed_in_turn(tmp_path: Path) -> None:
     source = Path(kinegraph.__file__).parents[1]
-    workers = [Worker(source, str(tmp_path)) for _ in range(2)]
+    workers = [Worker(source, str(tmp_path)) for _ in range(4)]
+    copies = [workers[:2], workers[2:]]
     try:
-        found = compared(workers, "double-pendulum", "tau", rounds=2)
+        found = compared(copies, "double-pendulum", "tau", rounds=2)
     finally:
         for worker in workers:
             worker.close()
     first, second = found.timings
     assert (first.mul, first.add) == (second.mul, second.add) == (9, 9)
+    assert first.call_instructions == second.call_instructions > 18
+    assert first.batch_instructions == second.batch_instructions > first.call_instructions
     assert min(first.call, first.batch, second.call, second.batch) > 0
     assert all(worker.process.returncode == 0 for worker in workers)
 
@@ -64,9 +67,10 @@ def test_a_worker_that_fails_is_said_to(tmp_path: Path, capfd: pytest.CaptureFix
 def test_longer_times_and_higher_counts_are_marked() -> None:
     assert ratio(100.0, 102.0) == "+2.0 %"
     assert ratio(100.0, 104.0) == "+4.0 % longer"
-    one = kernels_in_turn.Comparison("m", "q", (Timing(10, 11, 5.0, 5.0), Timing(10, 10, 5.0, 5.0)))
+    one = kernels_in_turn.Comparison("m", "q", (Timing(10, 11, 20, 40, 5.0, 5.0), Timing(10, 10, 20, 41, 5.0, 5.0)))
     shown = kernels_in_turn.table([one])
     assert list(shown.columns[2].cells) == ["10+10 -> 10+11 higher"]
+    assert [list(shown.columns[place].cells) for place in (5, 8)] == [["20 -> 20"], ["41 -> 40"]]
 
 
 def test_the_recorded_state_has_the_rows_of_today() -> None:

@@ -85,6 +85,19 @@ def test_signs_cost_nothing() -> None:
     assert Op.NEGATE not in ops(program_of(negative))
 
 
+def test_what_is_known_last_is_added_last() -> None:
+    """A sum must not wait for a late positive term because an early one is negative."""
+
+    def late(b: GraphBuilder, x: int, y: int, z: int, w: int) -> int:
+        return b.polynomial([(1, ((b.apply("sin", x), 1),)), (-1, ((y, 1),)), (1, ((x, 1), (z, 1)))])
+
+    program = program_of(late)
+    *_, last, store = program.instructions
+    assert (last.op, store.op) == (Op.ADD, Op.STORE)
+    assert Op.SIN in [program.instructions[operand].op for operand in last.operands]
+    assert ops(program)[Op.NEGATE] == 0
+
+
 def test_powers_by_squaring() -> None:
     assert ops(program_of(lambda b, x, y, z, w: b.power(x, 8)))[Op.MULTIPLY] == 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -40,20 +41,37 @@ def vector(argument: Argument, value: ArrayLike) -> Doubles:
     return array
 
 
+def address(array: NDArray[np.generic]) -> int:
+    """Where an array's numbers begin: by its buffer, which takes a fifth of the time that NumPy's attributes do."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError, BufferError):  # it is empty, read-only or has gaps
+        return int(array.__array_interface__["data"][0])
+
+
+def addresses(arrays: Sequence[NDArray[np.generic]]) -> ctypes.Array[ctypes.c_void_p]:
+    """Where the numbers of several arrays begin, as a table for compiled code."""
+    return (ctypes.c_void_p * len(arrays))(*[address(array) for array in arrays])
+
+
 def batch_rows(arguments: Sequence[Argument], values: Sequence[ArrayLike]) -> tuple[int, list[Rows]]:
     """The number of states and the rows of every argument."""
     arrays = [_row_array(argument, value) for argument, value in zip(arguments, values, strict=True)]
+    rows = _number_of_states(arguments, arrays)
+    for argument, array in zip(arguments, arrays, strict=True):
+        if argument.quaternions:
+            refuse_zero_quaternions(argument, array)
+    return rows, [_rows(array) for array in arrays]
+
+
+def _number_of_states(arguments: Sequence[Argument], arrays: Sequence[NDArray[Any]]) -> int:
     sizes = {len(array) for array in arrays if array.ndim == 2 and len(array) != 1}
     if len(sizes) > 1:
         shapes = ", ".join(f"{a.name!r} {array.shape}" for a, array in zip(arguments, arrays, strict=True))
         raise KernelError(f"the arguments have different numbers of states: {shapes}; all need the same")
     if not sizes and all(array.ndim == 1 for array in arrays):
         raise KernelError("no argument has many states: give at least one as an array of shape (n, k)")
-    rows = sizes.pop() if sizes else 1
-    for argument, array in zip(arguments, arrays, strict=True):
-        if argument.quaternions:
-            refuse_zero_quaternions(argument, array)
-    return rows, [_rows(array) for array in arrays]
+    return sizes.pop() if sizes else 1
 
 
 def result_arrays(shapes: Sequence[tuple[str, Shape]], out: object, inputs: Sequence[NDArray[Any]]) -> list[Doubles]:
@@ -83,8 +101,10 @@ def _result(name: str, shape: Shape, array: object, others: Sequence[NDArray[Any
 
 def _row_array(argument: Argument, value: ArrayLike) -> NDArray[Any]:
     """Of shape (n, k), or (k,) where one row serves all states."""
-    array = _numbers(argument, value)
     size = len(argument.symbols)
+    if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.ndim == 2 and value.shape[1] == size:
+        return value  # nearly always
+    array = _numbers(argument, value)
     if size == 1 and array.shape != (1,) and array.ndim < 2:
         array = array.reshape(-1, 1) if array.ndim else array.reshape(1)
     if array.ndim not in (1, 2) or array.shape[-1] != size:

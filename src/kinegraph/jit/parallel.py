@@ -24,6 +24,9 @@ def for_blocks(work: Callable[[int, int], None], rows: int, block: int, threads:
     Every thread takes the next block when it is done with its last, so one that is held up delays nobody. Blocks are
     short, so that an interrupt is noticed between two of them.
     """
+    if 0 < rows <= block:
+        work(0, rows)
+        return
     blocks = _Blocks(rows, block)
 
     def run() -> None:

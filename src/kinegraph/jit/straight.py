@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.codegen.arrays import Doubles, batch_rows, result_arrays, vector
+from kinegraph.codegen.arrays import Doubles, addresses, batch_rows, result_arrays, vector
 from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
 from kinegraph.codegen.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, batch_module, scalar_module
 from kinegraph.codegen.program.binding import Binding
@@ -118,10 +118,11 @@ class StraightKernel(Kernel):
         if named or len(values) != len(self.arguments):
             values = self.arranged(values, named)
         rows, inputs = batch_rows(self.arguments, values)
+        arrays = [one.array for one in inputs]
         shapes = [(output.name, (rows, *output.shape)) for output in self.outputs]
-        results = result_arrays(shapes, out, [one.array for one in inputs])
-        strides = (ctypes.c_int64 * len(inputs))(*(one.stride for one in inputs))
-        tables = _addresses([one.array for one in inputs]), strides, _addresses(results)
+        results = result_arrays(shapes, out, arrays)
+        strides = (ctypes.c_int64 * len(inputs))(*[one.stride for one in inputs])
+        tables = addresses(arrays), strides, addresses(results)
         function = self._batch_function()
         for_blocks(lambda first, last: function.call(first, last, *tables), rows, function.block, function.threads)
         if len(results) == 1:
@@ -204,10 +205,6 @@ class _BatchFunction:
         functions = operations.sin + operations.cos + operations.div + operations.sqrt + operations.other
         weight = operations.total + _FUNCTION_WEIGHT * functions + kernel.input_size + kernel.output_size
         self.block = max(_BLOCK_OPERATIONS // max(weight, 1) // kernel.lanes, 1) * kernel.lanes
-
-
-def _addresses(arrays: Sequence[Doubles]) -> ctypes.Array[ctypes.c_void_p]:
-    return (ctypes.c_void_p * len(arrays))(*(array.__array_interface__["data"][0] for array in arrays))
 
 
 def _split(y: Doubles, outputs: Sequence[Result]) -> list[Doubles]:

@@ -1,7 +1,9 @@
 """Kernels of several copies of the source, in turn: `kinegraph bench kernels-in-turn --source DIR`.
 
-Every copy compiles in a process of its own, as `kg.compile` does it at quick effort; then each runs a short burst in
+Every copy compiles in processes of its own, as `kg.compile` does it at quick effort; then each runs a short burst in
 turn, many times, and the shortest one counts. So all see the same machine, and a difference of a few per cent shows.
+Each copy has several processes, for where the system puts their memory is chance. The instructions of the machine
+code are no chance: times that differ where these do not are noise, or another order of the same instructions.
 """
 
 from __future__ import annotations
@@ -33,10 +35,13 @@ SAME = 0.03
 
 @dataclass(frozen=True)
 class Timing:
-    """Operations of a kernel, and nanoseconds per call and per state of a batch."""
+    """Operations of a kernel, instructions of its code for one state and for batches, and nanoseconds per call and per
+    state of a batch."""
 
     mul: int
     add: int
+    call_instructions: int
+    batch_instructions: int
     call: float
     batch: float
 
@@ -83,18 +88,21 @@ def _pipe(stream: IO[str] | None) -> IO[str]:
     return stream
 
 
-def compared(workers: Sequence[Worker], model: str, quantities: str, rounds: int) -> Comparison:
-    """One kernel, timed in turn."""
-    counts = [worker.ask("compile", model, quantities) for worker in workers]
-    bursts: list[list[list[float]]] = [[] for _ in workers]
+def compared(copies: Sequence[Sequence[Worker]], model: str, quantities: str, rounds: int) -> Comparison:
+    """One kernel, timed in turn; each copy of the source is given by its processes."""
+    sizes = [[worker.ask("compile", model, quantities) for worker in workers] for workers in copies]
+    bursts: list[list[list[float]]] = [[] for _ in copies]
     for _ in range(rounds):
-        for worker, found in zip(workers, bursts, strict=True):
-            found.append(worker.ask("time"))
-    timings = tuple(
-        Timing(int(mul), int(add), min(one[0] for one in found), min(one[1] for one in found))
-        for (mul, add), found in zip(counts, bursts, strict=True)
-    )
+        for turn in zip(*copies, strict=True):
+            for worker, found in zip(turn, bursts, strict=True):
+                found.append(worker.ask("time"))
+    timings = tuple(_timing(first, found) for (first, *_), found in zip(sizes, bursts, strict=True))
     return Comparison(model, quantities, timings)
+
+
+def _timing(sizes: Sequence[float], bursts: Sequence[Sequence[float]]) -> Timing:
+    mul, add, call, batch = map(int, sizes)
+    return Timing(mul, add, call, batch, min(one[0] for one in bursts), min(one[1] for one in bursts))
 
 
 def ratio(before: float, after: float) -> str:
@@ -104,8 +112,9 @@ def ratio(before: float, after: float) -> str:
 
 
 def table(found: Sequence[Comparison]) -> Table:
-    """Before (the last copy) beside after (this one)."""
-    shown = Table("model", "quantities", "mul+add", "call, ns", "", "batch, ns a state", "", box=None, pad_edge=False)
+    """Before (the last copy) beside after (this one); code: its instructions."""
+    columns = ("model", "quantities", "mul+add", "call, ns", "", "code", "batch, ns a state", "", "code")
+    shown = Table(*columns, box=None, pad_edge=False)
     for one in found:
         after, before = one.timings[0], one.timings[-1]
         operations = f"{before.mul}+{before.add} -> {after.mul}+{after.add}"
@@ -113,7 +122,9 @@ def table(found: Sequence[Comparison]) -> Table:
         shown.add_row(
             one.model, one.quantities, operations + higher,
             f"{before.call:.1f} -> {after.call:.1f}", ratio(before.call, after.call),
+            f"{before.call_instructions} -> {after.call_instructions}",
             f"{before.batch:.2f} -> {after.batch:.2f}", ratio(before.batch, after.batch),
+            f"{before.batch_instructions} -> {after.batch_instructions}",
         )  # fmt: skip
     return shown
 
@@ -123,22 +134,26 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="*", help="of the cases; all without")
     parser.add_argument("--source", type=Path, required=True, help="a folder with another kinegraph, the one before")
-    parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=300, help="bursts of each process; the shortest one counts")
+    parser.add_argument("--processes", type=int, default=3, help="of each copy of the source")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(words)
     chosen = [case for case in CASES if not options.models or case[0] in options.models]
     with tempfile.TemporaryDirectory() as folder:
         sources = (Path(__file__).parents[3], options.source)
-        workers = [Worker(source, f"{folder}/{number}") for number, source in enumerate(sources)]
+        copies = [
+            [Worker(source, f"{folder}/{number}") for _ in range(options.processes)]
+            for number, source in enumerate(sources)
+        ]
         try:
-            found = [compared(workers, *case, options.rounds) for case in chosen]
+            found = [compared(copies, *case, options.rounds) for case in chosen]
         finally:
-            for worker in workers:
+            for worker in (one for workers in copies for one in workers):
                 worker.close()
     if options.json:
         print(json.dumps([asdict(one) for one in found], indent=1))
     else:
-        Console(width=140).print(table(found))
+        Console(width=180).print(table(found))
 
 
 if __name__ == "__main__":

@@ -2,24 +2,29 @@
 
 It uses only what every version has: `kg.load`, `kg.compile`, the operations of a kernel, its address and its batch. So
 it imports nothing of this package's own, and is run as a file. Each line it reads is a JSON array: `["compile", model,
-quantities]` answers with the operations of the kernel's graph, `["time"]` with nanoseconds of one burst, per call and
-per state of a batch.
+quantities]` answers with the operations of the kernel's graph and the instructions of its machine code, for one state
+and for batches, `["time"]` with nanoseconds of one burst, per call and per state of a batch.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import re
 import sys
 import time
 
 import llvmlite.binding as llvm
 import numpy as np
+from numpy.typing import NDArray
 
 import kinegraph as kg
 
+Doubles = NDArray[np.float64]
+
 CALLS, STATES = 2048, 256
 ROWS, BATCHES = 1024, 8
+PAGE = 4096
 
 DRIVER = """
 define void @drive(ptr %f, ptr %x, ptr %y, i64 %calls, i64 %mask, i64 %inputs, i64 %outputs) {
@@ -55,6 +60,23 @@ class Caller:
         self.drive = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address("drive"))
 
 
+class Memory:
+    """Arrays at the same places of pages in every process: stores beside loads of like addresses cost some per cent."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def copy(self, values: Doubles) -> Doubles:
+        """The same numbers, each array five cache lines further from the beginning of its page than the last."""
+        begin = 320 * self.taken
+        self.taken += 1
+        memory = np.empty(values.nbytes + begin + PAGE, np.uint8)
+        first = -memory.ctypes.data % PAGE + begin
+        found = memory[first : first + values.nbytes].view(np.float64).reshape(values.shape)
+        found[...] = values
+        return found
+
+
 class Timed:
     """A kernel with states to call it at."""
 
@@ -64,10 +86,19 @@ class Timed:
         self.kernel = kg.compile(mechanism, quantities)
         random = np.random.default_rng(1)
         sizes = [len(argument.symbols) for argument in self.kernel.arguments]
-        self.states = [random.uniform(-1.5, 1.5, (ROWS, size)) for size in sizes]
-        self.x = np.ascontiguousarray(np.hstack([one[:STATES] for one in self.states]))
-        self.y = np.zeros((STATES, max(self.kernel.output_size, 1)))
-        self.out = self.kernel.batch(*self.states)
+        memory = Memory()
+        self.states = [memory.copy(random.uniform(-1.5, 1.5, (ROWS, size))) for size in sizes]
+        self.x = memory.copy(np.hstack([one[:STATES] for one in self.states]))
+        self.y = memory.copy(np.zeros((STATES, max(self.kernel.output_size, 1))))
+        out = self.kernel.batch(*self.states)
+        self.out = {name: memory.copy(one) for name, one in out.items()} if isinstance(out, dict) else memory.copy(out)
+
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Multiplications and additions; instructions of the code for one state, and for batches."""
+        operations = self.kernel.operations
+        assert operations is not None  # straight code counts them
+        call, batch = (instructions(self.kernel.assembly(many)) for many in (False, True))
+        return operations.mul, operations.add, call, batch
 
     def burst(self) -> tuple[float, float]:
         """Nanoseconds per call and per state of a batch."""
@@ -81,6 +112,11 @@ class Timed:
         return 1e9 * (called - begun) / CALLS, 1e9 * (time.perf_counter() - called) / (ROWS * BATCHES)
 
 
+def instructions(assembly: str) -> int:
+    """How many instructions machine code has; it is straight, so that many run."""
+    return len(re.findall(r"^\s+[a-z]", assembly, re.MULTILINE))
+
+
 def main() -> None:
     """Answer line by line until there are no more."""
     caller = Caller()
@@ -89,9 +125,7 @@ def main() -> None:
         word, *arguments = json.loads(line)
         if word == "compile":
             timed = Timed(caller, *arguments)
-            operations = timed.kernel.operations
-            assert operations is not None  # straight code counts them
-            print(json.dumps([operations.mul, operations.add]), flush=True)
+            print(json.dumps(timed.sizes()), flush=True)
         elif timed is not None:
             print(json.dumps(timed.burst()), flush=True)
 

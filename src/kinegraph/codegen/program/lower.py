@@ -224,7 +224,7 @@ class Lowering:
             summands = [Summand(1, constant, None), *summands]
         if len(summands) == 1:
             return self._single(summands[0])
-        ordered = sorted(summands, key=lambda one: (one.last is not None, -one.sign, self._ready(one)))
+        ordered = sorted(summands, key=lambda one: (one.last is not None, self._ready(one), -one.sign))
         first, *rest = ordered
         rest.sort(key=self._ready)
         total = first.value if first.last is None else self.emit(Op.MULTIPLY, first.value, first.last)

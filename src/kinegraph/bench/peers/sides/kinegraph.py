@@ -15,6 +15,7 @@ import numpy as np
 from kinegraph.bench.peers.robots import RobotCase
 from kinegraph.bench.peers.sides.peer import THREADS, Function, Loop, Peer, Sweep, driver, in_threads
 from kinegraph.bench.peers.states import Array, State, cross, tangent
+from kinegraph.codegen.arrays import addresses
 
 #: The words of Kinegraph for the quantities of the bench.
 WORDS = {
@@ -126,7 +127,7 @@ class Kinegraph(Peer):
         strides = (ctypes.c_int64 * len(inputs))(*(array.shape[1] for array in inputs))
         shares = [(part[0], part[-1] + 1) for part in np.array_split(np.arange(len(states)), THREADS)]
 
-        tables = _addresses(inputs), strides, _addresses(outputs)
+        tables = addresses(inputs), strides, addresses(outputs)
 
         def share(first: int, last: int, times: int, alive: object = (kernel, inputs, outputs)) -> None:
             # The tables hold addresses only: `alive` keeps what they point to.
@@ -155,10 +156,6 @@ class Kinegraph(Peer):
     def matrices(self, flat: Array) -> list[Array]:
         """The three derivatives, by displacements, v and the third argument."""
         return [self.matrix(part) for part in np.split(flat, 3)]
-
-
-def _addresses(arrays: Sequence[Array]) -> ctypes.Array[ctypes.c_void_p]:
-    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
 
 
 def _tau(side: Kinegraph, state: State, flat: Array) -> Array:
