@@ -13,6 +13,7 @@ import json
 import re
 import sys
 import time
+from typing import Protocol, cast
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -77,6 +78,12 @@ class Memory:
         return found
 
 
+class Straight(Protocol):
+    """Kernels of straight code, in every version."""
+
+    def assembly(self, batch: bool = False) -> str: ...
+
+
 class Timed:
     """A kernel with states to call it at."""
 
@@ -97,7 +104,8 @@ class Timed:
         """Multiplications and additions; instructions of the code for one state, and for batches."""
         operations = self.kernel.operations
         assert operations is not None  # straight code counts them
-        call, batch = (instructions(self.kernel.assembly(many)) for many in (False, True))
+        code = cast(Straight, self.kernel)
+        call, batch = (instructions(code.assembly(many)) for many in (False, True))
         return operations.mul, operations.add, call, batch
 
     def burst(self) -> tuple[float, float]:
