@@ -81,7 +81,8 @@ class Memory:
 class Straight(Protocol):
     """Kernels of straight code, in every version."""
 
-    def assembly(self, batch: bool = False) -> str: ...
+    def assembly(self, batch: bool = False) -> str:
+        """The machine code as text."""
 
 
 class Timed:
