@@ -118,3 +118,13 @@ def test_a_generous_limit_reserves_no_memory(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
+    """What the system says of a file that is open has no name: `No space left on device` alone."""
+    file = tmp_path / "run.csv"
+    file.symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left") as caught:
+        kg.simulate("double-pendulum", 0.1, native=False).save(file)
+    assert caught.value.filename == str(file)

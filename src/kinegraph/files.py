@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from typing import BinaryIO
 
@@ -104,3 +106,14 @@ def read_input_text(path: str | PathLike[str], limit: int, what: str = "model fi
     except UnicodeDecodeError as error:
         message = f"{path} is not UTF-8 text (byte {error.start} cannot be read)"
         raise ModelError(message, remedy="save the file as UTF-8 text") from None
+
+
+@contextmanager
+def written_to(path: str | PathLike[str]) -> Iterator[None]:
+    """Errors of the disk name the file: of one that is open already the system does not say which it was."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+        raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import numba
 import pytest
 
 from kinegraph.ahead import folder as folders
+from kinegraph.ahead import numba_cache
+from kinegraph.ahead.compilation import Compilation
 from kinegraph.ahead.folder import CHOSEN, folder
 from kinegraph.ahead.numba_cache import CacheFile, cached_in
 
@@ -28,6 +31,22 @@ def test_old_code_is_never_found_under_a_new_key(tmp_path: Path, stopped_at: str
     with pytest.raises(KeyboardInterrupt):
         new.save("key", "new code")
     assert CacheFile(str(tmp_path), "f", "new source").load("key") is None
+
+
+@pytest.mark.parametrize("full_at", ["_save_data", "_save_index"])
+def test_code_runs_where_the_disk_is_full(tmp_path: Path, full_at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(CacheFile, full_at, full)
+    code = cached_in(tmp_path / "code", lambda: numba.njit("int64(int64)", cache=True)(successor))
+    try:
+        assert code(1) == 2 and numba_cache.unkept
+        made = Compilation("code", "the code", tmp_path / "made", int)
+        made.compile_here()
+        assert not made.ready
+    finally:
+        numba_cache.unkept.clear()
 
 
 def test_two_that_write_at_once_do_not_mix(tmp_path: Path) -> None:

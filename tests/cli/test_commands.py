@@ -1,11 +1,13 @@
 """Every command: what it prints, as text and as JSON, and what it says to mistakes."""
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from kinegraph import library
+from kinegraph.cli.commands import COMMANDS, Entry, Group
 from kinegraph.io import parse
 from kinegraph.io.records.write import write
 from tests.cli.run import data, runner
@@ -190,7 +192,7 @@ MISTAKES = [
     ("eval puma560 -q gravity --set mass=1", "no parameter"),
     ("eval heavy-top -q gravity --at e0=0", "is zero"),
     ("eval puma-full -q gravity", "has no value"),
-    ("ops stanford -q tau --effort quick --plot /no/such/folder/x.png", "No such file"),
+    ("ops stanford -q tau --effort quick --plot /no/such/folder/x.png", "there is no folder"),
 ]
 
 
@@ -277,3 +279,20 @@ def test_eval_says_what_has_no_value(run, tmp_path):
     assert found.err.startswith("error: qdd: not every entry is a finite number")
     assert run(f"eval {file} -q H,qdd --at r=0,tau:q=1 --json").code == 1
     assert run(f"eval {file} -q H,qdd --at r=1,tau:q=1").code == 0
+
+
+@pytest.mark.parametrize("option", ["-o nowhere/run.csv", "--plot nowhere/run.png", "--page nowhere/run.html"])
+def test_a_folder_that_is_missing_is_named_before_the_run(run, option):
+    result = run(f"simulate double-pendulum --for 1e6 {option}")
+    assert result.code == 2 and "there is no folder nowhere" in result.err
+
+
+def test_simulate_names_the_files_it_wrote(run, tmp_path):
+    said = run("simulate double-pendulum --for 0.1 --quiet -o", tmp_path / "run.csv").out
+    assert "wrote" in said and "run.csv" in said
+
+
+def test_every_command_on_a_model_shows_an_example():
+    for name, entry in COMMANDS.items():
+        told = (import_module(f"kinegraph.cli.{entry.module}").run.__doc__ or "") if isinstance(entry, Entry) else ""
+        assert f"Example: kinegraph {name}" in told or name in ("models", "demo") or isinstance(entry, Group)

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from kinegraph.ahead.folder import CHOSEN, processor
+from kinegraph.ahead.folder import CHOSEN, processor, unkept
 from kinegraph.ahead.lock import alone
 from kinegraph.interrupt import delayed
 
@@ -66,7 +66,8 @@ class Compilation:
         with alone(self.folder / f"{self.name}.lock"):
             if not self.ready:
                 self.make()
-                self.mark.touch()
+                if not unkept:
+                    self.mark.touch()
 
 
 class Compiler:

@@ -20,6 +20,9 @@ from kinegraph.jit.target import host
 #: Where the user wants Numba's code; a process that compiles ahead is told by it where to write.
 CHOSEN = "NUMBA_CACHE_DIR"
 
+#: Code that this process compiled and could not write.
+unkept: list[str] = []
+
 
 def folder(name: str, sources: Iterable[Path]) -> Path:
     """Where the code made of these files by this Numba is kept.

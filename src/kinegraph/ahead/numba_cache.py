@@ -16,6 +16,7 @@ from uuid import uuid4
 import numba
 from numba.core import caching
 
+from kinegraph.ahead.folder import unkept
 from kinegraph.jit.once import making
 
 T = TypeVar("T")
@@ -25,11 +26,14 @@ class CacheFile(caching.IndexDataCacheFile):
     """An index and its code: the code is written first, under a name that nobody else has."""
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep the code of one signature."""
+        """Keep the code of one signature. Where the disk is full or read-only it runs in this process alone."""
         name = f"{Path(self._index_name).stem}.{uuid4().hex}.nbc"
         numba_file: Any = self
-        numba_file._save_data(name, data)
-        numba_file._save_index({**numba_file._load_index(), key: name})
+        try:
+            numba_file._save_data(name, data)
+            numba_file._save_index({**numba_file._load_index(), key: name})
+        except OSError:
+            unkept.append(name)
 
 
 def cached_in(folder: Path, make: Callable[[], T]) -> T:

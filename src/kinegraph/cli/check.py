@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 @reads_model
 def run(source: ModelSource, json: JsonOption = False) -> None:
-    """Read and validate a model, and say what is in it and what of the file is not."""
+    """Read and validate a model, and say what is in it and what of the file is not.
+
+    Example: kinegraph check four-bar
+    """
     mechanism = source.read()
     if json:
         print_json(summary(mechanism))

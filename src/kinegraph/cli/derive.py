@@ -34,6 +34,8 @@ def run(
     """Derive equations exactly and print them with a list of abbreviations.
 
     They are shortened by a quick reduction, which is proved; --raw shows them as they were derived.
+
+    Example: kinegraph derive double-pendulum -q H,gravity --latex
     """
     mechanism = source.mechanism()
     graph = equations(mechanism, quantity, numeric, parameter_settings(mechanism, settings), raw)

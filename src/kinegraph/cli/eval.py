@@ -60,6 +60,8 @@ def run(
 
     Positions and velocities not given take the model's initial values; accelerations, forces and time are zero. Where a
     result is no finite number, that is said on stderr and the exit code is 1.
+
+    Example: kinegraph eval double-pendulum -q H,energy --at q1=0.1,q2=pi/3 --set m1=2
     """
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)

@@ -69,6 +69,8 @@ def run(
     """Write equations as source code, with a self-test inside.
 
     Only files that an export wrote are replaced.
+
+    Example: kinegraph export puma560 --to c -q tau,H -o puma
     """
     mechanism = source.mechanism()
     options = ExportOptions(

@@ -52,6 +52,8 @@ def run(
     reduced, the graph chosen for the kernel, its program, LLVM code, assembly.
 
     Parameters become numbers where the model gives values.
+
+    Example: kinegraph inspect double-pendulum --stage tree
     """
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)

@@ -92,17 +92,13 @@ def run(
     """Simulate a mechanism and print how it went; save the motion and draw it.
 
     Exit code 1 says that the run did not reach its end, 130 that Ctrl-C ended it; what there is, is saved and drawn.
+
+    Example: kinegraph simulate double-pendulum --for 5 --set q1=1 --event low=tip.z+1.9 --page run.html -o run.csv
     """
     from kinegraph.simulate import Adaptive, FixedStep, Status, simulate
     from kinegraph.simulate.accuracy import error_estimates, tighter
-    from kinegraph.solve.results.files import require_format
 
-    if page:
-        from kinegraph.view.page import page_path
-
-        page_path(page)
-    if output:
-        require_format(output)
+    _require_files(output, plot, page)
     mechanism = source.mechanism()
     initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
@@ -120,10 +116,33 @@ def run(
         estimates = error_estimates(solution, simulate(mechanism, duration, control=tighter(control), **options))
     _write(solution, output, plot, page, source.typed)
     _report(solution, estimates, json)
-    if page and not json:
-        console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
+    if not json:
+        _name_files(output, plot, page)
     if not solution.status.good:
         raise typer.Exit(INTERRUPTED if solution.status is Status.INTERRUPTED else 1)
+
+
+def _require_files(output: Path | None, plot: Path | None, page: Path | None) -> None:
+    """An error for a file that could not be written, before the run and not after it."""
+    if page:
+        from kinegraph.view.page import page_path
+
+        page_path(page)
+    if plot:
+        from kinegraph.view.plot import picture_path
+
+        picture_path(plot, SolveError)
+    if output:
+        from kinegraph.solve.results.files import require_format
+
+        require_format(output)
+
+
+def _name_files(output: Path | None, plot: Path | None, page: Path | None) -> None:
+    for file in filter(None, (output, plot)):
+        console().print(f"wrote {file}", markup=False)
+    if page:
+        console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
 
 
 def _write(solution: Solution, output: Path | None, plot: Path | None, page: Path | None, typed: str) -> None:

@@ -26,7 +26,10 @@ def run(
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write a page that shows a mechanism where it starts, with a slider for each coordinate."""
+    """Write a page that shows a mechanism where it starts, with a slider for each coordinate.
+
+    Example: kinegraph view slider-crank -o slider-crank.html
+    """
     from kinegraph.view import model_page
 
     mechanism = source.mechanism()

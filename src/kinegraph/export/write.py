@@ -24,7 +24,7 @@ from kinegraph.export.options import ExportOptions, Language, Precision
 from kinegraph.export.prepare import prepare
 from kinegraph.export.text import MARK
 from kinegraph.export.unit import Unit
-from kinegraph.files import open_regular
+from kinegraph.files import open_regular, written_to
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph
 
@@ -93,7 +93,8 @@ def export(
         _require_ours(path)
     for path, content in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        with written_to(path):
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
     return ExportReport(chosen, rendering.digest, tuple(paths), rendering.functions, rendering.notes)
 
 

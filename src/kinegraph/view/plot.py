@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinegraph.errors import KinegraphError, SolveError
+from kinegraph.files import written_to
 from kinegraph.solve.results.solution import Solution
 from kinegraph.view.energies import energies
 from kinegraph.view.page.frames import Frames
@@ -36,15 +37,19 @@ _WIDTH = 62  # letters of a legend that fit above a panel
 def plot(solution: Solution, path: str | Path, columns: Sequence[str] = ()) -> Path:
     """Write a picture of the solution to a .png, .svg or .pdf file; `columns` chooses the curves of the first panel."""
     path = picture_path(path, SolveError)
-    figure(solution, columns).savefig(path)
+    drawn = figure(solution, columns)
+    with written_to(path):
+        drawn.savefig(path)
     return path
 
 
 def picture_path(path: str | Path, error: type[KinegraphError]) -> Path:
-    """Where a picture goes; an error of this kind if its ending is none of .png, .svg and .pdf."""
+    """Where a picture goes; an error of this kind unless it ends in .png, .svg or .pdf and its folder is there."""
     path = Path(path)
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise error(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
+    if not path.absolute().parent.is_dir():
+        raise error(f"cannot draw {path}: there is no folder {path.parent}")
     return path
 
 

@@ -115,6 +115,8 @@ def run(
 
     Parameters become numbers where the model gives values. A count is of binary multiplications and additions;
     signs, and what depends on parameters alone, are free.
+
+    Example: kinegraph ops puma560 -q tau --effort quick --plot counts.png
     """
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import SolveError
 from kinegraph.extras import extra
+from kinegraph.files import written_to
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 Facts: TypeAlias = Mapping[str, Any]
@@ -32,19 +33,22 @@ def require_format(path: str | Path) -> None:
             pass
         case other:
             raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
+    if not path.absolute().parent.is_dir():
+        raise SolveError(f"cannot write {path}: there is no folder {path.parent}")
 
 
 def save_columns(path: str | Path, columns: Columns, facts: Facts | None = None) -> Path:
     """Write columns of one length to a file; its ending says how. Facts are kept by .parquet and .npz."""
     path = Path(path)
     require_format(path)
-    match path.suffix.lower():
-        case ".parquet":
-            extra("pyarrow.parquet", "a Parquet file").write_table(arrow_table(columns, facts), path)
-        case ".csv":
-            _save_csv(path, columns)
-        case _:
-            _save_npz(path, columns, facts)
+    with written_to(path):
+        match path.suffix.lower():
+            case ".parquet":
+                extra("pyarrow.parquet", "a Parquet file").write_table(arrow_table(columns, facts), path)
+            case ".csv":
+                _save_csv(path, columns)
+            case _:
+                _save_npz(path, columns, facts)
     return path
 
 

@@ -13,6 +13,7 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.errors import AssemblyError
+from kinegraph.files import written_to
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import Value, initial_positions, number, parameter_values
 from kinegraph.model.expression import TIME, Name, Scalar
@@ -60,7 +61,9 @@ def model_page(
         "closing": closing,
     }
     headline = facts.size(mechanism) + _ties(mechanism, closing is not None)
-    path.write_text(page_of(scene, data, headline, source), encoding="utf-8")
+    text = page_of(scene, data, headline, source)
+    with written_to(path):
+        path.write_text(text, encoding="utf-8")
     return path
 
 

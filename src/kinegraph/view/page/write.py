@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import SolveError
+from kinegraph.files import written_to
 from kinegraph.solve.results.solution import Solution
 from kinegraph.view.energies import Energies, energies
 from kinegraph.view.page import facts
@@ -32,7 +33,9 @@ def page(solution: Solution, path: str | Path, source: str | None = None) -> Pat
     print what it has no room for.
     """
     path = page_path(path)
-    path.write_text(page_text(solution, source), encoding="utf-8")
+    text = page_text(solution, source)
+    with written_to(path):
+        path.write_text(text, encoding="utf-8")
     return path
 
 
