@@ -4,8 +4,9 @@
 
 First contacts lie within the limits published for the international docking standard, uniformly. Each case goes on to
 capture, bouncing off, overload or a leg out of its stroke, at most 12 s; rtol 1e-6, dop853. SciPy's loop calls the same
-compiled kernels on one thread, stops at the same events, and looks for no peaks and no touches. One thread is timed by
-the processor's time of that thread, all threads by the clock on the wall.
+compiled kernels on one thread, stops at the same events, and looks for no peaks and no touches; so our cases are run
+both with and without peaks. One thread is timed by the processor's time of that thread; all threads by the clock on the
+wall, and by the processor's time of all of them, as many cases as each core runs while it works.
 """
 
 from __future__ import annotations
@@ -28,36 +29,40 @@ from kinegraph.docking.description import docking_of
 from kinegraph.docking.first_contacts import contact_plan
 from kinegraph.jit.parallel import cores
 from kinegraph.studies.plan import Plan
+from kinegraph.studies.results import Study
 from kinegraph.studies.run import run_plan
-from kinegraph.studies.running.cases import CaseRunner, runner_of
+from kinegraph.studies.running.cases import CaseRunner, CaseTable, runner_of
 
 ASKED = 15.0  # times as many cases a second as the plain loop
 MODEL = "docking-light-legs"
-_ROUNDS, _BURST = 5, 20  # bursts of each side, and cases of one
+_ROUNDS, _BURST, _OURS = 5, 20, 160  # bursts of each side, cases of one of SciPy's, and of one of ours
 
 
 def beside_scipy(method: str) -> dict[str, Any]:
     """Cases a second of both sides on one thread, and by how much their capture times differ."""
     plan = contact_plan(MODEL, 2000, method=method)
-    plain, runner = PlainDockings(plan), runner_of(plan)
-    runner.run(0, 4)
-    lean = CaseRunner(_without_peaks(plan))
-    lean.run(0, 4)
+    plain, runner, lean = PlainDockings(plan), runner_of(plan), CaseRunner(_without_peaks(plan))
+    for one in (runner, lean):
+        one.run(0, 4)
     theirs, ours, fewer, late = [], [], [], 0.0
     for round in range(_ROUNDS):
-        first, last = 1 + round * _BURST, 1 + (round + 1) * _BURST
+        first = 1 + round * _OURS
         begun = thread_time()
-        times = np.array(plain.captured(first, last))
+        times = np.array(plain.captured(first, first + _BURST))
         theirs.append(_BURST / (thread_time() - begun))
-        begun = thread_time()
-        table = runner.run(first, last)
-        ours.append(_BURST / (thread_time() - begun))
-        begun = thread_time()
-        lean.run(first, last)
-        fewer.append(_BURST / (thread_time() - begun))
-        late = max(late, float(np.nanmax(np.abs(times - table.columns["captured_at"]))))
+        table, rate = _timed(runner, first)
+        ours.append(rate)
+        fewer.append(_timed(lean, first)[1])
+        late = max(late, float(np.nanmax(np.abs(times - table.columns["captured_at"][:_BURST]))))
     return {"method": method, "scipy": max(theirs), "one thread": max(ours), "without peaks": max(fewer),
             "event_difference": late}  # fmt: skip
+
+
+def _timed(runner: CaseRunner, first: int) -> tuple[CaseTable, float]:
+    """A burst of ours on one thread, and its cases a second."""
+    begun = thread_time()
+    table = runner.run(first, first + _OURS)
+    return table, _OURS / (thread_time() - begun)
 
 
 def _without_peaks(plan: Plan) -> Plan:
@@ -83,21 +88,28 @@ def beside_mujoco(cases: int) -> dict[str, Any]:
 
 
 def whole_study(cases: int, page: Path | None) -> dict[str, Any]:
-    """All cases on all threads: how long, how probable capture is, and the page."""
+    """All cases on all threads: how long, with and without peaks; how probable capture is, and the page."""
     plan = contact_plan(MODEL, cases)
+    study, found = _whole(plan)
+    _, lean = _whole(_without_peaks(plan))
+    if page is not None:
+        kg.view(study, page)
+    classes = {name: [one.value, one.low, one.high] for name, one in study.classes().items()}
+    quantiles = {
+        name: np.nanquantile(study[name], [0.5, 0.99, 1.0]).tolist() for name in ("captured_at", "leg", "interface")
+    }
+    return {"cases": cases, **found, "without peaks": lean, "classes": classes, "quantiles": quantiles,
+            "failed": int(np.sum(~np.isin(study["status"], ["EVENT", "FINISHED"])))}  # fmt: skip
+
+
+def _whole(plan: Plan) -> tuple[Study, dict[str, float]]:
+    """A whole study on all threads, and its cases a second: by the clock, and of each core while it works."""
     runner_of(plan).prepare()
     begun, worked = perf_counter(), process_time()
     study = run_plan(plan, progress=False)
     seconds, worked = perf_counter() - begun, process_time() - worked
-    if page is not None:
-        kg.view(study, page)
-    found = {name: [one.value, one.low, one.high] for name, one in study.classes().items()}
-    quantiles = {
-        name: np.nanquantile(study[name], [0.5, 0.99, 1.0]).tolist() for name in ("captured_at", "leg", "interface")
-    }
-    return {"cases": cases, "seconds": seconds, "rate": cases / seconds, "each core": cases / worked,
-            "classes": found, "quantiles": quantiles,
-            "failed": int(np.sum(~np.isin(study["status"], ["EVENT", "FINISHED"])))}  # fmt: skip
+    cases = plan.samples.total
+    return study, {"seconds": seconds, "rate": cases / seconds, "each core": cases / worked}
 
 
 def main(cases: int, page: Path | None, mujoco: int, as_json: bool) -> None:
@@ -111,21 +123,24 @@ def main(cases: int, page: Path | None, mujoco: int, as_json: bool) -> None:
 
 
 def _show(found: dict[str, Any]) -> None:
-    print(f"{found['processor']}, {found['threads']} threads; cases a second, best of {_ROUNDS} bursts of {_BURST}")
-    whole = found["whole"]
+    print(f"{found['processor']}, {found['threads']} threads; cases a second, best of {_ROUNDS} bursts")
+    whole, lean, asked = found["whole"], found["whole"]["without peaks"], found["asked"]
     for row in found["beside_scipy"]:
-        ratio, both = row["one thread"] / row["scipy"], found["threads"] * whole["each core"] / row["scipy"]
-        lean = row["without peaks"]
-        print(f"{row['method']:>7}: SciPy {row['scipy']:.2f}, one thread {row['one thread']:.1f} ({ratio:.1f} times), "
-              f"without peaks {lean:.1f} ({lean / row['scipy']:.1f} times);\n         all cores, by their own time, "
-              f"{both:.1f} times (asked {found['asked']:g}); capture times differ by "
+        scipy = row["scipy"]
+        print(f"{row['method']:>7}: SciPy {scipy:.2f} on one thread; capture times differ by "
               f"{row['event_difference']:.0e} s")  # fmt: skip
+        for label, key, study in (("with peaks", "one thread", whole), ("without", "without peaks", lean)):
+            one, both = row[key], found["threads"] * study["each core"]
+            print(f"{label:>19}: one thread {one:.1f} ({one / scipy:.1f} times), all cores by their own time "
+                  f"{both:.1f} ({both / scipy:.1f} times, asked {asked:g})")  # fmt: skip
     if "mujoco" in found:
         peer = found["mujoco"]
         print(f" MuJoCo: {peer['rate']:.2f} cases a second (steps of 1 ms), captured {peer['captured']:.2f} of "
               f"{peer['cases']} cases, here {peer['captured here']:.2f}")  # fmt: skip
     print(f"{whole['cases']} cases in {whole['seconds']:.1f} s, {whole['rate']:.0f} a second by the clock, "
-          f"{whole['each core']:.0f} for each second of a core; failed {whole['failed']}")  # fmt: skip
+          f"{whole['each core']:.0f} for each second of a core (without peaks "
+          f"{lean['rate']:.0f} and {lean['each core']:.0f}); "
+          f"failed {whole['failed']}")  # fmt: skip
     for name, (value, low, high) in whole["classes"].items():
         print(f"  {name:>14} {value:.4f}  ({low:.4f} to {high:.4f}, 95 %)")
     for name, (middle, most, largest) in whole["quantiles"].items():

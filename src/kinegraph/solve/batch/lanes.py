@@ -68,8 +68,9 @@ def lanes_of(problem: CauchyProblem, tableau: Tableau, events: EventSet, outputs
         slopes=zeros(tableau.all_stages, total), errors=zeros(max(len(tableau.error), 1), total),
         zero=zeros(total), projected=_rows(problem.projected(), count), each_h=zeros(total), h=zeros(count),
         clocks=zeros(count, 5), counters=np.zeros((count, COUNTERS), dtype=np.int64), case=integers(-1),
-        again=integers(0), tries=integers(0), least=zeros(count), best=zeros(count), stands=integers(0),
-        values=zeros(LOOKS, count, len(events.names)), looked=zeros(LOOKS, count, outputs.count),
+        codes=integers(0), again=integers(0), tries=integers(0), least=zeros(count), best=zeros(count),
+        stands=integers(0), values=zeros(LOOKS, count, len(events.names)),
+        looked=zeros(LOOKS, count, outputs.count),
     )  # fmt: skip
 
 

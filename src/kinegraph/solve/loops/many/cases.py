@@ -121,7 +121,7 @@ def start_case(
     system: System, method: Method, control: Control, lanes: Lanes, memory: Work, watches: Watch, tallies: Tally,
     cases: Cases, lane: int, row: int,
 ) -> None:  # fmt: skip
-    """Put a case into a lane; one that ends at once leaves it again."""
+    """Put a case into a lane."""
     size = lanes.y.shape[1]
     work, watch, tally = work_of(lanes, memory, lane), watch_in(watches, lane), tally_in(tallies, lane)
     clock, counters = lanes.clocks[lane], lanes.counters[lane]
@@ -133,11 +133,9 @@ def start_case(
             lanes.slopes[stage, lane * size + d] = 0.0
     lanes.case[lane] = row
     begin_tally(system, tally, work, row, clock[TIME])
-    code = begin(system, method, control, work, clock, watch, saving_of(cases, row), counters)
+    lanes.codes[lane] = begin(system, method, control, work, clock, watch, saving_of(cases, row), counters)
     take_events(system, tally, watch, counters, work, row)
     begin_step(control, lanes, memory, lane)
-    if code != RUNNING:
-        finish_case(system, lanes, memory, tallies, cases, lane, code)
 
 
 @inlined
@@ -157,15 +155,13 @@ def begin_step(control: Control, lanes: Lanes, memory: Work, lane: int) -> None:
 
 
 @part
-def finish_case(
-    system: System, lanes: Lanes, memory: Work, tallies: Tally, cases: Cases, lane: int, code: int
-) -> None:  # fmt: skip
+def finish_case(system: System, lanes: Lanes, memory: Work, tallies: Tally, cases: Cases, lane: int) -> None:
     """Keep how the case of a lane ended, and free the lane."""
     row, counters, t = lanes.case[lane], lanes.counters[lane], lanes.clocks[lane, TIME]
     end_tally(system, tally_in(tallies, lane), work_of(lanes, memory, lane), row, t)
     for d in range(lanes.y.shape[1]):
         cases.finals[row, d] = lanes.y[lane, d]
-    cases.codes[row], cases.ends[row] = code, t
+    cases.codes[row], cases.ends[row] = lanes.codes[lane], t
     cases.steps[row], cases.rejected[row] = counters[STEPS], counters[REJECTED]
     cases.component[row], cases.event[row] = counters[COMPONENT], counters[EVENT]
     lanes.case[lane] = -1
@@ -296,22 +292,20 @@ def refill(
     cases: Cases, lane: int, following: int, last: int,
 ) -> int:  # fmt: skip
     """See to it that a lane has a step to try, of its case or of the following one; returns the one after that."""
-    if cases.stop[0]:
-        if lanes.case[lane] >= 0:
-            finish_case(system, lanes, memory, tallies, cases, lane, INTERRUPTED)
-        return following
     while True:
-        if lanes.case[lane] < 0:
-            lanes.h[lane] = 0.0
-            if following >= last:
-                return following
-            start_case(system, method, control, lanes, memory, watches, tallies, cases, lane, following)
-            following += 1
         if lanes.case[lane] >= 0:
-            code = ready(method, control, lanes, memory, lane, system.projection != 0)
-            if code == RUNNING:
-                return following
-            finish_case(system, lanes, memory, tallies, cases, lane, code)
+            if lanes.codes[lane] == RUNNING:
+                stopped = cases.stop[0] != 0
+                code = INTERRUPTED if stopped else ready(method, control, lanes, memory, lane, system.projection != 0)
+                if code == RUNNING:
+                    return following
+                lanes.codes[lane] = code
+            finish_case(system, lanes, memory, tallies, cases, lane)
+        lanes.h[lane] = 0.0
+        if following >= last or cases.stop[0]:
+            return following
+        start_case(system, method, control, lanes, memory, watches, tallies, cases, lane, following)
+        following += 1
 
 
 @part
@@ -328,10 +322,8 @@ def try_all(
         lanes.stands[lane] = 0
         if lanes.case[lane] < 0:
             continue
-        code = look_at_try(method, control, lanes, memory, lane, system.projection != 0)
-        if code != RUNNING:
-            finish_case(system, lanes, memory, tallies, cases, lane, code)
-        elif lanes.stands[lane]:
+        lanes.codes[lane] = look_at_try(method, control, lanes, memory, lane, system.projection != 0)
+        if lanes.stands[lane]:
             t_new, saving = end_of(lanes.clocks[lane], lanes.h[lane]), saving_of(cases, lanes.case[lane])
             dense = dense or needs_dense(watch_in(watches, lane), saving, lanes.counters[lane], t_new)
             dense = dense or tallies.along
@@ -359,6 +351,6 @@ def run_cases(
         try_all(system, method, control, lanes, memory, watches, tallies, cases)
         for lane in range(len(lanes.case)):
             if lanes.stands[lane]:
-                code = go_on(system, method, control, lanes, memory, watches, tallies, cases, lane)
-                if code != RUNNING:
-                    finish_case(system, lanes, memory, tallies, cases, lane, code)
+                lanes.codes[lane] = go_on(
+                    system, method, control, lanes, memory, watches, tallies, cases, lane
+                )  # fmt: skip

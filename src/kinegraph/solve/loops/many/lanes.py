@@ -22,7 +22,7 @@ class Lanes(NamedTuple):
 
     rates, conditions, outputs: addresses of the batch code of slopes, events and outputs; 0 where there is none.
     x: of code for one state. states, times, inputs, parameters: the same in parts, of a stage.
-    each_h: h, repeated for every component. case: the row of the case in a lane, or -1.
+    each_h: h, repeated for every component. case: the row of the case in a lane, or -1. codes: how it goes on.
     again, tries, least, best: of the step that is being tried; see `judge`. stands: whether a lane's try is a step.
     values: of events, at places inside the step; looked: of outputs.
     """
@@ -46,6 +46,7 @@ class Lanes(NamedTuple):
     clocks: Floats
     counters: Integers
     case: Integers
+    codes: Integers
     again: Integers
     tries: Integers
     least: Floats
@@ -163,12 +164,17 @@ def take_steps(system: System, method: Method, lanes: Lanes, memory: Work) -> No
     for lane in range(count):
         for d in range(size):
             lanes.each_h[lane * size + d] = lanes.h[lane]
-    for stage in range(1, method.stages):
+    take_stages(system, method, lanes, memory, 1, method.stages + 1)
+
+
+@part
+def take_stages(system: System, method: Method, lanes: Lanes, memory: Work, first: int, last: int) -> None:
+    """The slopes of some stages of all lanes; the one after the last stage of a step is that of its end."""
+    for stage in range(first, last):
         combine_lanes(method, lanes, stage)
+        if stage == method.stages:
+            end_lanes(system, lanes, memory)
         evaluate_lanes(system, lanes, memory, stage)
-    combine_lanes(method, lanes, method.stages)
-    end_lanes(system, lanes, memory)
-    evaluate_lanes(system, lanes, memory, method.stages)
 
 
 @part
@@ -182,9 +188,7 @@ def estimate_lanes(method: Method, lanes: Lanes) -> None:
 @part
 def prepare_dense_lanes(system: System, method: Method, lanes: Lanes, memory: Work) -> None:
     """The slopes that dense output needs besides, of all lanes."""
-    for stage in range(method.stages + 1, len(method.nodes)):
-        combine_lanes(method, lanes, stage)
-        evaluate_lanes(system, lanes, memory, stage)
+    take_stages(system, method, lanes, memory, method.stages + 1, len(method.nodes))
 
 
 @part
