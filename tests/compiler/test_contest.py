@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.contest import Contest, contest_of, seconds_left
+from kinegraph.compiler.contest import NEARLY, Contest, best_of_near_ties, contest_of, seconds_left
 from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.proof.prove import prove
 from kinegraph.interrupt import Interrupt
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.pipeline import Effort, reduce
 from tests.mechanisms import Joint, random_tree
 
 BRIEF = Contest(judged=4, work=100, finalists=2, final_work=200, derived_nodes=500)
@@ -44,6 +44,27 @@ def test_what_can_be_written_out_needs_no_contest() -> None:
     plans = PlanSearch(mechanism, quantities_of("H"), bound_parameters(mechanism, True, None))
     start = plans.best()
     assert BRIEF.winner(plans, start, 0, Interrupt()) is start
+
+
+def test_near_ties_are_judged_by_what_passes_leave() -> None:
+    """The Stanford arm: one operation more as derived, one fewer once reduced, as before anything was carried over."""
+    mechanism = kg.load("stanford")
+    plans = PlanSearch(mechanism, quantities_of("qdd"), bound_parameters(mechanism, True, None))
+    cheapest = plans.best()
+    ties = plans.near(cheapest, NEARLY)
+    assert ties[0] is cheapest and len({one.graph.nodes for one in ties}) == len(ties) > 1
+    found = best_of_near_ties(plans, cheapest)
+    assert found in ties and found.cost > cheapest.cost
+    prove(cheapest.graph, found.graph).require()
+    left = [kg.count(reduce(one.graph, Effort.QUICK, prove=False).graph).total for one in (cheapest, found)]
+    assert left == [82, 81]
+
+
+def test_large_graphs_are_not_judged_at_quick_effort() -> None:
+    mechanism = kg.load("puma560")
+    plans = PlanSearch(mechanism, quantities_of("qdd"), bound_parameters(mechanism, True, None))
+    cheapest = plans.best()
+    assert best_of_near_ties(plans, cheapest) is cheapest
 
 
 def test_a_search_by_the_clock_has_its_seconds_shared() -> None:

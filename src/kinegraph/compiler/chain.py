@@ -17,7 +17,7 @@ from kinegraph.codegen.estimate.running_time import estimated_cycles
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.simd.orbits import share_side_by_side
-from kinegraph.compiler.contest import contest_of, seconds_left
+from kinegraph.compiler.contest import best_of_near_ties, contest_of, seconds_left
 from kinegraph.compiler.records import Chosen, Derived, Means, Reduced
 from kinegraph.compiler.request import Request, arguments_of
 from kinegraph.compiler.segments import fastest_segments
@@ -83,7 +83,9 @@ class Chain:
         request = self.request
         with without_collector():
             cheapest = self._search.best(self._budget)
-        if Effort.QUICK in (request.effort, request.frames):
+        if request.effort is Effort.QUICK:
+            return best_of_near_ties(self._search, cheapest)
+        if request.frames is Effort.QUICK:
             return cheapest
         contest = contest_of(request.effort, request.seconds)
         return contest.winner(self._search, cheapest, request.seed, self._interrupt)

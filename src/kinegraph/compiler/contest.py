@@ -19,9 +19,11 @@ from kinegraph.graph.node import Graph, Node
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes.expand import can_be_written_out
 from kinegraph.passes.factoring.repair import Budget
+from kinegraph.passes.fast_extract import FastExtract
 from kinegraph.passes.rank import rank
 from kinegraph.passes.routes import SEARCH_SECONDS, Effort
 from kinegraph.passes.search import Search
+from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,25 @@ class Contest:
                 interrupt.check()
                 run.anneal(plans.best_formed_anew(start, self.derived_nodes), 0.5)
             return run.winner()
+
+
+#: At quick effort, plans that cost at most this part more than the cheapest are judged too where graphs have at most so
+#: many nodes: two greedy passes over each take some milliseconds.
+NEARLY = 0.01
+SMALL = 150
+
+
+def best_of_near_ties(plans: PlanSearch, cheapest: Candidate) -> Candidate:
+    """Of small graphs that cost nearly the same as derived, the one of which greedy passes leave least."""
+    if len(cheapest.graph) > SMALL:
+        return cheapest
+    ties = plans.near(cheapest, NEARLY)
+    return min(ties, key=_left_by_greedy_passes) if len(ties) > 1 and plans.has_neighbours else cheapest
+
+
+def _left_by_greedy_passes(candidate: Candidate) -> tuple[int, int]:
+    graphs = candidate.graph, TrigonometricIdentities().apply(candidate.graph)
+    return min(rank(count(FastExtract().apply(graph))) for graph in graphs)
 
 
 #: How many plans are judged at normal effort, and how many at most where a search has seconds, with longer searches.

@@ -259,6 +259,14 @@ class PlanSearch:
                         best, improved = changed, True
         return best
 
+    def near(self, best: Candidate, part: float) -> list[Candidate]:
+        """The plans met so far that cost at most so much more than the best, which is the first; one for each graph."""
+        found = {best.graph.nodes: best}
+        for one in self._seen.values():
+            if one.cost[0] <= best.cost[0] * (1 + part):
+                found.setdefault(one.graph.nodes, one)
+        return list(found.values())
+
     def neighbour(self, plan: Plan, chance: random.Random) -> Plan:
         """Another plan: one to three choices of single links changed."""
         for _ in range(chance.choice((1, 1, 1, 2, 3))):
