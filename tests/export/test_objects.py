@@ -142,3 +142,10 @@ def test_results_that_are_never_finite_have_no_self_test() -> None:
         render(graph, "", Language.C)
     texts = render(graph, "", Language.C, ExportOptions(self_test=False)).files
     assert "selftest" not in "".join(texts.values())
+
+
+@needs("rustc", "cc")
+def test_cargo_finds_the_self_test(tmp_path: Path) -> None:
+    export(kg.load("double-pendulum"), "tau", "rust", tmp_path)
+    shell("rustc", "--edition", "2021", "-D", "warnings", "--test", "src/lib.rs", "-o", "tests", folder=tmp_path)
+    assert "1 passed" in shell(str(tmp_path / "tests"), folder=tmp_path)

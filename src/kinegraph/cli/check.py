@@ -259,6 +259,8 @@ def right_angle_hint(mechanism: Mechanism, source: ModelSource) -> Iterator[str]
         yield f"--angle-tolerance {tolerance:g} takes the {count} as right angles, which makes equations shorter"
         return
     written, exact = (kg.count(kg.derive(one, "tau")) for one in (mechanism, rounded))
+    if exact.total == written.total:  # an angle of a range, say
+        return
     saving = f"tau by {exact.total} operations instead of {written.total}"
     yield f"--angle-tolerance {tolerance:g} takes the {count} as right angles: {saving}"
 

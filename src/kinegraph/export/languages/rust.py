@@ -173,6 +173,8 @@ class _Rust:
             "}",
             "",
         )
+        yield from ("#[cfg(test)]", "mod tests_ {", "    #[test]", "    fn selftest() {")
+        yield from ("        assert_eq!(crate::selftest(), 0);", "    }", "}", "")
 
     def _routine_test(self, routine: Routine, number: int) -> Iterator[str]:
         test = routine.test
