@@ -139,3 +139,8 @@ def test_builder_counts_components():
         Builder("m", gravity=(0, 1))
     with pytest.raises(ModelError, match="takes 4"):
         Builder("m").quaternion(["a", "b", "c"], ["x", "y", "z"])
+
+
+def test_a_formula_as_text_is_no_name():
+    with pytest.raises(ModelError, match=r"'2\*l1' is a formula"):
+        expression("2*l1")

@@ -56,3 +56,9 @@ def test_what_has_no_coordinates_does_not_run() -> None:
 def test_values_for_a_run_are_those_of_real_bodies() -> None:
     with pytest.raises(KinegraphError, match=r"mass of .* is negative: -1"):
         simulate("double-pendulum", 0.1, parameters={"m1": -1})
+
+
+def test_parameters_may_be_formulas() -> None:
+    arm = kg.load("double-pendulum")
+    by_formula, by_number = (simulate(arm, 0.1, parameters={"m1": m}, native=False) for m in ("2*m2 + 1", 3))
+    assert np.array_equal(by_formula.array(), by_number.array())

@@ -48,3 +48,8 @@ def test_an_inverted_pendulum_has_a_growing_and_a_decaying_mode():
     found = modes(kg.parse("coordinates q; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(1), m(1);"))
     assert sorted(mode.eigenvalue.real for mode in found.modes) == pytest.approx([-(9.81**0.5), 9.81**0.5])
     assert not found.stable
+
+
+def test_states_may_be_formulas():
+    by_formula, by_number = (modes("double-pendulum", {"q1": np.pi, "q2": q2}) for q2 in ("pi/2 - pi/2", 0))
+    assert [one.eigenvalue for one in by_formula.modes] == [one.eigenvalue for one in by_number.modes]

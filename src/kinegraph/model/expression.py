@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from kinegraph.errors import ModelError
+from kinegraph.errors import ModelError, shortened
 
 #: Functions a model may call, with the number of arguments each takes.
 FUNCTIONS: dict[str, int] = {
@@ -226,6 +226,8 @@ def postorder(root: Expression) -> Iterator[Expression]:
 
 #: Beyond this a decimal would fill the memory before validation could refuse its digits.
 _LARGEST_EXPONENT = 100_000
+#: What stands in formulas and in no name.
+_OPERATORS = frozenset("+-*/^( ")
 
 
 def as_written(root: Expression) -> Iterator[Expression]:
@@ -259,6 +261,11 @@ def expression(value: Scalar) -> Expression:
     if isinstance(value, Expression):
         return value
     if isinstance(value, str):
+        if not _OPERATORS.isdisjoint(value):
+            message = f"{shortened(value, 60)!r} is a formula, and a string stands for one name here"
+            raise ModelError(
+                message, remedy="write it in Python: `2*Name('l1')`, with Name of kinegraph.model, or a number"
+            )
         return Name(value)
     try:
         if isinstance(value, Decimal) and value and abs(value.adjusted()) > _LARGEST_EXPONENT:

@@ -20,9 +20,10 @@ from kinegraph.model.evaluate import (
     parameter_values,
     unit_quaternion,
 )
-from kinegraph.model.expression import Scalar, expression
+from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.simulate.formula import formula
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -63,7 +64,7 @@ def operating_point(
     for name, value in (at or {}).items():
         if name not in state:
             raise TaskError(f"{mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
-        state[name] = number(expression(value), values)
+        state[name] = number(formula(value), values)
     layout = mechanism.layout
     q, v, tau, u = (
         np.array([state[name] for name in group], dtype=float)
