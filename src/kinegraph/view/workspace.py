@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Limits with a colour of their own.
 _LEGEND = 11
+_DISTANCE = "distance from singular poses"
+#: Poses inside a map from which on lines of equal distance are drawn.
+_ENOUGH = 25
 #: Slices of a workspace over three coordinates.
 _SLICES = 4
 
@@ -35,33 +38,54 @@ def figure_of(workspace: Workspace) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    names, values = list(workspace.axes), list(workspace.axes.values())
-    shown = np.where(workspace.inside, workspace.dexterity, np.nan)
     with styled():
-        if len(names) == 1:
-            page = Figure(figsize=(8.0, 4.0), layout="constrained")
-            panel = page.subplots()
-            panel.plot(values[0], shown)
-            panel.set_xlabel(names[0])
-            panel.set_ylabel("distance from singular poses")
-            return page
-        places = [None] if len(names) == 2 else np.linspace(0, len(values[2]) - 1, _SLICES).astype(int).tolist()
-        page = Figure(figsize=(4.6 * min(2, len(places)) + 1, 4.2 * ((len(places) + 1) // 2)), layout="constrained")
-        panels = np.ravel(page.subplots((len(places) + 1) // 2, min(2, len(places)), squeeze=False))
-        top = float(np.nanmax(shown)) if np.any(workspace.inside) else 1.0
         limits = _limits(workspace)
-        for panel, place in zip(panels, places, strict=True):
-            pick = (slice(None), slice(None)) if place is None else (slice(None), slice(None), place)
-            drawn = _map(panel, values, shown[pick], limits.places[pick], len(limits.words), top)
-            panel.set_xlabel(names[0])
-            panel.set_ylabel(names[1])
-            if place is not None:
-                panel.set_title(f"{names[2]} = {values[2][place]:.4g}")
-        page.colorbar(drawn, ax=list(panels), label="distance from singular poses")
+        page = Figure(layout="constrained")
+        (_curve if len(workspace.axes) == 1 else _maps)(page, workspace, limits)
+        page.suptitle(f"{workspace.share:.1%} of the poses are inside", fontsize="medium")
         if limits.words:
             patches = [Patch(color=_color(k), label=word) for k, word in enumerate(limits.words)]
             page.legend(handles=patches, loc="outside lower center", ncols=2, fontsize="small", frameon=False)
     return page
+
+
+def _curve(page: Figure, workspace: Workspace, limits: _Limits) -> None:
+    """Over one coordinate; bands of colour where the ring cannot be."""
+    ((name, values),) = workspace.axes.items()
+    page.set_size_inches(8.0, 4.6)
+    panel = page.subplots()
+    panel.plot(values, np.where(workspace.inside, workspace.dexterity, np.nan), color="black")
+    half = (values[1] - values[0]) / 2 if len(values) > 1 else 0.5
+    for value, place in zip(values, limits.places, strict=True):
+        if place >= 0:
+            panel.axvspan(value - half, value + half, color=_color(place), lw=0)
+    panel.set_xlim(values[0] - half, values[-1] + half)
+    panel.set_ylim(0.0, 1.1 * float(np.max(workspace.dexterity, initial=1e-3, where=workspace.inside)))
+    panel.set_xlabel(name)
+    panel.set_ylabel(_DISTANCE)
+
+
+def _maps(page: Figure, workspace: Workspace, limits: _Limits) -> None:
+    """Over two coordinates, or slices of three."""
+    names, values = list(workspace.axes), list(workspace.axes.values())
+    shown = np.where(workspace.inside, workspace.dexterity, np.nan)
+    places: list[int | None] = [None]
+    if len(names) == 3:
+        places = list(dict.fromkeys(np.linspace(0, len(values[2]) - 1, _SLICES).round().astype(int).tolist()))
+    rows, columns = (len(places) + 1) // 2, min(2, len(places))
+    page.set_size_inches(4.6 * columns + 1, 4.2 * rows + 0.4)
+    panels = np.ravel(page.subplots(rows, columns, squeeze=False))
+    top = float(np.nanmax(shown)) if np.any(workspace.inside) else 1.0
+    for panel, place in zip(panels, places, strict=False):
+        pick = (slice(None), slice(None)) if place is None else (slice(None), slice(None), place)
+        drawn = _map(panel, values, shown[pick], limits.places[pick], len(limits.words), top)
+        panel.set_xlabel(names[0])
+        panel.set_ylabel(names[1])
+        if place is not None:
+            panel.set_title(f"{names[2]} = {values[2][place]:.4g}")
+    for panel in panels[len(places) :]:
+        panel.set_visible(False)
+    page.colorbar(drawn, ax=list(panels), label=_DISTANCE)
 
 
 @dataclass(frozen=True)
@@ -73,8 +97,9 @@ class _Limits:
 
 
 def _limits(workspace: Workspace) -> _Limits:
-    """By limit and leg, the most important ones; all others by the limit alone."""
-    first = list(workspace.limits())[:_LEGEND]
+    """By limit and leg, the most important ones, in the order of limits and legs; all others together."""
+    order = {name: number for number, name in enumerate(workspace.names)}
+    first = sorted(list(workspace.limits())[:_LEGEND], key=lambda one: (one[0], order.get(one[1], -1)))
     words = [f"{one.meaning}: {leg}" if leg else one.meaning for one, leg in first]
     places = np.full(workspace.verdict.shape, -1)
     for k, (one, leg) in enumerate(first):
@@ -99,4 +124,18 @@ def _map(panel: Axes, values: list[Any], shown: Any, limits: Any, count: int, to
         outside = np.where(limits < 0, np.nan, limits)
         colors = ListedColormap([_color(k) for k in range(count)])
         panel.pcolormesh(values[0], values[1], outside.T, vmin=-0.5, vmax=count - 0.5, cmap=colors, shading="nearest")
-    return panel.pcolormesh(values[0], values[1], shown.T, vmin=0.0, vmax=top, cmap="viridis", shading="nearest")
+    drawn = panel.pcolormesh(values[0], values[1], shown.T, vmin=0.0, vmax=top, cmap="viridis", shading="nearest")
+    _lines(panel, values, shown)
+    return drawn
+
+
+def _lines(panel: Axes, values: list[Any], shown: Any) -> None:
+    """Lines of equal distance, for colours that reach down to zero hardly differ inside; and the border."""
+    if min(shown.shape) < 2 or not np.any(np.isfinite(shown)):
+        return
+    inside = np.isfinite(shown)
+    if not np.all(inside):
+        panel.contour(values[0], values[1], inside.T.astype(float), levels=[0.5], colors="black", linewidths=0.8)
+    if np.nanmax(shown) - np.nanmin(shown) > 1e-6 * np.nanmax(shown) and np.sum(inside) >= _ENOUGH:
+        lines = panel.contour(values[0], values[1], shown.T, levels=5, colors="black", linewidths=0.4, alpha=0.7)
+        panel.clabel(lines, fontsize="x-small")

@@ -74,6 +74,8 @@ def read_drive(clauses: Sequence[Clause]) -> Drive:
         if clause.word not in _DRIVE_WORDS:
             remedy = did_you_mean(clause.word, (*_DRIVE_WORDS, "powered"))
             raise ModelError(f"a drive takes no `{clause.word}`", clause.place, remedy)
+        if clause.word in found:
+            raise ModelError(f"`{clause.word}` stands twice in a drive", clause.place, "keep one of them")
         found[clause.word] = _amounts(clause)
     return _drive(found, powered)
 

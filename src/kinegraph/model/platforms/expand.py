@@ -10,6 +10,7 @@ from kinegraph.model.constraints.records import Frame, Joint, Loop
 from kinegraph.model.elements import Damper, Element, Force, Friction, Input, Limit, Linear, Spring
 from kinegraph.model.expression import PI, Call, Defined, Expression, Name, expression, renamed
 from kinegraph.model.mechanism import ONE, ZERO, Axis, Body, Coordinate, Mechanism, Rotation, Shift, Transform
+from kinegraph.model.platforms.checks import check_tables
 from kinegraph.model.platforms.records import Drive, LegKind, LegRow, LegType
 
 _X, _Y, _Z = Axis.X, Axis.Y, Axis.Z
@@ -44,6 +45,7 @@ def written_out(kind: LegKind, row: LegRow) -> Leg:
 
 def with_legs(mechanism: Mechanism, tables: tuple[tuple[LegKind, tuple[LegRow, ...]], ...]) -> Mechanism:
     """The mechanism with all legs of these tables; driven coordinates come first, passive ones last."""
+    check_tables(mechanism, tables)
     legs = [written_out(kind, row) for kind, rows in tables for row in rows]
     driven = tuple(leg.drive for leg in legs)
     passive = tuple(coordinate for leg in legs for coordinate in leg.passive)
@@ -152,4 +154,6 @@ def _effort(drive: Drive, given: Expression, rate: Expression) -> Expression:
     force, screw = effort * _turns(drive), drive.screw
     if screw.efficiency == ONE and screw.back_driving == ONE:
         return force
-    return Call("select", (force * rate, force * screw.efficiency, force / screw.back_driving))
+    # Losses are dry friction in proportion to the force: against the rate, and smoothed about zero as such.
+    lost = Call("select", (force * rate, ONE - screw.efficiency, ONE / screw.back_driving - ONE))
+    return force - Call("abs", (force,)) * lost * Call("tanh", (rate / drive.width,))

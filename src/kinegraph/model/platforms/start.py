@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, initial_positions, known_parameter_values, number
 from kinegraph.model.expression import Expression, expression, names
 from kinegraph.model.mechanism import Body, Coordinate, Mechanism, Quaternion, Rotation, Transform, amounts
+from kinegraph.model.platforms.checks import check_places
 from kinegraph.model.platforms.recognise import FoundLeg, legs_of
 
 Floats = npt.NDArray[np.float64]
@@ -29,8 +30,22 @@ def fitted(mechanism: Mechanism) -> Mechanism:
     at: dict[str, Value] = {**values, "t": 0.0}
     at |= dict(zip(mechanism.layout.positions, initial_positions(mechanism, values), strict=True))
     found = {name: value for leg in legs for name, value in leg_start(mechanism, leg, at).items()}
+    for ring in dict.fromkeys(leg.loop.second.body for leg in legs):
+        _check_ring([leg for leg in legs if leg.loop.second.body == ring], mechanism, at)
     moved = tuple(_started(one, found) if isinstance(one, Coordinate) else one for one in mechanism.coordinates)
     return replace(mechanism, coordinates=moved)
+
+
+def _check_ring(legs: Sequence[FoundLeg], mechanism: Mechanism, at: Mapping[str, Value]) -> None:
+    ends = [frames_of_joints(mechanism, leg, at) for leg in legs]
+    base, ring = (np.array([end[k][:3, 3] for end in ends]) for k in range(2))
+    check_places([leg.name for leg in legs], base, ring)
+
+
+def frames_of_joints(mechanism: Mechanism, leg: FoundLeg, at: Mapping[str, Value]) -> tuple[Floats, Floats]:
+    """The frames of a leg's joints on base and ring."""
+    base = body_pose(mechanism, leg.first.base, at) @ pose(leg.at_base, at)
+    return base, body_pose(mechanism, leg.loop.second.body, at) @ pose(leg.loop.second.transforms, at)
 
 
 def _started(coordinate: Coordinate, found: Mapping[str, float]) -> Coordinate:
@@ -41,14 +56,23 @@ def _started(coordinate: Coordinate, found: Mapping[str, float]) -> Coordinate:
 
 def leg_start(mechanism: Mechanism, leg: FoundLeg, at: Mapping[str, Value]) -> dict[str, float]:
     """The coordinates of a leg that reach the ring, all others given; an error if none do."""
-    base = body_pose(mechanism, leg.first.base, at) @ pose(leg.at_base, at)
-    ring = body_pose(mechanism, leg.loop.second.body, at) @ pose(leg.loop.second.transforms, at)
+    base, ring = frames_of_joints(mechanism, leg, at)
     d = base[:3, :3].T @ (ring[:3, 3] - base[:3, 3])
     if np.linalg.norm(d) < _COINCIDENT:
         message = f"the leg {leg.name} has no direction: its joints on base and ring coincide"
         raise ModelError(message, remedy="move the ring's initial position, or one of the two joints")
     across = base[:3, :3].T @ ring[:3, 1]
+    if not leg.type.has_crank:
+        _check_axis(leg, d, np.array([1.0, 0.0, 0.0]), "first axis of its joint on the base, x of the frame there")
+        if leg.twist:
+            _check_axis(leg, d, across, "second axis of its joint on the ring, y of the frame there")
     return _crank_angles(leg, d, across, at) if leg.type.has_crank else _strut_angles(leg, d, across)
+
+
+def _check_axis(leg: FoundLeg, d: Floats, axis: Floats, what: str) -> None:
+    if np.linalg.norm(np.cross(axis, d)) < _COINCIDENT * np.linalg.norm(d):
+        message = f"the leg {leg.name} lies along the {what}: a universal joint is singular there"
+        raise ModelError(message, remedy="turn that frame, such as by `Rz(pi/2)`, or move the ring's initial position")
 
 
 def _strut_angles(leg: FoundLeg, d: Floats, across: Floats) -> dict[str, float]:
@@ -65,7 +89,7 @@ def _crank_angles(leg: FoundLeg, d: Floats, across: Floats, at: Mapping[str, Val
     crank, rod = (number(one, at) for one in leg.lengths)
     reach = math.hypot(d[0], d[1])
     along = (d @ d + crank**2 - rod**2) / (2 * crank)
-    if reach < abs(along):
+    if reach < abs(along) or reach == 0:
         raise ModelError(
             f"the leg {leg.name} cannot reach the ring: its joint there is {np.linalg.norm(d):.4g} from that on the "
             f"base, crank and rod are {crank:g} and {rod:g} long",
@@ -73,6 +97,7 @@ def _crank_angles(leg: FoundLeg, d: Floats, across: Floats, at: Mapping[str, Val
         )
     theta = math.atan2(d[1], d[0]) - math.acos(along / reach)
     link = _turn(2, theta).T @ d - np.array([crank, 0.0, 0.0])
+    _check_axis(leg, link, np.array([0.0, 0.0, 1.0]), "first axis of its universal joint, z of the crank")
     alpha, beta = math.atan2(link[1], link[0]), math.atan2(-link[2], math.hypot(link[0], link[1]))
     found = {leg.drive: theta, leg.alpha: alpha, leg.beta: beta}
     if leg.twist:

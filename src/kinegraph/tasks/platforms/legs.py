@@ -140,6 +140,18 @@ class LegsInNumbers:
         poses = self._ring_poses(q)
         return np.asarray(np.einsum("pij,kj->pki", poses[:, :3, :3], self.on_ring) + poses[:, None, :3, 3])
 
+    def lacking(self, q: Floats) -> Floats:
+        """By what length each leg does not reach the ring, not above zero where it does: (rows, legs)."""
+        found = np.full((len(q), len(self.platform.legs)), -np.inf)
+        ends = self.ring_points(q)
+        for k, leg in enumerate(self.platform.legs):
+            if leg.type.has_crank:
+                crank, rod = (number(one, self.values) for one in leg.lengths)
+                d = (ends[:, k] - self.bases[k, :3, 3]) @ self.bases[k, :3, :3]
+                along = (np.sum(d * d, axis=1) + crank**2 - rod**2) / (2 * crank)
+                found[:, k] = np.abs(along) - np.hypot(d[:, 0], d[:, 1])
+        return found
+
     def segments(self, q: Floats) -> tuple[Floats, Floats]:
         """Both ends of the last part of every leg: (rows, legs, 3) each."""
         ends = self.ring_points(q)

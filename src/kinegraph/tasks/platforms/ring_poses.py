@@ -24,7 +24,9 @@ from kinegraph.tasks.platforms.legs import Floats, LegsInNumbers, platform_in
 
 _LEGS = 6
 _STEPS = 80
-_POLISH = 4
+#: Steps of Newton's method at the end of a path, at most: near a singular pose each only halves what is left.
+_POLISH = 40
+#: What may be left of a drive's miss and how far apart two poses are, in lengths of leg and ring, and in radians.
 _CLOSED = 1e-11
 _SAME = 1e-6
 _REAL = 1e-7  # imaginary parts below this, in parts of the whole, are rounding
@@ -102,6 +104,11 @@ def ring_poses(
     wanted = np.array([float(drives[name]) for name in names])
     if not np.all(np.isfinite(wanted)):
         raise TaskError("the drives need finite values")
+    if len(names) < _LEGS:
+        remedy = "fix its place by `kinegraph assemble --at`, or give it as many legs as it has degrees of freedom"
+        raise TaskError(
+            f"{found.name}: the {len(names)} drives {', '.join(names)} leave the ring free to move\n  {remedy}"
+        )
     if starts is None and len(names) == _LEGS:
         return _by_paths(legs, wanted)
     q = _starts(legs, wanted, starts or 2000, seed)
@@ -122,17 +129,10 @@ def _by_paths(legs: LegsInNumbers, wanted: Floats) -> RingPoses:
     real = np.max(np.abs(x.imag), axis=1) < _REAL * np.max(np.abs(x), axis=1)
     poses = tuple(_sorted_out(legs, _polished(legs, x.real[real], scale, wanted), wanted))
     met = MOST_POSES - len(ends.x)  # two paths at one pose: it is singular, or one jumped
-    count = int(np.sum(real))
-    return RingPoses(
-        poses,
-        Paths(
-            real=len(poses),
-            complex=int(np.sum(~real)),
-            beyond=int(np.sum(beyond)),
-            other_branch=count - len(poses),
-            lost=int(np.sum(~ends.arrived & ~beyond)) + met,
-        ),
-    )
+    dropped = int(np.sum(real)) - len(poses)
+    other = dropped if any(leg.type.has_crank for leg in legs.platform.legs) else 0
+    lost = int(np.sum(~ends.arrived & ~beyond)) + met + dropped - other
+    return RingPoses(poses, Paths(len(poses), int(np.sum(~real)), int(np.sum(beyond)), other, lost))
 
 
 def _beyond(ends: Ends, distances: Distances) -> npt.NDArray[np.bool_]:
@@ -174,9 +174,22 @@ def _polished(legs: LegsInNumbers, x: Floats, scale: float, wanted: Floats) -> F
     place = g[:, 1:] * e[:, :1] - g[:, :1] * e[:, 1:] - np.cross(g[:, 1:], e[:, 1:])
     q[:, legs.ring_places[:3]] = 2 * scale * place / square
     q[:, legs.ring_places[3:]] = e / np.sqrt(square)
+    missed = _missed(legs, q, wanted)
     for _ in range(_POLISH if len(q) else 0):
-        q = _improved(legs, q, wanted)
+        moved = _improved(legs, q, wanted)
+        left = _missed(legs, moved, wanted)
+        better = left < missed
+        if not np.any(better):
+            break
+        q, missed = np.where(better[:, None], moved, q), np.where(better, left, missed)
     return q
+
+
+def _missed(legs: LegsInNumbers, q: Floats, wanted: Floats) -> Floats:
+    """The largest miss of a drive: of lengths in their own, or the ring's if that is longer; of cranks in radians."""
+    lengths = np.maximum(np.abs(wanted), legs.size)
+    scale = np.where([leg.type.has_crank for leg in legs.platform.legs], 1.0, lengths)
+    return np.asarray(np.max(np.abs(legs.drives(q) - wanted) / scale, axis=1))
 
 
 # by Newton's method
@@ -207,7 +220,7 @@ def _improved(legs: LegsInNumbers, q: Floats, wanted: Floats) -> Floats:
     size = np.linalg.norm(r, axis=1)
     damped = turned @ j + (1e-2 * np.minimum(size, 1.0) ** 2)[:, None, None] * np.eye(6) + 1e-14 * np.eye(6)
     step = np.linalg.solve(damped, -(turned @ r[:, :, None]))[:, :, 0]
-    longest = np.linalg.norm(step, axis=1, keepdims=True)
+    longest = np.linalg.norm(step / [*[legs.size] * 3, 1, 1, 1], axis=1, keepdims=True)
     step *= np.minimum(1.0, 0.7 / np.maximum(longest, 1e-300))
     moved = q.copy()
     moved[fine] = _moved(legs, q[fine], step)
@@ -229,14 +242,16 @@ def _moved(legs: LegsInNumbers, q: Floats, step: Floats) -> Floats:
 
 def _sorted_out(legs: LegsInNumbers, q: Floats, wanted: Floats) -> list[RingPose]:
     miss = np.max(np.abs(legs.drives(q) - wanted), axis=1)
+    closed = _missed(legs, q, wanted) < _CLOSED
+    unit = np.array([*[legs.size] * 3, 1, 1, 1, 1])
     names = [legs.mechanism.layout.positions[place] for place in legs.ring_places]
     kept: list[Floats] = []
     hits: list[int] = []
     misses: list[float] = []
-    for row, residual in zip(q[miss < _CLOSED], miss[miss < _CLOSED], strict=True):
+    for row, residual in zip(q[closed], miss[closed], strict=True):
         ring = row[legs.ring_places]
         ring[3:] *= np.sign(ring[3 + int(np.argmax(np.abs(ring[3:])))])
-        same = [k for k, one in enumerate(kept) if np.max(np.abs(one - ring)) < _SAME]
+        same = [k for k, one in enumerate(kept) if np.max(np.abs(one - ring) / unit) < _SAME]
         if same:
             hits[same[0]] += 1
         else:

@@ -19,6 +19,9 @@ from kinegraph.tasks.platforms.legs import Floats, LegsInNumbers, platform_in
 #: Poses of one grid at most.
 MOST_POSES = 2_000_000
 
+#: What a leg lacks at least that does not reach, whatever rounding says.
+_LEAST = 1e-300
+
 
 class Verdict(IntEnum):
     """Why a pose is inside the workspace or not."""
@@ -125,8 +128,10 @@ def workspace(
     drives = legs.drives(q)
     dexterity = _dexterity(legs, q)
     judged = _Judged(np.zeros(len(q), dtype=np.int8), np.full(len(q), -1, dtype=np.int8))
-    judged.by_leg(np.where(np.isfinite(drives), -1.0, 1.0), Verdict.OUT_OF_REACH)
+    judged.by_leg(np.where(np.isfinite(drives), -1.0, np.maximum(legs.lacking(q), _LEAST)), Verdict.OUT_OF_REACH)
     if stroke is not None:
+        if not stroke[0] < stroke[1]:
+            raise TaskError(f"the stroke goes from {stroke[0]} to {stroke[1]}: give two numbers, the smaller one first")
         judged.by_leg(np.maximum(stroke[0] - drives, drives - stroke[1]), Verdict.STROKE)
     if tilt is not None:
         judged.by_leg(_lean(legs, q, False) - tilt, Verdict.TILT)

@@ -16,6 +16,7 @@ from kinegraph.derive.quantities.definitions.inverse_dynamics import tree_forces
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import DerivationError, MasslessError
 from kinegraph.graph.scalar import Scalar
+from kinegraph.model.platforms.architecture import never_holds
 from kinegraph.model.platforms.recognise import Platform
 
 if TYPE_CHECKING:
@@ -96,6 +97,12 @@ class ClosedLegs:
     def efforts(self) -> list[Scalar]:
         """The forces of the drives, on a base that moves and on what moves beside, for accelerations that are given."""
         builder, mechanism = self.derivation.builder, self.derivation.mechanism
+        if never_holds(mechanism, self.platform):
+            raise DerivationError(
+                f"tau: the drives of {', '.join(leg.name for leg in self.platform.legs)} hold the ring in no pose: the "
+                "lines of these legs depend on each other everywhere, as between two like hexagons\n"
+                "  move some of the joints on base or ring; qdd and all else are computed for such platforms, too"
+            )
         given = [Scalar(builder, builder.symbol(*one)) for one in Variables.ACCELERATIONS.symbols(mechanism)]
         found = self.dynamics.efforts(given, self.elements) | self._on_others()
         return [found.get(name, self.derivation.zero) for name in mechanism.layout.velocities]
