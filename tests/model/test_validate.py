@@ -93,7 +93,7 @@ def test_errors_without_a_file_have_no_place():
         (Body("model"), "begins a statement"),
         (Body("1a"), "is not a name"),
         (Body("A; B"), "is not a name"),
-        (Body("A", transforms=(Rx("2*a"),)), "not declared"),
+        (Body("A", transforms=(Rx(Name("2*a")),)), "not declared"),
         (Body("A", transforms=(Rx(Call("eval", (Name("pi"),))),)), "no function eval"),
         (Body("A", transforms=(Sx(10**2000),)), "1000 digits"),
         (Body("A", transforms=(Q(0, 0, 0, 0),)), "zero"),
