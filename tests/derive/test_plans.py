@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -10,7 +11,8 @@ from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.dynamics.carried_gradient import CrossAxis
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
-from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.derive.quantities.quantity import Quantity, parse_list
 from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof.prove import prove
@@ -55,3 +57,23 @@ def test_plans_are_proved_equal(seed: int) -> None:
         origin_shifts = frozenset(shift for shift in plan.origin_shifts if shift[0] < links)
         candidate = replace(plan, origin_shifts=origin_shifts)
         prove(reference, _graph(mechanism, candidate)).require()
+
+
+@pytest.mark.parametrize("words", ["tau", "H,gravity", "qdd", "energy,d(tau)/d(p)", "base_parameters,regressor"])
+@pytest.mark.parametrize("seed", range(2))
+def test_plans_of_one_search_give_the_graphs_of_single_derivations(seed: int, words: str) -> None:
+    """A search shares the lowered tree: to the last node nothing else comes out."""
+    mechanism = random_tree(seed, bodies=3, joints=JOINTS)
+    quantities = parse_list(words)
+    bound = bound_parameters(mechanism, True, None)
+
+    def search() -> PlanSearch:
+        return PlanSearch(mechanism, quantities, bound)
+
+    one, chance = search(), Random(seed)
+    plans = [Plan(), *PLANS[:8], Plan(regroup=False, in_parent_frame=frozenset()), Plan()]
+    if one.has_neighbours:
+        plans += [one.neighbour(plan, chance) for plan in plans]
+    for plan in plans:
+        assert one.derived(plan) == search().derived(plan)
+        assert one.candidate(plan) == search().candidate(plan)

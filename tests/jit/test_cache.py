@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,7 @@ def test_a_folder_of_somebody_else_is_not_used(folder: Path, monkeypatch: pytest
 
 def test_old_files_make_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MOST_FILES", 5)
+    monkeypatch.setattr(cache, "TIDIED", 1)
     for power in range(2, 7):
         compiled(power)
     assert len(files(folder)) == 5
@@ -169,6 +171,17 @@ def test_old_files_make_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     os.utime(oldest, (1, 1))
     compiled(7)
     assert len(files(folder)) == 4 and not oldest.exists()
+
+
+def test_there_are_never_many_more_files_than_may_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only some of the new files have the others counted."""
+    monkeypatch.setattr(cache, "MOST_FILES", 20)
+    counts = []
+    for number in range(400):
+        cache.save(f"code-{number}", b"code")
+        counts.append(len(files(folder)))
+    assert 20 < max(counts) < 20 + 8 * cache.TIDIED
+    assert sum(later < earlier for earlier, later in pairwise(counts)) > 5
 
 
 SCRIPT = """

@@ -97,6 +97,17 @@ class GraphBuilder:
         self.zero = self.intern(Polynomial(()))
         self.one = self.intern(Polynomial(((1, ()),)))
 
+    def copy(self) -> GraphBuilder:
+        """Another builder with the same nodes under the same numbers."""
+        copy = GraphBuilder()
+        copy.become(self)
+        return copy
+
+    def become(self, other: GraphBuilder) -> None:
+        """Hold what another builder holds, and nothing else; either grows by itself from then on."""
+        for name, value in vars(other).items():
+            setattr(self, name, value.copy() if isinstance(value, list | dict) else value)
+
     def intern(self, node: Node) -> int:
         """The id of this very node, new or known; the caller guarantees it is in canonical form."""
         new = len(self.nodes)

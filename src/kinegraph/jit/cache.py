@@ -26,6 +26,9 @@ _DIGEST_SIZE = sha256().digest_size
 #: When there are more files than this the oldest third is removed.
 MOST_FILES = 3000
 
+#: One of so many new files, by its digest, has the others counted: to list thousands takes longer than to write one.
+TIDIED = 16
+
 #: A file larger than this, in bytes, is none of ours.
 LARGEST_FILE = 1_000_000_000
 
@@ -76,8 +79,10 @@ def save(name: str, code: bytes) -> None:
     if folder is None:
         return
     with suppress(OSError):
-        _write(folder, folder / f"{name}.o", _sealed(code, name))
-        _remove_oldest(folder)
+        sealed = _sealed(code, name)
+        _write(folder, folder / f"{name}.o", sealed)
+        if sealed[len(_MAGIC)] % TIDIED == 0:
+            _remove_oldest(folder)
 
 
 def _sealed(code: bytes, name: str) -> bytes:

@@ -29,6 +29,7 @@ from kinegraph.derive.parameters.regroup import regrouped
 from kinegraph.derive.quantities.definitions.elements import named_element
 from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 from kinegraph.derive.quantities.derivatives import derivative
+from kinegraph.derive.quantities.lowered import LoweredTrees
 from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Extent
@@ -62,8 +63,10 @@ class Derivation:
     """Quantities of one mechanism in one builder; `side_by_side`: limbs of one shape by the same formulas."""
 
     def __init__(
-        self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan, side_by_side: bool = False
-    ) -> None:
+        self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan, side_by_side: bool = False,
+        lowered: LoweredTrees | None = None,
+    ) -> None:  # fmt: skip
+        """lowered: what derivations of the same mechanism with the same `bound` share."""
         self.mechanism = mechanism
         self.plan = plan
         self.side_by_side = side_by_side
@@ -72,6 +75,8 @@ class Derivation:
         self.names = Names(self.builder, mechanism, bound)
         self.zero = self.names.number(0)
         self._motions = MotionBuilder(self.builder, mechanism)
+        self._lowered = lowered or LoweredTrees()
+        self._before = len(self.builder.nodes)
 
     def output(self, quantity: Quantity) -> Output:
         """The graph output of a quantity."""
@@ -119,14 +124,33 @@ class Derivation:
 
     @cached_property
     def _plain_tree(self) -> Tree:
-        tree = with_shifted_origins(self.described_tree, self.plan.origin_shifts)
-        return regrouped(tree, self.plan.axial_moments) if self.plan.regroup else tree
+        plan = self.plan
+        if self._is_first and plan.regroup and not plan.origin_shifts and not plan.axial_moments:
+            self.described_tree, tree = self._lowered.trees("regrouped", self.builder, self._regrouped)
+            return tree
+        tree = with_shifted_origins(self.described_tree, plan.origin_shifts)
+        return regrouped(tree, plan.axial_moments) if plan.regroup else tree
+
+    def _regrouped(self) -> tuple[Tree, Tree]:
+        tree = self._described()
+        return tree, regrouped(tree)
 
     @cached_property
     def described_tree(self) -> Tree:
         """The tree as the model describes it: no origin shifted, no parameter regrouped."""
+        if not self._is_first:
+            return self._described()
+        (tree,) = self._lowered.trees("described", self.builder, lambda: (self._described(),))
+        return tree
+
+    def _described(self) -> Tree:
         refuse_cuts(self.mechanism)
         return build_tree(self.mechanism, self.names)
+
+    @property
+    def _is_first(self) -> bool:
+        """Whether nothing was derived yet."""
+        return len(self.builder.nodes) == self._before
 
     @cached_property
     def limbs(self) -> LimbsSideBySide:

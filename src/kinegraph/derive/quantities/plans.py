@@ -14,6 +14,8 @@ from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
 from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.derive.quantities.lowered import LoweredTrees
 from kinegraph.derive.quantities.plan import Closure, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Choice
@@ -94,6 +96,7 @@ class PlanSearch:
         self.quantities = quantities
         self.bound = bound
         self._seen: dict[Plan, Candidate] = {}
+        self._lowered: dict[frozenset[str], LoweredTrees] = {}
         self._left = 0
         self._judged = tuple(dict.fromkeys(_judged_by(quantity, mechanism) for quantity in quantities))
 
@@ -117,7 +120,8 @@ class PlanSearch:
     def _derivation(self, plan: Plan, quantities: Sequence[Quantity]) -> Derivation:
         later = self._differentiated_by(quantities)
         known = {name: value for name, value in self.bound.items() if name not in later}
-        return Derivation(self.mechanism, known, plan, self.side_by_side)
+        lowered = self._lowered.setdefault(frozenset(later), LoweredTrees())
+        return Derivation(self.mechanism, known, plan, self.side_by_side, lowered)
 
     def _candidate(
         self, derivation: Derivation, outputs: Sequence[Output], quantities: Sequence[Quantity]
@@ -182,8 +186,9 @@ class PlanSearch:
         if best.plan.segment or self.has_closed_legs:
             return best
         for change in self._main_choices():
-            changed = self.candidate(replace(best.plan, **change))
-            best = min(best, changed, key=lambda candidate: candidate.cost)
+            plan = replace(best.plan, **change)
+            if plan not in (best.plan, replace(best.plan, euler=None)):  # else there was nothing to change
+                best = min(best, self.candidate(plan), key=lambda candidate: candidate.cost)
         self._left = budget
         return self._improve(best, self._changes) if budget else best
 
@@ -241,9 +246,16 @@ class PlanSearch:
         if Choice.FORWARD in matters:
             yield {"forward": ForwardMethod.ARTICULATED}
         yield {"in_parent_frame": frozenset(), "euler": None}
-        yield {"carried": self._all_carried}
+        if not self._at_rest:
+            yield {"carried": self._all_carried}
         if Choice.INERTIA in matters or any(quantity.by for quantity in self._judged):
             yield {"inertia": InertiaMethod.WRENCHES}
+
+    @property
+    def _at_rest(self) -> bool:
+        """Do all quantities depend on positions alone? Then nothing moves that could be carried over."""
+        needed = {group for quantity in self._judged for group in dependencies(quantity, self.mechanism)}
+        return needed <= {Variables.POSITIONS}
 
     def _improve(self, best: Candidate, changes: Sequence[Callable[[Plan, int], Plan]]) -> Candidate:
         """Change one choice of one link at a time while that saves operations."""

@@ -109,6 +109,11 @@ class Repair:
                 self.step()
         self.settle()
 
+    @property
+    def has_choices(self) -> bool:
+        """Whether anything can be written out again: else, and without ways to switch, no step changes a thing."""
+        return any(self.system.uses.get(literal) for literal in self.system.expressions)
+
     def temperature(self) -> float:
         """How readily a worse system is accepted now; it falls within each cycle."""
         a = self.annealing

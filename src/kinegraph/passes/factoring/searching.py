@@ -37,7 +37,14 @@ def search(
             _log.warning("terms of a very high degree: searching in Python, which finds less in the same time")
         if budget.compiled and budget.work is not None:
             budget = replace(budget, work=budget.work // COMPILED_GAIN)
-        Repair(system, seed, annealing, switch).run(budget)
+        repair = Repair(system, seed, annealing, switch)
+        if repair.has_choices or _several(ways):
+            repair.run(budget)
+
+
+def _several(ways: Alternatives | None) -> bool:
+    """Can any root be written in more than one way?"""
+    return ways is not None and any(len(choices) > 1 for choices in ways.roots.values())
 
 
 def _fits(system: System, ways: Alternatives | None) -> bool:

@@ -1,0 +1,46 @@
+"""Trees lowered once for all derivations of one mechanism that differ in their plans alone.
+
+Lowering a mechanism takes a quarter of a derivation, and a search derives by several plans. A builder in which nothing
+was derived yet begins with a copy of what lowering left in another one: all nodes get the numbers they would have got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from kinegraph.derive.tree.links import Tree
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.scalar import Scalar
+
+
+class LoweredTrees:
+    """The trees that were made first thing in a builder, by a word for how; with the builder as it was then."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[GraphBuilder, tuple[Tree, ...]]] = {}
+
+    def trees(self, how: str, builder: GraphBuilder, make: Callable[[], tuple[Tree, ...]]) -> tuple[Tree, ...]:
+        """The trees in a builder in which nothing was derived yet: those known by this word, or what `make` makes."""
+        if how not in self._kept:
+            made = make()
+            self._kept[how] = builder.copy(), made
+            return made
+        known, trees = self._kept[how]
+        builder.become(known)
+        return tuple(_in_builder(tree, builder) for tree in trees)
+
+
+def _in_builder(value: Any, builder: GraphBuilder) -> Any:
+    """The same value with its scalars in another builder, which has the same nodes."""
+    if isinstance(value, Scalar):
+        return Scalar(builder, value.index)
+    if isinstance(value, tuple):
+        parts = [_in_builder(part, builder) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if isinstance(value, Mapping):
+        return {name: _in_builder(part, builder) for name, part in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value)(**{one.name: _in_builder(getattr(value, one.name), builder) for one in fields(value)})
+    return value
