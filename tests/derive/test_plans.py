@@ -60,10 +60,10 @@ def test_plans_are_proved_equal(seed: int) -> None:
 
 
 @pytest.mark.parametrize("words", ["tau", "H,gravity", "qdd", "energy,d(tau)/d(p)", "base_parameters,regressor"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [1])
 def test_plans_of_one_search_give_the_graphs_of_single_derivations(seed: int, words: str) -> None:
     """A search shares the lowered tree: to the last node nothing else comes out."""
-    mechanism = random_tree(seed, bodies=3, joints=JOINTS)
+    mechanism = random_tree(seed, bodies=2, joints=JOINTS)
     quantities = parse_list(words)
     bound = bound_parameters(mechanism, True, None)
 
@@ -71,7 +71,7 @@ def test_plans_of_one_search_give_the_graphs_of_single_derivations(seed: int, wo
         return PlanSearch(mechanism, quantities, bound)
 
     one, chance = search(), Random(seed)
-    plans = [Plan(), *PLANS[:8], Plan(regroup=False, in_parent_frame=frozenset()), Plan()]
+    plans = [Plan(), *PLANS[1:4], Plan(regroup=False, in_parent_frame=frozenset()), Plan()]
     if one.has_neighbours:
         plans += [one.neighbour(plan, chance) for plan in plans]
     for plan in plans:
