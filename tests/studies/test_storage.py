@@ -112,6 +112,18 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
         run(tmp_path)
 
 
+def test_of_two_that_begin_in_a_new_folder_the_one_that_holds_it_describes_it(tmp_path):
+    """Both see no description. Had each written its own, one would run under that of the other."""
+    first, second = run(None).plan, run(None, seed=5).plan
+    one, other = (storage.Folder(tmp_path, plan) for plan in (first, second))
+    with one.held(), pytest.raises(StudyError, match="another process"), other.held():
+        pass
+    with pytest.raises(StudyError, match=r"holds another study: it differs in .*seed"), other.held():
+        pass
+    with storage.Folder(tmp_path, first).held():
+        pass
+
+
 def test_results_are_one_row_a_case(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="Parquet needs the extra `parquet`")
     study = run(tmp_path)

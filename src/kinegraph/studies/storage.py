@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import get_ident
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
@@ -70,7 +71,8 @@ class Folder:
         self.path, self.plan = path, plan
         with explained(path):
             (path / CHUNKS).mkdir(parents=True, exist_ok=True)
-        self._check_manifest()
+        if (path / MANIFEST).exists():
+            self._check_manifest()
 
     def finished(self) -> set[int]:
         """The chunks that are there and whole; one that cannot be read is run again."""
@@ -90,7 +92,7 @@ class Folder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Run a block while no other process works in this folder."""
+        """Run a block while nobody else works in this folder, which belongs to this study from then on."""
         with (self.path / LOCK).open("a") as file:
             if sys.platform != "win32":
                 import fcntl
@@ -100,6 +102,7 @@ class Folder:
                 except OSError:
                     message = f"another process is running the study in {self.path}"
                     raise StudyError(f"{message}: wait for it, or choose another folder") from None
+            self._claim()
             yield
 
     def _file(self, chunk: int) -> Path:
@@ -117,17 +120,25 @@ class Folder:
                 return False
             raise
 
+    def _claim(self) -> None:
+        """Describe this study in a new folder. Only who holds it does: of two that begin at once one would run under
+        the other's description."""
+        path = self.path / MANIFEST
+        if path.exists():
+            self._check_manifest()
+            return
+        if any((self.path / CHUNKS).iterdir()):
+            raise StudyError(f"{self.path} holds results of an unknown study: choose another folder")
+        text = json.dumps({"format": 1, "name": self.plan.mechanism.name, "facts": self._facts()}, indent=1)
+        write_whole(path, lambda file: file.write(text.encode()))
+
+    def _facts(self) -> Any:
+        """What the study is, as it is read back."""
+        return json.loads(json.dumps(self.plan.facts))
+
     def _check_manifest(self) -> None:
         """The folder belongs to this study; StudyError says what is different where it does not."""
-        path = self.path / MANIFEST
-        facts = json.loads(json.dumps(self.plan.facts))
-        if not path.exists():
-            if any((self.path / CHUNKS).iterdir()):
-                raise StudyError(f"{self.path} holds results of an unknown study: choose another folder")
-            text = json.dumps({"format": 1, "name": self.plan.mechanism.name, "facts": facts}, indent=1)
-            write_whole(path, lambda file: file.write(text.encode()))
-            return
-        known = _read_manifest(path)
+        facts, known = self._facts(), _read_manifest(self.path / MANIFEST)
         different = sorted(name for name in {*facts, *known} if facts.get(name) != known.get(name))
         if different:
             message = f"{self.path} holds another study: it differs in {', '.join(different)}"
@@ -154,7 +165,7 @@ def write_chunk(path: Path, table: CaseTable) -> None:
 
 def write_whole(path: Path, write: Any) -> None:
     """Write a file so that it appears whole or not at all, also if the machine stops."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:
         with explained(path):
             with temporary.open("wb") as file:
