@@ -10,10 +10,12 @@ from kinegraph.solve.loops.record import (
     BASE,
     BEGUN,
     CUT,
+    DONE,
     END,
     EVENTS,
     LAST_ERROR,
     NEXT_GRID,
+    NO_ROOM,
     RUNNING,
     SAVED,
     SINCE_START,
@@ -61,6 +63,14 @@ def room(saving: Saving, watch: Watch, counters: Integers) -> bool:
     free = len(saving.grid) > 0 or counters[SAVED] + 3 < len(saving.times)
     events = (watch.samples + 1) * len(watch.side) + len(watch.recent) + 2
     return bool(free and counters[EVENTS] + events < len(watch.times))
+
+
+@part
+def may_step(clock: Floats, watch: Watch, saving: Saving, counters: Integers) -> int:
+    """RUNNING where a step is to be taken; DONE at the end, NO_ROOM where Python must make some first."""
+    if clock[TIME] >= clock[END]:
+        return DONE
+    return RUNNING if room(saving, watch, counters) else NO_ROOM
 
 
 @part

@@ -9,7 +9,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
-from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
+from kinegraph.solve.loops.after_step import begin_run, fixed_step, may_step
+from kinegraph.solve.loops.cubic import finish_with_cubic
 from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.marks import Floats, Integers, loop, part
 from kinegraph.solve.loops.record import (
@@ -20,7 +21,6 @@ from kinegraph.solve.loops.record import (
     END,
     EVALUATIONS,
     NO_CONVERGENCE,
-    NO_ROOM,
     NOT_A_NUMBER,
     RUNNING,
     TIME,
@@ -130,22 +130,6 @@ def end_of_step(gauss: Gauss, work: Work, h: float) -> int:
 
 
 @part
-def prepare_cubic(system: System, work: Work, t: float, h: float) -> None:
-    """Terms of the cubic of Hermite over the step, as dense output."""
-    size = len(work.y)
-    for d in range(size):
-        work.x[d] = work.y[d]
-    evaluate(system, work, t, work.errors, 0)
-    for d in range(size):
-        work.dense[0, d] = work.end[d] - work.y[d]
-        work.dense[1, d] = h * work.errors[0, d] - work.dense[0, d]
-        work.x[d] = work.end[d]
-    evaluate(system, work, t + h, work.errors, 0)
-    for d in range(size):
-        work.dense[2, d] = work.dense[0, d] - h * work.errors[0, d] - work.dense[1, d]
-
-
-@part
 def one_step(system: System, gauss: Gauss, work: Work, clock: Floats, counters: Integers) -> tuple[int, float]:
     """Take a step; returns how it went and the length."""
     t, h = clock[TIME], fixed_step(clock, counters)
@@ -168,19 +152,13 @@ def advance(
         if code != RUNNING:
             return code
     for _ in range(slice_steps):
-        if clock[TIME] >= clock[END]:
-            return DONE
-        if not room(saving, watch, counters):
-            return NO_ROOM
-        code, h = one_step(system, gauss, work, clock, counters)
+        code = may_step(clock, watch, saving, counters)
         if code != RUNNING:
             return code
-        if needs_dense(watch, saving, counters, end_of(clock, h)):
-            prepare_cubic(system, work, clock[TIME], h)
-        code = finish_step(system, work, clock, watch, saving, counters, h)
+        code, h = one_step(system, gauss, work, clock, counters)
         if code == RUNNING:
-            for d in range(len(work.y)):
-                work.y[d] = work.end[d]
+            code = finish_with_cubic(system, work, clock, watch, saving, counters, h)
+        if code == RUNNING:
             next_guess(gauss, work.slopes)
         elif code == CUT:
             first_guess(system, gauss, work, clock[TIME])

@@ -14,9 +14,9 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NamedTuple
 
-from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
+from kinegraph.solve.loops.after_step import begin_run, fixed_step, may_step
+from kinegraph.solve.loops.cubic import finish_with_cubic
 from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.gauss import prepare_cubic
 from kinegraph.solve.loops.marks import call, loop, part
 from kinegraph.solve.loops.record import (
     BEGUN,
@@ -26,7 +26,6 @@ from kinegraph.solve.loops.record import (
     END,
     EVALUATIONS,
     NO_CONVERGENCE,
-    NO_ROOM,
     NOT_A_NUMBER,
     RUNNING,
     SINGULAR_PLACE,
@@ -346,23 +345,14 @@ def advance(
         if code != RUNNING:
             return code
     for _ in range(slice_steps):
-        if clock[TIME] >= clock[END]:
-            return DONE
-        if not room(saving, watch, counters):
-            return NO_ROOM
-        code, h = one_step(rattle, work, clock, counters)
+        code = may_step(clock, watch, saving, counters)
         if code != RUNNING:
             return code
-        if needs_dense(watch, saving, counters, end_of(clock, h)):
-            prepare_cubic(system, work, clock[TIME], h)
-        code = finish_step(system, work, clock, watch, saving, counters, h)
+        code, h = one_step(rattle, work, clock, counters)
         if code == RUNNING:
-            for d in range(len(work.y)):
-                work.y[d] = work.end[d]
-        elif code == CUT:
+            code = finish_with_cubic(system, work, clock, watch, saving, counters, h)
+        if code == CUT:
             code = begin_again(rattle, work, counters, RUNNING)
-            if code != RUNNING:
-                return code
-        else:
+        if code != RUNNING:
             return code
     return DONE if clock[TIME] >= clock[END] else RUNNING

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, isfinite
 from typing import NamedTuple
 
-from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, needs_dense, room
+from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, may_step, needs_dense
 from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.marks import Floats, Integers, inlined, loop, part
 from kinegraph.solve.loops.record import (
@@ -16,7 +16,6 @@ from kinegraph.solve.loops.record import (
     END,
     EVALUATIONS,
     LAST_ERROR,
-    NO_ROOM,
     NOT_A_NUMBER,
     REJECTED,
     RUNNING,
@@ -239,6 +238,17 @@ def too_small(method: Method, control: Control, work: Work, counters: Integers, 
     return failed(method, control, work, counters, TOO_SMALL)
 
 
+@part
+def finish_with_dense(
+    system: System, method: Method, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers,
+    h: float,
+) -> int:  # fmt: skip
+    """As `finish_step`, with the method's dense output prepared where it is asked for."""
+    if needs_dense(watch, saving, counters, end_of(clock, h)):
+        prepare_dense(system, method, work, clock[TIME], h)
+    return int(finish_step(system, work, clock, watch, saving, counters, h))
+
+
 @inlined
 def move_on(work: Work, row: int) -> None:
     """The end of the step becomes the beginning of the next."""
@@ -258,16 +268,12 @@ def advance(
         if code != RUNNING:
             return code
     for _ in range(slice_steps):
-        if clock[TIME] >= clock[END]:
-            return DONE
-        if not room(saving, watch, counters):
-            return NO_ROOM
-        code, h = one_step(system, method, control, work, clock, counters)
+        code = may_step(clock, watch, saving, counters)
         if code != RUNNING:
             return code
-        if needs_dense(watch, saving, counters, end_of(clock, h)):
-            prepare_dense(system, method, work, clock[TIME], h)
-        code = finish_step(system, work, clock, watch, saving, counters, h)
+        code, h = one_step(system, method, control, work, clock, counters)
+        if code == RUNNING:
+            code = finish_with_dense(system, method, work, clock, watch, saving, counters, h)
         if code == RUNNING:
             move_on(work, method.stages)
         elif code == CUT:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinegraph.solve.loops.after_step import end_of, finish_step, needs_dense, room
+from kinegraph.solve.loops.after_step import room
 from kinegraph.solve.loops.contacts.decide import adopt, decide
 from kinegraph.solve.loops.contacts.memory import (
     CLOSED,
@@ -49,8 +49,8 @@ from kinegraph.solve.loops.record import (
     TOO_MANY_STEPS,
     Saving,
 )
-from kinegraph.solve.loops.runge_kutta import Control, begin, move_on, one_step, start_steps
-from kinegraph.solve.loops.step import System, Work, prepare_dense, project
+from kinegraph.solve.loops.runge_kutta import Control, begin, finish_with_dense, move_on, one_step, start_steps
+from kinegraph.solve.loops.step import System, Work, project
 from kinegraph.solve.loops.weights import Method
 
 Array = Any
@@ -189,9 +189,7 @@ def advance(
         code, h = one_step(system, method, control, work, clock, counters)
         if code != RUNNING:
             return code
-        if needs_dense(watch, saving, counters, end_of(clock, h)):
-            prepare_dense(system, method, work, clock[TIME], h)
-        code = finish_step(system, work, clock, watch, saving, counters, h)
+        code = finish_with_dense(system, method, work, clock, watch, saving, counters, h)
         if code == STOPPED:
             put_back(system, work, clock[TIME])
         if code == STOPPED and go_on(system, control, contacts, work, clock, watch, counters, first_step):
