@@ -9,7 +9,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import GraphError, NumberSizeError
-from kinegraph.graph.build import MOST_DIGITS, GraphBuilder
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.canonical.numbers import MOST_DIGITS
 from kinegraph.graph.node import LARGEST_EXPONENT, Kind, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.text import dump, read

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinegraph.graph.build import GraphBuilder, exact
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.canonical.numbers import exact
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Polynomial, Symbol, Term
 from kinegraph.graph.transfer import moved
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kinegraph.graph.angle import PI
-from kinegraph.graph.build import GraphBuilder, exact
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.canonical.numbers import exact
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Node, Output, Polynomial, Symbol
 
 

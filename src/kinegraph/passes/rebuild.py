@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinegraph.graph.build import GraphBuilder, renumber
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.canonical.renumber import renumber
 from kinegraph.graph.node import Graph
 from kinegraph.graph.transfer import moved, transfer
 

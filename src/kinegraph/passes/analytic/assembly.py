@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mpoly
 
-from kinegraph.graph.build import exact
+from kinegraph.graph.canonical.numbers import exact
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Factor, Function, Graph, Polynomial, Symbol
 from kinegraph.passes.analytic.angles import Form

@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
-from kinegraph.graph.build import exact
+from kinegraph.graph.canonical.numbers import exact
 from kinegraph.graph.node import Coefficient, Function, Graph, Polynomial, Symbol, children
 from kinegraph.passes.analytic.angles import AngleSpace, Form, blocks, combination, minus, positive
 from kinegraph.passes.factoring.convert import STATIC_TERMS

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from kinegraph.graph.build import exact, power_of_number
+from kinegraph.graph.canonical.numbers import exact, power_of_number
 from kinegraph.graph.node import Coefficient, Factor
 
 Static = tuple[tuple[tuple[Factor, ...], Coefficient], ...]

@@ -15,7 +15,7 @@ import flint
 
 from kinegraph.errors import StoreError
 from kinegraph.graph.angle import linear_form
-from kinegraph.graph.build import exact
+from kinegraph.graph.canonical.numbers import exact
 from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol, children
 
 #: More terms than this are no expression a person reads, and would not fit in memory for long.

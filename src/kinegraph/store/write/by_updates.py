@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, insert, update
 
-from kinegraph.graph.build import mapped
+from kinegraph.graph.canonical.renumber import mapped
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Node
 from kinegraph.graph.proof.prove import prove

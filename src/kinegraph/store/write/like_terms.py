@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from kinegraph.graph.build import exact
+from kinegraph.graph.canonical.numbers import exact
 from kinegraph.graph.node import Coefficient, Factor
 from kinegraph.store.schema import tables as schema
 from kinegraph.store.schema.exact import from_columns, to_columns

@@ -1,0 +1,1 @@
+"""The canonical form of nodes: exact numbers, sums of products, numbering."""

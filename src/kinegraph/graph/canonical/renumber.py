@@ -1,0 +1,31 @@
+"""The same nodes with other numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kinegraph.graph.node import Factor, Function, Graph, Node, Polynomial
+
+
+def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
+    """The same graph with only the nodes of `keep`, in that order (children first)."""
+    new = {old: index for index, old in enumerate(keep)}
+    nodes = tuple(mapped(graph.nodes[old], new) for old in keep)
+    outputs = tuple(output._replace(nodes=tuple(new[index] for index in output.nodes)) for output in graph.outputs)
+    return Graph(nodes, outputs)
+
+
+def mapped(node: Node, new: Mapping[int, int]) -> Node:
+    """A node whose children have other numbers."""
+    if isinstance(node, Polynomial):
+        return Polynomial(tuple([(c, _mapped_factors(factors, new)) for c, factors in node.terms]))
+    if isinstance(node, Function):
+        return Function(node.name, tuple([new[argument] for argument in node.arguments]))
+    return node
+
+
+def _mapped_factors(factors: tuple[Factor, ...], new: Mapping[int, int]) -> tuple[Factor, ...]:
+    if len(factors) == 1:
+        ((child, exponent),) = factors
+        return ((new[child], exponent),)
+    return tuple(sorted([(new[child], exponent) for child, exponent in factors]))

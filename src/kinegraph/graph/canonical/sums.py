@@ -1,0 +1,282 @@
+"""Sums and products in canonical form: equal expressions get the same node.
+
+Sums and products are not flattened: `(a + b) + c` refers to the node of `a + b`, so that what is computed twice is
+found by its id alone. Only static ones, which cost nothing, are multiplied out. Signs and common coefficients travel
+outwards: no node is the negative of another, and `2 x + 2 y` is twice the node of `x + y` (but `2 x + 4 y` is a sum of
+its own, for taking out a factor gains nothing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from kinegraph.errors import GraphError
+from kinegraph.graph.angle import PI, LinearForm
+from kinegraph.graph.canonical.numbers import exact, held, power_of_number, product_of_numbers
+from kinegraph.graph.node import Coefficient, Factor, Function, Kind, Node, Polynomial, Symbol, Term
+
+#: Static products are multiplied out up to this many terms.
+STATIC_TERMS = 64
+
+
+class SumBuilder:
+    """Distinct nodes, and sums of products of them. Methods take and return node ids."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.static: list[bool] = []
+        self._ids: dict[Node, int] = {}
+        # Recursions ask for the same few sums and products again and again: two of three are known already.
+        self._sums: dict[tuple[int, int], int] = {}
+        self._differences: dict[tuple[int, int], int] = {}
+        self._products: dict[tuple[int, int], int] = {}
+        self._negatives: dict[int, int] = {}
+        self._numbers: dict[Coefficient, int] = {}
+        self.zero = self.intern(Polynomial(()))
+        self.one = self.intern(Polynomial(((1, ()),)))
+
+    def intern(self, node: Node) -> int:
+        """The id of this very node, new or known; the caller guarantees it is in canonical form."""
+        new = len(self.nodes)
+        index = self._ids.setdefault(node, new)
+        if index == new:
+            self.nodes.append(node)
+            self.static.append(self._is_static(node))
+        return index
+
+    def _is_static(self, node: Node) -> bool:
+        if isinstance(node, Symbol):
+            return node.kind.static
+        static = self.static
+        if isinstance(node, Function):
+            return all(static[argument] for argument in node.arguments)
+        for _, factors in node.terms:
+            for child, _ in factors:
+                if not static[child]:
+                    return False
+        return True
+
+    # leaves
+
+    def symbol(self, kind: Kind, name: str) -> int:
+        """The symbol of this kind and name."""
+        return self.intern(Symbol(kind, name))
+
+    def number(self, value: Coefficient) -> int:
+        """An exact rational number."""
+        known = self._numbers.get(value)
+        if known is None:
+            known = self._numbers[value] = self.intern(Polynomial(((exact(value), ()),) if value else ()))
+        return known
+
+    def pi(self) -> int:
+        """The constant pi."""
+        return self.intern(PI)
+
+    def value_of(self, index: int) -> Coefficient | None:
+        """The number a node is, or None."""
+        node = self.nodes[index]
+        if not isinstance(node, Polynomial):
+            return None
+        if not node.terms:
+            return 0
+        coefficient, factors = node.terms[0]
+        return coefficient if not factors and len(node.terms) == 1 else None
+
+    # sums and products
+
+    def split(self, index: int) -> tuple[Coefficient, tuple[Factor, ...]]:
+        """A node as coefficient times factors: c*x is opened, anything else is itself to the first power."""
+        node = self.nodes[index]
+        if isinstance(node, Polynomial):
+            if not node.terms:
+                return 0, ()
+            if len(node.terms) == 1:
+                coefficient, factors = node.terms[0]
+                if not factors or (len(factors) == 1 and factors[0][1] == 1):
+                    return coefficient, factors
+        return 1, ((index, 1),)
+
+    def polynomial(self, terms: Iterable[Term]) -> int:
+        """The sum of the given terms in canonical form: like terms joined, coefficients and signs moved outwards."""
+        collected: LinearForm = {}
+        for coefficient, factors in terms:
+            scale, monomial = self._monomial(coefficient, factors)
+            if scale:
+                known = collected.get(monomial)
+                collected[monomial] = scale if known is None else known + scale
+        if collected and self._all_static(collected):
+            collected = self._multiplied_out(collected)
+        joined = sorted([(factors, exact(c)) for factors, c in collected.items() if c])
+        if not joined:
+            return self.number(0)
+        if len(joined) == 1:
+            return self._scaled(joined[0][1], self._product(joined[0][0]))
+        return self._normalised([(c, factors) for factors, c in joined])
+
+    def _all_static(self, monomials: Iterable[tuple[Factor, ...]]) -> bool:
+        static = self.static
+        for factors in monomials:
+            for child, _ in factors:
+                if not static[child]:
+                    return False
+        return True
+
+    def _multiplied_out(self, form: LinearForm) -> LinearForm:
+        """Static expressions are free, so nothing is lost by multiplying them out, and what cancels is seen to."""
+        result: LinearForm = {}
+        for factors, scale in form.items():
+            for monomial, coefficient in self._expanded(factors).items():
+                result[monomial] = result.get(monomial, 0) + scale * coefficient
+        return result
+
+    def _expanded(self, factors: tuple[Factor, ...]) -> LinearForm:
+        """A product of static nodes as a sum of products; as it stands where that would be long."""
+        product: LinearForm = {(): 1}
+        for child, exponent in self._cancelled(dict(factors)):
+            node = self.nodes[child]
+            # A high power is not multiplied out either, be it of a single term: the exponent is the user's.
+            terms = node.terms if isinstance(node, Polynomial) and exponent <= STATIC_TERMS else ()
+            if terms and len(terms) ** exponent * len(product) <= STATIC_TERMS:
+                for _ in range(exponent):
+                    product = self._times(product, terms)
+            else:
+                product = self._times(product, ((1, ((child, exponent),)),))
+        return product
+
+    def _times(self, form: LinearForm, terms: Sequence[Term]) -> LinearForm:
+        result: LinearForm = {}
+        for left, scale in form.items():
+            for coefficient, right in terms:
+                exponents = dict(left)
+                for child, exponent in right:
+                    exponents[child] = held(exponents.get(child, 0) + exponent)
+                monomial = self._cancelled(exponents)
+                result[monomial] = result.get(monomial, 0) + scale * coefficient
+        return {monomial: c for monomial, c in result.items() if c}
+
+    def _cancelled(self, exponents: dict[int, int]) -> tuple[Factor, ...]:
+        """x times its reciprocal is one."""
+        for child in list(exponents):
+            node = self.nodes[child]
+            if isinstance(node, Function) and node.name == "reciprocal" and node.arguments[0] in exponents:
+                common = min(exponents[child], exponents[node.arguments[0]])
+                exponents[child] -= common
+                exponents[node.arguments[0]] -= common
+        return tuple(sorted((child, exponent) for child, exponent in exponents.items() if exponent))
+
+    def _monomial(self, coefficient: Coefficient, factors: Sequence[Factor]) -> tuple[Coefficient, tuple[Factor, ...]]:
+        if len(factors) == 1 and factors[0][1] == 1:
+            scale, rest = self.split(factors[0][0])
+            return product_of_numbers(coefficient, scale), rest
+        exponents: dict[int, int] = {}
+        for child, exponent in factors:
+            if exponent < 1:
+                raise GraphError(f"a factor has the exponent {exponent}: use power or reciprocal")
+            scale, rest = self.split(child)
+            coefficient = product_of_numbers(coefficient, power_of_number(scale, exponent))
+            for base, power in rest:
+                exponents[base] = held(exponents.get(base, 0) + power * exponent)
+        return coefficient, tuple(sorted(exponents.items()))
+
+    def _product(self, factors: tuple[Factor, ...]) -> int:
+        if len(factors) == 1 and factors[0][1] == 1:
+            return factors[0][0]
+        return self.intern(Polynomial(((1, factors),)))
+
+    def _scaled(self, coefficient: Coefficient, index: int) -> int:
+        if coefficient == 1:
+            return index
+        if self.value_of(index) == 1:
+            return self.number(coefficient)
+        return self.intern(Polynomial(((exact(coefficient), ((index, 1),)),)))
+
+    def _normalised(self, terms: list[Term]) -> int:
+        """Make the first coefficient positive; take out the size of the coefficients where all share it."""
+        first = terms[0][0]
+        opposite = -first
+        content: Coefficient = first if first > 0 else opposite
+        for coefficient, _ in terms:
+            if coefficient != first and coefficient != opposite:
+                content = 1
+                break
+        if first < 0:
+            content = -content
+        if content == -1:
+            terms = [(-c, factors) for c, factors in terms]
+        elif content != 1:
+            terms = [(exact(Fraction(c) / content), factors) for c, factors in terms]
+        return self._scaled(content, self.intern(Polynomial(tuple(terms))))
+
+    def add(self, *summands: int) -> int:
+        """The sum of nodes."""
+        return self.polynomial((1, ((index, 1),)) for index in summands)
+
+    def _sum(self, first: int, second: int, sign: int) -> int:
+        """Most of what recursions ask for: the same as `polynomial`, without collecting like terms."""
+        (left, factors), (right, others) = self.split(first), self.split(second)
+        if factors == others or not left or not right or (self.static[first] and self.static[second]):
+            return self.polynomial(((1, ((first, 1),)), (sign, ((second, 1),))))
+        terms = [(left, factors), (right if sign == 1 else -right, others)]
+        return self._normalised(terms if factors < others else terms[::-1])
+
+    def sum_of_two(self, first: int, second: int) -> int:
+        """The sum of two nodes."""
+        pair = (first, second) if first <= second else (second, first)
+        known = self._sums.get(pair)
+        if known is None:
+            known = self._sums[pair] = self._sum(first, second, 1)
+        return known
+
+    def difference(self, first: int, second: int) -> int:
+        """The first node less the second."""
+        pair = (first, second)
+        known = self._differences.get(pair)
+        if known is None:
+            known = self._differences[pair] = self._sum(first, second, -1)
+        return known
+
+    def scale(self, coefficient: Coefficient, index: int) -> int:
+        """A number times a node."""
+        if self.static[index]:
+            return self.polynomial(((coefficient, ((index, 1),)),))
+        if not coefficient:
+            return self.zero
+        own, factors = self.split(index)
+        return self._scaled(exact(product_of_numbers(coefficient, own)), factors[0][0])
+
+    def negative(self, index: int) -> int:
+        """The opposite of a node."""
+        known = self._negatives.get(index)
+        if known is None:
+            known = self._negatives[index] = self.scale(-1, index)
+        return known
+
+    def multiply(self, *factors: int) -> int:
+        """The product of nodes; what is static is multiplied first, for it costs nothing when code runs."""
+        static = [index for index in factors if self.static[index]]
+        if len(static) > 1 and len(static) < len(factors):
+            rest = [index for index in factors if not self.static[index]]
+            return self.multiply(self.multiply(*static), *rest)
+        return self.polynomial(((1, tuple((index, 1) for index in factors)),))
+
+    def _product_of(self, first: int, second: int) -> int:
+        if self.static[first] and self.static[second]:
+            return self.multiply(first, second)
+        (left, factors), (right, others) = self.split(first), self.split(second)
+        if not left or not right:
+            return self.zero
+        if factors == others:
+            product: tuple[Factor, ...] = ((factors[0][0], 2),)
+        else:
+            product = factors + others if factors < others else others + factors
+        return self._scaled(exact(product_of_numbers(left, right)), self._product(product))
+
+    def product_of_two(self, first: int, second: int) -> int:
+        """The product of two nodes."""
+        pair = (first, second) if first <= second else (second, first)
+        known = self._products.get(pair)
+        if known is None:
+            known = self._products[pair] = self._product_of(first, second)
+        return known
