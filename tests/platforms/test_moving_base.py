@@ -139,11 +139,11 @@ def test_what_closed_forms_do_not_cover_is_loops() -> None:
     """A body that moves on the craft, a craft that is not free, legs on two bodies."""
     panel = f"model craft; coordinates p; {BODIES} Panel~Craft | Rx(p) | m(1), Jx(1);"
     table = f"platform UPS | Ring | {STRAIGHT} | | {A} | {B};"
-    rail = BODIES.replace("Sx(cx), Sy(cy), Sz(cz), Q(c0, c1, c2, c3)", "Sx(cx)").replace(
+    swing = BODIES.replace("Sx(cx), Sy(cy), Sz(cz), Q(c0, c1, c2, c3)", "Rx(cx)").replace(
         "coordinates cx, cy, cz; quaternion (c0, c1, c2, c3) velocity (cwx, cwy, cwz)", "coordinates cx"
     )
     two = table.replace("B~Craft", "B")
-    for text in (f"{panel} {table}", f"model rail; {rail} {table}", f"model two; {BODIES} {two}"):
+    for text in (f"{panel} {table}", f"model swing; {swing} {table}", f"model two; {BODIES} {two}"):
         assert platform_of(kg.parse(text)) is None
 
 

@@ -157,7 +157,7 @@ class PlatformDynamics(PlatformState):
             found.append([*self.ring.out(force), *self.ring.out(moment)])
         return found
 
-    def sum_on_base(self, rows: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-        """Force and moment of all legs together."""
+    def sum_on_base(self, rows: Sequence[Sequence[Scalar]], motion: RingAccelerations) -> list[Scalar]:
+        """Force and moment of all legs together, of which each has a row."""
         force = totals([vector(row[:3]) for row in rows])
         return [*force, *totals([vector(row[3:]) for row in rows])]

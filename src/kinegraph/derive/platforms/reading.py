@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kinegraph.derive.platforms.legs.constants import (
     LegNumbers,
@@ -15,7 +16,18 @@ from kinegraph.derive.platforms.legs.constants import (
     sliding_parts,
 )
 from kinegraph.derive.platforms.vectors import joined
-from kinegraph.derive.tree.algebra import Matrix, Vector, identity, minus, product, vector, zero_vector
+from kinegraph.derive.tree.algebra import (
+    Matrix,
+    Vector,
+    apply,
+    identity,
+    minus,
+    plus,
+    product,
+    times,
+    vector,
+    zero_vector,
+)
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.inertia import MassMoments, no_mass
 from kinegraph.derive.tree.links import Tree, rotation_matrix, second_frame, static_quaternion_matrix
@@ -23,34 +35,84 @@ from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Kind
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Quaternion, Rotation, Transform
+from kinegraph.model.platforms.rails import Carriage
 from kinegraph.model.platforms.recognise import FoundLeg, Platform
 
 
 @dataclass(frozen=True)
 class BaseJoint:
-    """The frame of a leg's joint on the base, in the base's axes; time may move it, not turn it."""
+    """The frame of a leg's joint on the base, in the base's axes; time or rails may move it, not turn it.
+
+    `rails` are the directions of the rails by the names of their coordinates; `acceleration` is that by time alone.
+    """
 
     position: Vector
     rotation: Matrix
     velocity: Vector
     acceleration: Vector
+    rails: Mapping[str, Vector] = field(default_factory=dict)
 
     @property
     def moves(self) -> bool:
-        """Whether time moves it."""
+        """Whether time or a rail moves it."""
         return any(not item.is_zero for item in (*self.velocity, *self.acceleration))
 
 
-def base_joint(leg: FoundLeg, tree: Tree, names: Names) -> BaseJoint:
+def base_joint(leg: FoundLeg, platform: Platform, tree: Tree, names: Names) -> BaseJoint:
     """Where a leg stands."""
-    position, rotation = zero_vector(tree.like), identity(tree.like)
+    carriage = next((one for one in platform.carriages if one.body.name == leg.carrier), None)
+    position, rotation = _slid(carriage, tree, names)
     if leg.first.base is not None:
         place = tree.bodies[leg.first.base]
-        position, rotation = place.position, place.rotation
+        position, rotation = plus(position, apply(rotation, place.position)), product(rotation, place.rotation)
     for transform in leg.at_base:
         position, rotation = _moved(position, rotation, transform, names)
-    velocity = _by_time(position)
-    return BaseJoint(position, rotation, velocity, _by_time(velocity))
+    coordinates = carriage.coordinates if carriage else ()
+    rails = {name: _by(position, Kind.COORDINATE, name) for name in coordinates}
+    by_time = _by_time(position)
+    velocity = by_time
+    for name, axis in rails.items():
+        velocity = plus(velocity, times(names[f"{name}'"], axis))
+    return BaseJoint(position, rotation, velocity, _by_time(by_time), rails)
+
+
+def _slid(carriage: Carriage | None, tree: Tree, names: Names) -> tuple[Vector, Matrix]:
+    """Where the frame behind a carriage's last rail is, in fixed axes; the origin without one."""
+    position, rotation = zero_vector(tree.like), identity(tree.like)
+    if carriage is None:
+        return position, rotation
+    if carriage.body.base is not None:
+        place = tree.bodies[carriage.body.base]
+        position, rotation = place.position, place.rotation
+    for transform in carriage.up_to_last_rail:
+        position, rotation = _moved(position, rotation, transform, names)
+    return position, rotation
+
+
+@dataclass(frozen=True)
+class RailMass:
+    """A carriage by its mass, the directions of its rails, and its centre of mass, in fixed axes.
+
+    `centre` is from the base's origin; of a carriage without mass its own origin.
+    """
+
+    mass: Scalar
+    axes: Mapping[str, Vector]
+    centre: Vector
+
+
+def rail_masses(platform: Platform, tree: Tree, names: Names) -> list[RailMass]:
+    """All carriages of a platform."""
+    found = []
+    for one in platform.carriages:
+        position, rotation = _slid(one, tree, names)
+        moments = tree.links[tree.bodies[one.body.name].link].moments
+        axes = {name: _by(position, Kind.COORDINATE, name) for name in one.coordinates}
+        centre = position
+        if not moments.mass.is_zero:
+            centre = plus(position, times(moments.mass.reciprocal(), apply(rotation, moments.first)))
+        found.append(RailMass(moments.mass, axes, centre))
+    return found
 
 
 def _moved(position: Vector, rotation: Matrix, transform: Transform, names: Names) -> tuple[Vector, Matrix]:
@@ -64,8 +126,13 @@ def _moved(position: Vector, rotation: Matrix, transform: Transform, names: Name
 
 
 def _by_time(a: Vector) -> Vector:
+    return _by(a, Kind.TIME, "t")
+
+
+def _by(a: Vector, kind: Kind, name: str) -> Vector:
+    """The derivative by one symbol."""
     builder = a[0].builder
-    rate = ForwardDerivative(builder, {builder.symbol(Kind.TIME, "t"): builder.one})
+    rate = ForwardDerivative(builder, {builder.symbol(kind, name): builder.one})
     return vector([Scalar(builder, rate(item.index)) for item in a])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,6 +49,8 @@ class RingAccelerations:
     base_angular: Vector | None = None
     #: What of the first two comes on top of the easy motion, where only they are unknown.
     more: tuple[Vector, Vector] | None = None
+    #: Of the coordinates of rails by name, where there are some; left out they do not accelerate.
+    rails: Mapping[str, Scalar] | None = None
 
     def changed(self, point: Vector, angular: Vector) -> RingAccelerations:
         """With more of the ring's accelerations."""
@@ -90,7 +92,7 @@ class PlatformState:
     @cached_property
     def joints(self) -> list[BaseJoint]:
         """Where the legs stand."""
-        return [base_joint(leg, self.tree, self.names) for leg in self.platform.legs]
+        return [base_joint(leg, self.platform, self.tree, self.names) for leg in self.platform.legs]
 
     def stand(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
         """Where a leg stands, in the base's axes."""
@@ -194,17 +196,24 @@ class PlatformState:
             return Acceleration(seen, fall, motion.angular, motion.base_angular)
         point, angular = motion.more
         easy = self._at_joint(numbers, base, self.easy, self.field(self.easy)).seen
-        return Acceleration(plus(plus(easy, point), cross(angular, numbers.ring)), fall, motion.angular)
+        railed = self._railed(base, motion)
+        seen = plus(plus(easy, point), cross(angular, numbers.ring))
+        return Acceleration(seen if railed is None else minus(seen, railed), fall, motion.angular)
 
     def _stands(self, numbers: LegNumbers, base: BaseJoint, motion: RingAccelerations) -> Vector:
         """The acceleration of a joint on the base, less gravity if the base moves."""
         if not isinstance(self.base, FreeBase):
-            return self.base.into(base.acceleration)
+            own, railed = self.base.into(base.acceleration), self._railed(base, motion)
+            return own if railed is None else plus(own, railed)
         place = minus(self._near(numbers, base), self._centre)
         found = plus(self.base.curl.apply(place), self.moved(base))
         if motion.base_point is not None and motion.base_angular is not None:
             found = plus(found, plus(motion.base_point, cross(motion.base_angular, place)))
         return found
+
+    def _railed(self, base: BaseJoint, motion: RingAccelerations) -> Vector | None:
+        """What rails add to the acceleration of a joint on the base, in ring axes."""
+        return None
 
     def moved(self, base: BaseJoint) -> Vector:
         """What time adds to the acceleration of a joint on the base, in ring axes."""
@@ -246,4 +255,4 @@ class PlatformState:
 def numbers_of(platform: Platform, tree: Tree, names: Names) -> list[LegNumbers]:
     """The numbers of all legs as the model gives them."""
     origin = plane_of_joints(platform, tree)
-    return [leg_numbers(leg, tree, base_joint(leg, tree, names), names, origin) for leg in platform.legs]
+    return [leg_numbers(leg, tree, base_joint(leg, platform, tree, names), names, origin) for leg in platform.legs]

@@ -6,7 +6,7 @@ to be remembered: what is a leg is seen from its bodies and its loop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kinegraph.model.constraints.joint_types import JointType
@@ -14,6 +14,7 @@ from kinegraph.model.constraints.records import Loop
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import ZERO, Axis, Body, Mechanism, Rotation, Shift, Transform
 from kinegraph.model.platforms.free_body import FreeBody, carrier, free_body, moved_by, used_once, uses
+from kinegraph.model.platforms.rails import Carriage, carriage
 from kinegraph.model.platforms.records import LegType
 
 _SLIDING = {
@@ -37,6 +38,8 @@ class FoundLeg:
     loop: Loop
     at_base: tuple[Transform, ...]
     lengths: tuple[Expression, ...] = ()
+    #: The body that moves and that it stands on, None for the fixed frame.
+    carrier: str | None = None
 
     @property
     def name(self) -> str:
@@ -55,13 +58,15 @@ class Platform:
     """A ring on legs, with nothing that closed forms do not cover.
 
     `base` is the free body that all legs stand on, None if they stand on the fixed frame. `others` are the velocities
-    of what moves beside: trees that nothing but elements ties to ring, base and legs.
+    of what moves beside: trees that nothing but elements ties to ring, base and legs. `carriages` slide on rails of the
+    fixed frame and carry legs.
     """
 
     ring: FreeBody
     legs: tuple[FoundLeg, ...]
     base: FreeBody | None = None
     others: tuple[str, ...] = ()
+    carriages: tuple[Carriage, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -71,17 +76,28 @@ def platform_of(mechanism: Mechanism) -> Platform | None:
     if not legs or len(legs) != len(mechanism.loops) or mechanism.constraints or mechanism.contacts:
         return None
     rings = {carrier(mechanism, leg.loop.second.body) for leg in legs}
-    bases = {carrier(mechanism, leg.first.base) for leg in legs}
-    if len(rings) != 1 or len(bases) != 1 or rings == bases:
+    carriages = _carriages(mechanism, legs)
+    bases = {leg.carrier for leg in legs} - {one.body.name for one in carriages}
+    bases = bases or {None}
+    if len(rings) != 1 or len(bases) != 1 or rings == bases or (carriages and bases != {None}):
         return None
     ring, base = (_free(mechanism, *names) for names in (rings, bases))
     if ring is None or (base is None and bases != {None}):
         return None
     own = {*ring.velocities, *(base.velocities if base else ())}
     own |= {f"{name}'" for leg in legs for name in leg.coordinates}
+    own |= {name for one in carriages for name in one.velocities}
     others = tuple(name for name in mechanism.layout.velocities if name not in own)
-    platform = Platform(ring, legs, base, others)
+    platform = Platform(ring, legs, base, others, carriages)
     return platform if _covered(mechanism, platform) else None
+
+
+def _carriages(mechanism: Mechanism, legs: tuple[FoundLeg, ...]) -> tuple[Carriage, ...]:
+    """The bodies that carry legs along rails."""
+    moving = used_once(mechanism)
+    names = dict.fromkeys(leg.carrier for leg in legs if leg.carrier is not None)
+    found = (carriage(mechanism, mechanism.body(name), moving) for name in names)
+    return tuple(one for one in found if one is not None)
 
 
 def _free(mechanism: Mechanism, name: str | None) -> FreeBody | None:
@@ -92,26 +108,27 @@ def legs_of(mechanism: Mechanism) -> tuple[FoundLeg, ...]:
     """All legs, in the order of their loops."""
     moving = used_once(mechanism)
     found = (_leg(mechanism, loop, moving) for loop in mechanism.loops if isinstance(loop, Loop))
-    return tuple(leg for leg in found if leg is not None)
+    return tuple(replace(leg, carrier=carrier(mechanism, leg.first.base)) for leg in found if leg is not None)
 
 
 def _covered(mechanism: Mechanism, platform: Platform) -> bool:
     """Ring, base and legs have no inertia in coordinates but that of drives, and nothing moves on them."""
     stated = zip(mechanism.layout.velocities, mechanism.armature, strict=True)
     allowed = {*platform.others, *(f"{leg.drive}'" for leg in platform.legs)}
+    allowed |= {name for one in platform.carriages for name in one.velocities}
     if any(amount != ZERO and name not in allowed for name, amount in stated):
         return False
     frees = {platform.ring.body.name, *((platform.base.body.name,) if platform.base else ())}
     legs = {body.name for leg in platform.legs for body in (leg.first, leg.second)}
-    own = frees | legs
+    own = frees | legs | {one.body.name for one in platform.carriages}
     others = [body for body in mechanism.bodies if body.name not in own]
     moving = _positions(platform)
     return all(not uses(body.transforms, moving) and _stands_apart(mechanism, body, own) for body in others)
 
 
 def _positions(platform: Platform) -> set[str]:
-    """The coordinates of ring, base and legs."""
-    parts = (platform.ring, platform.base, *platform.legs)
+    """The coordinates of ring, base, carriages and legs."""
+    parts = (platform.ring, platform.base, *platform.legs, *platform.carriages)
     return {name for part in parts if part is not None for name in part.coordinates}
 
 

@@ -27,7 +27,7 @@ def platform_in(mechanism: MechanismSource) -> tuple[Mechanism, Platform]:
     if platform is None:
         raise TaskError(
             f"{found.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU "
-            "that stand on the fixed frame or on one free body"
+            "that stand on the fixed frame, on carriages that slide on it, or on one free body"
         )
     return found, platform
 

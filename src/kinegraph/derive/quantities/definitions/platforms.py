@@ -9,6 +9,7 @@ from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
 from kinegraph.derive.dynamics.massless import massless_remedy
 from kinegraph.derive.platforms.dynamics import PlatformDynamics
 from kinegraph.derive.platforms.moving import MovingPlatform
+from kinegraph.derive.platforms.rails import RailPlatform
 from kinegraph.derive.platforms.side_by_side import LegsSideBySide, legs_side_by_side
 from kinegraph.derive.platforms.state import RingAccelerations, numbers_of
 from kinegraph.derive.platforms.substitute import without_leg_coordinates
@@ -46,6 +47,8 @@ class ClosedLegs:
         tree, names = self.derivation.described_tree, self.derivation.names
         numbers = self.side_by_side.legs if self.derivation.side_by_side else numbers_of(self.platform, tree, names)
         made = PlatformDynamics if self.platform.base is None else MovingPlatform
+        if self.platform.carriages:
+            made = RailPlatform
         return made(self.derivation.mechanism, self.platform, tree, names, numbers)
 
     @cached_property
@@ -149,14 +152,15 @@ def leg_reactions(derivation: Derivation, quantity: Quantity) -> list[list[Scala
 
 def base_reaction(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """Force and moment of all legs on the base."""
-    return _legs(derivation, quantity).dynamics.sum_on_base(leg_reactions(derivation, quantity))
+    legs = _legs(derivation, quantity)
+    return legs.dynamics.sum_on_base(leg_reactions(derivation, quantity), legs.motion)
 
 
 def _legs(derivation: Derivation, quantity: Quantity) -> ClosedLegs:
     if derivation.platform is None:
         raise DerivationError(
             f"{quantity}: {derivation.mechanism.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU "
-            "that stand on the fixed frame or on one free body\n"
+            "that stand on the fixed frame, on carriages that slide on it, or on one free body\n"
             "  see docs/platforms.md; reactions of any mechanism: kg.reactions"
         )
     return derivation.platform

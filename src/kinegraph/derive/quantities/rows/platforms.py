@@ -64,7 +64,7 @@ ROWS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "leg_reactions",
-        "force and moment, about the base's origin, that each leg of a platform exerts on the base",
+        "force and moment, about the base's origin, that each leg of a platform exerts on what it stands on",
         derive=platforms.leg_reactions,
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
@@ -78,7 +78,7 @@ ROWS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "base_reaction",
-        "force and moment, about the base's origin, that all legs of a platform together exert on the base",
+        "force and moment, about the base's origin, that a platform's legs and carriages together exert on the base",
         derive=platforms.base_reaction,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
