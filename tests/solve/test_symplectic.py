@@ -92,3 +92,13 @@ def test_loops_that_roll_or_turn_by_quaternions_are_refused() -> None:
                      "constraint c | q - r = 0; damper d | on(q), damping(1);"),
             1, method="symplectic", step=0.01,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("grid", [25, 17])  # on the steps, and between them
+def test_states_saved_between_steps_are_closed(grid: int) -> None:
+    options = {"initial": {"crank'": 20}, "method": "symplectic", "step": 0.004, "grid": grid, "native": False}
+    found = kg.simulate("four-bar", 0.2, **options)
+    assert found.drift["position"] < 1e-12 and found.drift["velocity"] < 1e-10
+    assert all(check.passed for check in found.checks if check.name.startswith("loops open by position, left"))
+    if grid == 17:
+        assert found.drift["position integrating"] > 1e-8  # what the interpolation left

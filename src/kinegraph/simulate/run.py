@@ -246,7 +246,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     if equations.closes:
         *fitted, drift = without_drift(equations, run.times, q, v, nothing)
         fitting = fitted[0], fitted[1]
-        q, v = fitting if equations.keeps_closed else (q, v)
+        q, v = fitting if drift.closed else (q, v)
     balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))
     rows = Rows(run.times, q, v, balances, nothing, fitting)
     own: dict[str, Floats] = {TIME: run.times}

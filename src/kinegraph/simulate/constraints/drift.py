@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from kinegraph.simulate.equations import Equations, largest
 from kinegraph.solve.problem.problem import Floats
 
 _STEPS = 3
+#: Changes that are no more than rounding, and those that no interpolation leaves to be made.
+_ROUNDING, _FAR = 1e-12, 1e-2
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,26 @@ class Drift:
 def without_drift(
     equations: Equations, times: Floats, q: Floats, v: Floats, parameters: Floats
 ) -> tuple[Floats, Floats, Drift]:
-    """States taken back onto the constraints, and how far they were from them."""
-    misses = []
+    """States taken back onto the constraints, and how far they were from them.
+
+    A method that closes its steps itself leaves open only what was saved between them: nothing else is touched.
+    """
+    given, misses = (q, v), []
     for _ in range(_STEPS):
         found = equations.taken_back(times, q, v, parameters)
         misses.append((found.position, found.velocity))
         q, v = found.q, found.v
+    if equations.closed_by_method:
+        q, v = _closed_between_steps(*given, q, v)
     last = equations.taken_back(times, q, v, parameters)
-    left = (last.position, last.velocity) if equations.keeps_closed else misses[0]
-    return q, v, Drift(*misses[0], *left, equations.keeps_closed, largest(v))
+    closed = equations.keeps_closed or equations.closed_by_method
+    left = (last.position, last.velocity) if closed else misses[0]
+    return q, v, Drift(*misses[0], *left, closed, largest(v))
+
+
+def _closed_between_steps(q: Floats, v: Floats, fitted_q: Floats, fitted_v: Floats) -> tuple[Floats, Floats]:
+    """The given states, those that were interpolated in place of them fitted; near singular positions none fits."""
+    moved = np.max(np.abs(fitted_q - q), axis=1, initial=0.0) / (1.0 + np.max(np.abs(q), axis=1, initial=0.0))
+    turned = np.max(np.abs(fitted_v - v), axis=1, initial=0.0) / (1.0 + largest(v))
+    between = ((moved > _ROUNDING) | (turned > _ROUNDING)) & (moved < _FAR)
+    return np.where(between[:, None], fitted_q, q), np.where(between[:, None], fitted_v, v)
