@@ -38,3 +38,38 @@ def test_a_study_of_bounces():
     ):
         assert abs(height - apex(1.0, e, 1)) < 1e-8
         assert abs(speed - e * np.sqrt(2 * 9.81)) < 1e-8 and -1e-9 < lowest < 1e-9
+
+
+OUTCOMES = {
+    "way": "integral(z')",
+    "end": "final(z)",
+    "speed": "max(z')",
+    "when": "time_of_max(z')",
+    "hits": "count(low)",
+}
+
+
+def bounces(**options):
+    events = [kg.Event("low", "z - 0.2", Direction.FALLING)]
+    return kg.study(
+        BALL, 0.95, vary={"e": "uniform(0.6, 0.9)", "z": "uniform(0.5, 1.5)"}, cases=8, seed=3, events=events,
+        outcomes=OUTCOMES, progress=False, **options,
+    )  # fmt: skip
+
+
+def test_what_is_kept_of_a_case_knows_of_its_impacts():
+    """The integral of a speed that jumps is the way; the largest speed is that after the first impact, at that time."""
+    study = bounces(native=False)
+    way, end, e, z = (study.values(name) for name in ("way", "end", "e", "z"))
+    np.testing.assert_allclose(way, end - z, atol=1e-9)
+    np.testing.assert_allclose(study.values("speed"), e * np.sqrt(2 * 9.81 * z), rtol=1e-9)
+    np.testing.assert_allclose(study.values("when"), np.sqrt(2 * z / 9.81), rtol=1e-9)
+
+
+def test_compiled_cases_with_contacts_do_what_interpreted_ones_do():
+    slow, fast = bounces(native=False), bounces(native=True, threads=2, chunk=2)
+    assert np.array_equal(slow["hits"], fast["hits"])
+    for name in ("way", "end", "speed", "when"):
+        np.testing.assert_allclose(slow[name], fast[name], atol=1e-9)
+    row = fast.case(5).row
+    assert [repr(column[5].item()) for column in fast.columns.values()] == list(map(repr, row.values()))

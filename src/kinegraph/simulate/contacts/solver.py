@@ -12,12 +12,15 @@ from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.system import ContactSystem
 from kinegraph.solve.contacts.in_loops import LoopedContacts, contact_loops
 from kinegraph.solve.contacts.phases import integrate_phases
+from kinegraph.solve.loops.many.tally import Tally
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, SolverAround
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.results.recording import Run, Save
+from kinegraph.solve.results.recording import Grid, Run, Save
+
+_CASE_STEPS = 512  # of a case, before Python looks again: calling the loop takes as long as some dozens
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,23 @@ class ContactSolver(SolverAround):
     ) -> Run:
         """Run from mode to mode; the events are those of the code."""
         token, tableau = interrupt or Interrupt(), self.capabilities.lanes
-        span, given = (problem.start, problem.end), problem.parameters[: len(self.code.open.runtime)]
-        system = ContactSystem(self.code, problem.inputs, span, problem.native, given)
-        chosen = self.method.accept(control)
+        span, system, chosen = (problem.start, problem.end), self._system(problem), self.method.accept(control)
         if tableau is not None:
             return LoopedContacts(tableau, chosen, system, span, problem.state, save).run(progress, token)
         return integrate_phases(self.method, chosen, system, span, problem.state, save, progress, token)
+
+    def case(self, problem: CauchyProblem, control: Control, save: Grid, tally: Tally, row: int) -> tuple[Run, Floats]:
+        """A run by an explicit method of which a tally is kept, and its last state."""
+        tableau, span = self.capabilities.lanes, (problem.start, problem.end)
+        assert tableau is not None
+        chosen, system = self.method.accept(control), self._system(problem)
+        run = LoopedContacts(tableau, chosen, system, span, problem.state, save, tally, row, _CASE_STEPS)
+        return run.run(SILENT, Interrupt()), run.final
+
+    def _system(self, problem: CauchyProblem) -> ContactSystem:
+        """The modes of a run with these numbers."""
+        given = problem.parameters[: len(self.code.open.runtime)]
+        return ContactSystem(self.code, problem.inputs, (problem.start, problem.end), problem.native, given)
 
 
 def with_flags(columns: Floats, code: ContactCode) -> Floats:

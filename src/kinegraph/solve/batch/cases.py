@@ -28,7 +28,7 @@ from kinegraph.solve.methods.runge_kutta import (
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
+from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.slices import status_of
 from kinegraph.solve.results.recording import Grid, watch_of
 from kinegraph.solve.results.status import Ending, Status
@@ -64,6 +64,17 @@ class CaseRows:
     at_last: Floats
     saved: Floats
 
+    @staticmethod
+    def of(
+        endings: tuple[Ending, ...], finals: Floats, steps: Integers, rejected: Integers, tally: Tally, saved: Floats
+    ) -> CaseRows:
+        """The rows of cases of which a tally was kept."""
+        return CaseRows(
+            endings, finals, steps, rejected, tally.first, tally.last, tally.high, tally.high_at, tally.low,
+            tally.low_at, tally.area, tally.happened, tally.first_at, tally.last_at, tally.at_first, tally.at_last,
+            saved,
+        )  # fmt: skip
+
 
 @dataclass(frozen=True)
 class CaseProblem:
@@ -87,15 +98,11 @@ class CaseProblem:
         stop: an array of one integer; when it is set to one, by another thread, cases end before their next step.
         """
         cases = self._cases(states, parameters, np.zeros(1, dtype=np.int64) if stop is None else stop)
-        tally = self._tally(len(states))
+        tally = self.outputs.tally(len(states), len(self.events.names))
         loop: Callable[..., None] = self.problem.runnable(case_loop.run_cases)
         with np.errstate(all="ignore"):
             loop(*self._arguments(cases, tally, self._count(len(states))), 0, len(states))
-        return CaseRows(
-            self._endings(cases), cases.finals, cases.steps, cases.rejected, tally.first, tally.last, tally.high,
-            tally.high_at, tally.low, tally.low_at, tally.area, tally.happened, tally.first_at, tally.last_at,
-            tally.at_first, tally.at_last, cases.saved,
-        )  # fmt: skip
+        return CaseRows.of(self._endings(cases), cases.finals, cases.steps, cases.rejected, tally, cases.saved)
 
     def compile_loop(self) -> None:
         """Compile the loop over cases, or load it."""
@@ -104,7 +111,9 @@ class CaseProblem:
         nothing = np.zeros((1, 0))
         stop = np.zeros(1, dtype=np.int64)
         cases = self._cases(np.zeros((1, self.problem.rhs.size)), nothing, stop)
-        compile_for(case_loop.run_cases, *self._arguments(cases, self._tally(1), 1), 0, 0)
+        compile_for(
+            case_loop.run_cases, *self._arguments(cases, self.outputs.tally(1, len(self.events.names)), 1), 0, 0
+        )
 
     def _count(self, rows: int) -> int:
         """How many lanes there are: one, or as many as batch code takes at once, and more where states are small."""
@@ -144,35 +153,6 @@ class CaseProblem:
             component=np.zeros(rows, dtype=np.int64),
             event=np.zeros(rows, dtype=np.int64),
             stop=stop,
-        )
-
-    def _tally(self, rows: int) -> Tally:
-        outputs, events = self.outputs.count, len(self.events.names)
-
-        def unknown(*shape: int) -> Floats:
-            return np.full(shape, np.nan)
-
-        return Tally(
-            code=code_of(self.outputs.code),
-            along=any(self.outputs.wanted),
-            highs=self.outputs.asking("high"),
-            lows=self.outputs.asking("low"),
-            areas=self.outputs.asking("area"),
-            known=np.zeros(1, dtype=np.int64),
-            samples=np.zeros((5, outputs)),
-            probe=np.zeros(outputs),
-            first=unknown(rows, outputs),
-            last=unknown(rows, outputs),
-            high=unknown(rows, outputs),
-            high_at=unknown(rows, outputs),
-            low=unknown(rows, outputs),
-            low_at=unknown(rows, outputs),
-            area=unknown(rows, outputs),
-            happened=np.zeros((rows, events), dtype=np.int64),
-            first_at=unknown(rows, events),
-            last_at=unknown(rows, events),
-            at_first=unknown(rows, events, outputs),
-            at_last=unknown(rows, events, outputs),
         )
 
     def _endings(self, cases: Cases) -> tuple[Ending, ...]:

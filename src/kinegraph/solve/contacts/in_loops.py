@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import perf_counter
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ import numpy as np
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints.impacts import Impacts
+from kinegraph.solve.batch.outputs import NO_OUTPUTS
 from kinegraph.solve.contacts.complementarity import Floats
 from kinegraph.solve.contacts.loop_memory import WORDS, LookedAt, contact_memory, mode_of, numbers_of
 from kinegraph.solve.contacts.mode import ContactSet, Mode, Phase, Snapshot
@@ -24,6 +25,7 @@ from kinegraph.solve.loops.contacts import phases as loop
 from kinegraph.solve.loops.contacts.memory import LOGGED, SAVED_BEFORE, Contacts, write_flags
 from kinegraph.solve.loops.events.watch import DUE, Watch
 from kinegraph.solve.loops.folder import integrator
+from kinegraph.solve.loops.many.tally import Tally, begin_tally, end_tally
 from kinegraph.solve.loops.record import BEGUN, INTERRUPTED, SAVED, STEP, STOPPED, TIME
 from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
 from kinegraph.solve.methods.runge_kutta import loop_control, loop_method, loop_system, loop_work
@@ -32,7 +34,7 @@ from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.problem.slices import ending_of, run_slices
+from kinegraph.solve.problem.slices import FIRST_STEPS, ending_of, run_slices
 from kinegraph.solve.results.recording import EventRecord, OwnSteps, Recorder, Run, Save, watch_of
 from kinegraph.solve.results.status import Ending, Status
 
@@ -105,7 +107,8 @@ class PhaseRecorder(Recorder):
 
 @dataclass(frozen=True)
 class LoopedContacts:
-    """One run: the method and its controller, the modes, where it starts, what is saved."""
+    """One run: the method and its controller, the modes, where it starts, what is saved; what is kept of it as a case,
+    and in which row. slice_steps: of the first slice, before Python looks again."""
 
     tableau: Tableau
     control: Control
@@ -113,15 +116,24 @@ class LoopedContacts:
     span: tuple[float, float]
     state: Floats
     save: Save
+    tally: Tally = field(default_factory=lambda: NO_OUTPUTS.tally(1, 0))
+    row: int = 0
+    slice_steps: int = FIRST_STEPS
 
     def run(self, progress: Progress, interrupt: Interrupt) -> Run:
         """Integrate until the end, an event of the user's that stops, or trouble."""
         begun = perf_counter()
         with progress, np.errstate(all="ignore"), interrupt.catching(), interrupt.deferring():
             ending, loading = self._phases(progress, interrupt, begun)
+            end_tally(loop_system(self._open), self.tally, self._work, self.row, float(self._clock[TIME]))
         last = float(self._clock[TIME]), self._work.y.copy()
         run = self._recorder.run(ending, last, perf_counter() - begun, loading)
         return replace(run, phases=tuple(self._recorder.phases))
+
+    @property
+    def final(self) -> Floats:
+        """The state at the end of the run."""
+        return np.array(self._work.y)
 
     def compile_loop(self) -> None:
         """Compile the loop, or load it."""
@@ -145,11 +157,13 @@ class LoopedContacts:
             except ContactTrouble as trouble:
                 return Ending(Status.CONTACT, time, detail=str(trouble)), loading
             self._install(settled, state)
+            if mode is None:
+                begin_tally(loop_system(self._open), self.tally, self._work, self.row, time)
             further = self._advance
             with self._acted(mode, settled.mode):
                 code = further(0)
             loading = loading or (perf_counter() - begun if self._open.native else 0.0)
-            code = run_slices(code, further, self._clock, self._recorder, progress, interrupt)
+            code = run_slices(code, further, self._clock, self._recorder, progress, interrupt, self.slice_steps)
             self._recorder.drain()
             if interrupt.requested or code != STOPPED:
                 code = INTERRUPTED if interrupt.requested else code
@@ -202,7 +216,7 @@ class LoopedContacts:
         return (
             systems, loop_method(self.tableau), loop_control(self.tableau, self.control, self._open), self._contacts,
             self._work, self._clock, self._watches, self._recorder.saving, self._recorder.counters,
-            float(self.control.begin),
+            float(self.control.begin), self.tally, self.row,
         )  # fmt: skip
 
     @cached_property

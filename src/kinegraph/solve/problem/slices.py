@@ -19,7 +19,7 @@ from kinegraph.solve.results.status import Ending, Status
 
 _SHORT, _LONG = 0.02, 0.08  # seconds a slice should take: Ctrl-C waits no longer
 _GOES_ON = RUNNING, NO_ROOM
-_FIRST_STEPS, _MOST_STEPS = 8, 1 << 40
+FIRST_STEPS, _MOST_STEPS = 8, 1 << 40
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,9 @@ def run_in_slices(
 
 def run_slices(
     code: int, advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress,
-    interrupt: Interrupt,
+    interrupt: Interrupt, steps: int = FIRST_STEPS,
 ) -> int:  # fmt: skip
     """Call `advance(steps)` until it says that the run has ended, with as many steps as take a moment."""
-    steps = _FIRST_STEPS
     while code in _GOES_ON and not interrupt.requested:
         before = perf_counter()
         code = advance(steps)

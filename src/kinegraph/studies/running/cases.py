@@ -89,8 +89,10 @@ class CaseRunner:
         events = event_set(self.equations, plan.events, plan.native)
         tableau = plan.solver.capabilities.lanes
         if plan.mechanism.contacts:
-            solver = self._contact_solver
-            return ContactCases(self.equations, solver, problem, plan.control, events, plan.asked.outputs, grid)
+            return ContactCases(
+                self.equations, self._contact_solver, problem, plan.control, events, plan.asked.outputs, grid,
+                self._outputs(),
+            )  # fmt: skip
         if tableau is not None:
             return CaseProblem(tableau, problem, plan.control, events, self._outputs(), grid)
         return EachCase(self.equations, plan.solver, problem, plan.control, events, plan.asked.outputs, grid)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kinegraph.solve.loops.after_step import room
+from kinegraph.solve.loops.after_step import end_of, needs_dense, room
 from kinegraph.solve.loops.contacts.decide import adopt, decide
 from kinegraph.solve.loops.contacts.memory import (
     CLOSED,
@@ -32,6 +32,8 @@ from kinegraph.solve.loops.contacts.memory import (
     write_flags,
 )
 from kinegraph.solve.loops.events.watch import DUE, Watch
+from kinegraph.solve.loops.many.looked_at import finish_looked_at
+from kinegraph.solve.loops.many.tally import Tally, note_events
 from kinegraph.solve.loops.marks import loop, part
 from kinegraph.solve.loops.record import (
     BEGUN,
@@ -49,8 +51,8 @@ from kinegraph.solve.loops.record import (
     TOO_MANY_STEPS,
     Saving,
 )
-from kinegraph.solve.loops.runge_kutta import Control, begin, finish_with_dense, move_on, one_step, start_steps
-from kinegraph.solve.loops.step import System, Work, project
+from kinegraph.solve.loops.runge_kutta import Control, begin, move_on, one_step, start_steps
+from kinegraph.solve.loops.step import System, Work, prepare_dense, project
 from kinegraph.solve.loops.weights import Method
 
 Array = Any
@@ -166,16 +168,16 @@ def begin_phase(
 @loop
 def advance(
     systems: Any, method: Method, control: Control, contacts: Contacts, work: Work, clock: Array, watches: Any,
-    saving: Saving, counters: Array, first_step: float, slice_steps: int,
+    saving: Saving, counters: Array, first_step: float, tally: Tally, row: int, slice_steps: int,
 ) -> int:  # fmt: skip
     """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do.
 
     systems, watches: of the mode with all contacts open, and of those with some closed. STOPPED says that an event of
-    the user or a condition of the mode is due, about which Python is to decide.
+    the user or a condition of the mode is due, about which Python is to decide. tally, row: what is kept of a case.
     """
     for step in range(slice_steps + 1):
         mode = 1 if any_closed(contacts.modes) else 0
-        system, watch = systems[mode], watches[mode]
+        system, watch, noted = systems[mode], watches[mode], counters[EVENTS]
         if not counters[BEGUN]:
             code = begin_phase(system, method, control, contacts, work, clock, watch, saving, counters)
             if code != RUNNING:
@@ -189,7 +191,10 @@ def advance(
         code, h = one_step(system, method, control, work, clock, counters)
         if code != RUNNING:
             return code
-        code = finish_with_dense(system, method, work, clock, watch, saving, counters, h)
+        if tally.along or needs_dense(watch, saving, counters, end_of(clock, h)):
+            prepare_dense(system, method, work, clock[TIME], h)
+        code = finish_looked_at(system, work, clock, watch, saving, counters, tally, row, h)
+        note_events(system, tally, watch, work, row, noted, counters[EVENTS])
         if code == STOPPED:
             put_back(system, work, clock[TIME])
         if code == STOPPED and go_on(system, control, contacts, work, clock, watch, counters, first_step):

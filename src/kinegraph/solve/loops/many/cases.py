@@ -31,7 +31,7 @@ from kinegraph.solve.loops.many.tally import (
     end_tally,
     look_at_samples,
     look_through,
-    take_events,
+    note_events,
     take_looks,
 )
 from kinegraph.solve.loops.marks import Floats, Integers, inlined, loop, part
@@ -136,6 +136,13 @@ def start_case(
     lanes.codes[lane] = begin(system, method, control, work, clock, watch, saving_of(cases, row), counters)
     take_events(system, tally, watch, counters, work, row)
     begin_step(control, lanes, memory, lane)
+
+
+@part
+def take_events(system: System, tally: Tally, watch: Watch, counters: Integers, work: Work, row: int) -> None:
+    """Note the events that were recorded since the last call."""
+    note_events(system, tally, watch, work, row, 0, counters[EVENTS])
+    counters[EVENTS] = 0
 
 
 @inlined

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from kinegraph.codegen.kernel import Code
 from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.marks import Floats, Integers, call, part
-from kinegraph.solve.loops.record import EVENTS
 from kinegraph.solve.loops.step import System, Work, interpolate, set_inputs
 from kinegraph.solve.loops.weights import LOOKS
 
@@ -225,11 +224,16 @@ def look_at_first(system: System, tally: Tally, work: Work, t: float) -> None:
 
 
 @part
-def take_events(system: System, tally: Tally, watch: Watch, counters: Integers, work: Work, row: int) -> None:
-    """Count the events that were recorded since the last call, and note the outputs at each one's first and last."""
-    outputs, kinds = tally.first.shape[1], len(watch.side)
-    for place in range(counters[EVENTS]):
+def note_events(system: System, tally: Tally, watch: Watch, work: Work, row: int, first: int, last: int) -> None:
+    """Count the events at these places of the record, and note the outputs at each one's first and last.
+
+    What is numbered beyond the events of the tally is not told.
+    """
+    outputs, kinds = tally.first.shape[1], tally.happened.shape[1]
+    for place in range(first, last):
         event, t = watch.which[place], watch.times[place]
+        if event >= kinds:
+            continue
         if outputs > 0:
             for d in range(len(work.y)):
                 work.x[d] = watch.states[place, d]
@@ -241,4 +245,3 @@ def take_events(system: System, tally: Tally, watch: Watch, counters: Integers, 
             tally.first_at[row, event] = t
         tally.last_at[row, event] = t
         tally.happened[row, event] += 1
-    counters[EVENTS] = 0
