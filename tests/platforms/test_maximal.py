@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
+import kinegraph as kg
 from kinegraph.model.builder import Builder, Rx, Ry, Rz, Sx, Sy, Sz, inertia
 from kinegraph.model.mechanism import Inertia, Mechanism
 from kinegraph.model.platforms.builder import leg
@@ -12,6 +15,7 @@ from kinegraph.model.platforms.records import LegType
 from tests.platforms.evaluate import AS_LOOPS, evaluated
 from tests.platforms.maximal import Maximal
 
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 TYPES = tuple(kind.value for kind in LegType)
 QUANTITIES = "qdd,ring_acceleration,ring_forces,leg_reactions,base_reaction"
 
@@ -86,6 +90,35 @@ def test_forward_dynamics_and_all_forces(types: tuple[str, ...]) -> None:
         assert miss(on_ring, wanted.ring_forces) < 1e-11
         assert miss(on_base, wanted.leg_reactions) < 1e-11
         assert miss(total, wanted.leg_reactions.sum(axis=0)) < 1e-11
+
+
+def drawn(seed: int) -> tuple[str, ...]:
+    """All five types and one more, in any order."""
+    random = np.random.default_rng(seed)
+    return tuple(random.permutation([*TYPES, TYPES[random.integers(5)]]).tolist())
+
+
+@pytest.mark.parametrize("seed", range(40 if SOAK else 2))
+def test_mixed_legs_in_any_order(seed: int) -> None:
+    mechanism = platform(drawn(seed))
+    run = evaluated(mechanism, QUANTITIES)
+    ((q, v, tau),) = states(mechanism, 1)
+    wanted = Maximal(mechanism, q).solve(v[6:9], v[9:12], tau[:6])
+    _, ring, on_ring, on_base, _ = run(q, v, tau)
+    assert miss(ring, wanted.ring) < 1e-11
+    assert miss(on_ring, wanted.ring_forces) < 1e-11 and miss(on_base, wanted.leg_reactions) < 1e-11
+
+
+@pytest.mark.skipif(not SOAK, reason="compiles for seconds; make soak")
+def test_mixed_legs_as_machine_code() -> None:
+    """Legs of one type side by side wherever they stand in the table, one state and many."""
+    mechanism = platform(("RUS", "UPS", "UCU", "RUS", "SPU", "UPS"))
+    kernel = kg.compile(mechanism, "ring_acceleration")
+    found = states(mechanism, 3)
+    batch = kernel.batch(*(np.array(column) for column in zip(*found, strict=True)))
+    for row, (q, v, tau) in zip(batch, found, strict=True):
+        wanted = Maximal(mechanism, q).solve(v[6:9], v[9:12], tau[:6]).ring
+        assert miss(kernel(q, v, tau), wanted) < 1e-11 and miss(row, wanted) < 1e-11
 
 
 @pytest.mark.parametrize("types", [("UPS",), ("RSU", "UCU")], ids="-".join)

@@ -8,6 +8,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.request import unit_quaternions
+from kinegraph.derive.platforms import state as platform_state
 from kinegraph.derive.platforms.substitute import in_ring_coordinates
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.graph.node import Graph, Output
@@ -16,6 +17,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import platform_of
 from kinegraph.tasks.platforms.legs import LegsInNumbers, platform_in
 from tests.platforms.evaluate import AS_LOOPS, derived, evaluated
+from tests.platforms.turning_struts import TurningStrut
 
 BODIES = """coordinates cx, cy, cz; quaternion (c0, c1, c2, c3) velocity (cwx, cwy, cwz);
 coordinates x, y, z = 0.6; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); gravity 0.3, -0.2, -1;
@@ -190,3 +192,14 @@ def test_a_pendulum_beside_a_platform_on_the_ground() -> None:
     tau = random.normal(size=len(layout.velocities))
     closed, loops = (evaluated(mechanism, "qdd", plan)(fitting.q, fitting.v, tau, 0.3)[0] for plan in (None, AS_LOOPS))
     np.testing.assert_allclose(closed, loops, rtol=0, atol=1e-10 * np.max(np.abs(loops)))
+
+
+@pytest.mark.parametrize("words", ["qdd, leg_velocities", "leg_reactions, ring_forces"])
+def test_round_legs_on_a_base_that_turns(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proved equal: legs by their axes, and by the moment of their spin without axes."""
+    mechanism = craft("UPS", STRAIGHT)
+    by_axes = derived(mechanism, words)
+    monkeypatch.setattr(platform_state, "Strut", lambda kind, *rest: TurningStrut(*rest))
+    assert prove(derived(mechanism, words), by_axes, quaternions=unit_quaternions(mechanism))
+    monkeypatch.setattr(TurningStrut, "_spin", property(lambda self: self._spin_row * self._turn))
+    assert not prove(derived(mechanism, words), by_axes, quaternions=unit_quaternions(mechanism))
