@@ -40,8 +40,19 @@ class Operations(RichDisplay):
 _FUNCTION_COLUMNS = {"reciprocal": "div", "sqrt": "sqrt", "sin": "sin", "cos": "cos"}
 
 
+#: Under this name a graph keeps its count, as it keeps its other properties: every pass asks for it several times.
+_KEPT = "_operations"
+
+
 def count(graph: Graph) -> Operations:
     """The operations of all live, non-static nodes."""
+    kept: Operations | None = vars(graph).get(_KEPT)
+    if kept is None:
+        kept = vars(graph)[_KEPT] = _counted(graph)
+    return kept
+
+
+def _counted(graph: Graph) -> Operations:
     total = dict.fromkeys((f.name for f in fields(Operations)), 0)
     for node, live, static in zip(graph.nodes, graph.live, graph.static, strict=True):
         if not live or static:

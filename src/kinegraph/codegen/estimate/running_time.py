@@ -7,6 +7,8 @@ register are stored and loaded again. Deterministic, and a few per cent from wha
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
 from kinegraph.codegen.program.binding import Binding
 from kinegraph.codegen.program.lower import lower
@@ -59,76 +61,84 @@ def _latency(one: Instruction) -> int:
     return _WRITTEN_OUT[one.detail] if one.detail in _WRITTEN_OUT else _LATENCY.get(one.op, _FUSED_LATENCY)
 
 
+class _Step(NamedTuple):
+    """What is asked of an instruction each time it is executed."""
+
+    index: int
+    operands: tuple[int, ...]
+    operations: int
+    latency: int
+    adds: bool
+    kept: bool
+
+
+def _steps(program: Program, last_use: dict[int, int]) -> list[_Step]:
+    return [
+        _Step(
+            index, tuple(dict.fromkeys(one.operands)), _operations(one), _latency(one) if _operations(one) else 0,
+            one.op in _ADDERS, index in last_use and one.op not in (Op.STORE, Op.SINCOS),
+        )
+        for index, one in enumerate(program.instructions)
+        if one.op not in LEAVES
+    ]  # fmt: skip
+
+
 class _Run:
     """One pass through a program in order, each instruction starting as soon as it can."""
 
     def __init__(self, program: Program) -> None:
-        self.program = program
-        self.last_use = self._last_uses()
+        self.last_use = _last_uses(program)
+        self.steps = _steps(program, self.last_use)
         self.ready = [0] * len(program.instructions)
         self.busy: tuple[dict[int, int], dict[int, int]] = ({}, {})
         self.fetched = 0
-        self.finished: list[int] = []
+        self.finished: list[int] = [0]
         self.registers: dict[int, None] = {}
         self.spilled: set[int] = set()
-
-    def _last_uses(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for index, one in enumerate(self.program.instructions):
-            for operand in one.operands:
-                found[operand] = index
-        return found
 
     def call(self) -> int:
         """Run the program once more; returns when it was finished."""
         self.registers.clear()
         self.spilled.clear()
-        for index, one in enumerate(self.program.instructions):
-            if one.op not in LEAVES:
-                self._execute(index)
-        return max(self.finished, default=0)
+        for step in self.steps:
+            self._execute(step)
+        return self.finished[-1]  # instructions retire in order
 
-    def _execute(self, index: int) -> None:
-        one = self.program.instructions[index]
-        self._operands(index)
-        operations = _operations(one)
-        self.fetched += max(operations, 1)
-        earliest = self.fetched // _WIDTH
-        if len(self.finished) >= _WINDOW:
-            earliest = max(earliest, self.finished[-_WINDOW])
-        start = max([earliest, *(self.ready[operand] for operand in one.operands)])
+    def _execute(self, step: _Step) -> None:
+        index, operands, operations, latency, adds, kept = step
+        self._load(index, operands)
+        self.fetched += operations or 1
+        start, ready, finished = self.fetched // _WIDTH, self.ready, self.finished
+        if len(finished) > _WINDOW and finished[-_WINDOW] > start:
+            start = finished[-_WINDOW]
+        for operand in operands:
+            if ready[operand] > start:
+                start = ready[operand]
+        busy = self.busy[adds]
         for _ in range(operations):
-            start = self._port(start, self.busy[one.op in _ADDERS])
-        done = start + (_latency(one) if operations else 0)
-        self.ready[index] = done
-        # Instructions retire in order.
-        self.finished.append(max(done, self.finished[-1] if self.finished else 0))
-        if one.op not in (Op.STORE, Op.SINCOS):
+            while busy.get(start, 0) >= _PORTS:
+                start += 1
+            busy[start] = busy.get(start, 0) + 1
+        done = ready[index] = start + latency
+        finished.append(done if done > finished[-1] else finished[-1])
+        if kept:
             self._keep(index)
 
-    @staticmethod
-    def _port(cycle: int, busy: dict[int, int]) -> int:
-        while busy.get(cycle, 0) >= _PORTS:
-            cycle += 1
-        busy[cycle] = busy.get(cycle, 0) + 1
-        return cycle
-
-    def _operands(self, index: int) -> None:
+    def _load(self, index: int, operands: tuple[int, ...]) -> None:
         """Load what is in no register; let go what is used for the last time."""
-        for operand in dict.fromkeys(self.program.instructions[index].operands):
-            if operand in self.registers:
-                del self.registers[operand]
-                if self.last_use[operand] > index:
-                    self.registers[operand] = None
+        registers, last_use = self.registers, self.last_use
+        for operand in operands:
+            if operand in registers:
+                del registers[operand]
+                if last_use[operand] > index:
+                    registers[operand] = None
             elif operand in self.spilled:
                 self.fetched += 1
-                if self.last_use[operand] > index:
+                if last_use[operand] > index:
                     self._keep(operand)
 
     def _keep(self, value: int) -> None:
         """Put a value in a register; the one not used for longest makes room."""
-        if value not in self.last_use:
-            return
         self.registers[value] = None
         if len(self.registers) > _REGISTERS:
             oldest = next(iter(self.registers))
@@ -136,3 +146,7 @@ class _Run:
             if oldest not in self.spilled:
                 self.spilled.add(oldest)
                 self.fetched += 1
+
+
+def _last_uses(program: Program) -> dict[int, int]:
+    return {operand: index for index, one in enumerate(program.instructions) for operand in one.operands}
