@@ -132,8 +132,7 @@ class Derivation:
         return regrouped(tree, plan.axial_moments) if plan.regroup else tree
 
     def _regrouped(self) -> tuple[Tree, Tree]:
-        tree = self._described()
-        return tree, regrouped(tree)
+        return self.described_tree, regrouped(self.described_tree)
 
     @cached_property
     def described_tree(self) -> Tree:

@@ -117,11 +117,11 @@ class PlanSearch:
         outputs = [derived(quantity) for quantity in quantities]
         return self._candidate(derivation, [*outputs, *derivation.hidden_outputs()], quantities)
 
-    def _derivation(self, plan: Plan, quantities: Sequence[Quantity]) -> Derivation:
+    def _derivation(self, plan: Plan, quantities: Sequence[Quantity], side_by_side: bool = True) -> Derivation:
         later = self._differentiated_by(quantities)
         known = {name: value for name, value in self.bound.items() if name not in later}
         lowered = self._lowered.setdefault(frozenset(later), LoweredTrees())
-        return Derivation(self.mechanism, known, plan, self.side_by_side, lowered)
+        return Derivation(self.mechanism, known, plan, self.side_by_side and side_by_side, lowered)
 
     def _candidate(
         self, derivation: Derivation, outputs: Sequence[Output], quantities: Sequence[Quantity]
@@ -304,7 +304,7 @@ class PlanSearch:
 
     @cached_property
     def _revolute_links(self) -> list[int]:
-        links = Derivation(self.mechanism, self.bound, Plan()).tree.links
+        links = self._derivation(Plan(), self._judged, side_by_side=False).tree.links
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
 
 

@@ -8,17 +8,19 @@ from kinegraph.graph.node import LARGEST_EXPONENT, Coefficient
 #: Numerators and denominators have at most so many digits: more cannot be written and read as text.
 MOST_DIGITS = 4000
 _TOO_LARGE = 10**MOST_DIGITS
+_TOO_SMALL = -_TOO_LARGE  # made once: it is long
 _REMEDY = "numbers are exact here, and no longer than that"
 
 
 def exact(value: Coefficient) -> Coefficient:
     """An integer where possible: integers are compared and hashed several times faster than fractions."""
-    if type(value) is int or value.denominator == 1:
-        value = value.numerator
-        if -_TOO_LARGE < value < _TOO_LARGE:
+    if type(value) is int:
+        if _TOO_SMALL < value < _TOO_LARGE:
             return value
-    elif -_TOO_LARGE < value.numerator < _TOO_LARGE and value.denominator < _TOO_LARGE:
-        return value
+    else:
+        numerator, denominator = value.numerator, value.denominator
+        if _TOO_SMALL < numerator < _TOO_LARGE and denominator < _TOO_LARGE:
+            return numerator if denominator == 1 else value
     raise NumberSizeError(f"a number of more than {MOST_DIGITS} digits: {_REMEDY}")
 
 

@@ -188,7 +188,7 @@ class SumBuilder:
     def _scaled(self, coefficient: Coefficient, index: int) -> int:
         if coefficient == 1:
             return index
-        if self.value_of(index) == 1:
+        if index == self.one:
             return self.number(coefficient)
         return self.intern(Polynomial(((exact(coefficient), ((index, 1),)),)))
 
