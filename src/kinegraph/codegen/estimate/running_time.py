@@ -64,7 +64,7 @@ def _latency(one: Instruction) -> int:
 class _Step(NamedTuple):
     """What is asked of an instruction each time it is executed."""
 
-    index: int
+    number: int
     operands: tuple[int, ...]
     operations: int
     latency: int
