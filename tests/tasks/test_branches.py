@@ -6,6 +6,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import TaskError
+from kinegraph.tasks.branches.curve import curve_through
 from kinegraph.tasks.branches.special_points import Kind
 from tests.tasks.reference import reference
 
@@ -177,3 +178,13 @@ def test_the_picture_and_the_words(tmp_path):
     assert plot_branches(found, tmp_path / "hoop.svg").read_text("utf-8").count("branch point") == 1
     with pytest.raises(TaskError, match=r"must be \.png, \.svg or \.pdf"):
         plot_branches(found, tmp_path / "hoop.txt")
+
+
+def test_what_rounding_leaves_of_an_equation_is_no_equation():
+    """A cyclic coordinate whose slopes are not quite zero is a neutral direction."""
+
+    def equations(y):
+        slope = np.array([[1.0, 0.0, -1.0], [0.0, 1e-16, 0.0]])
+        return y @ slope.T, np.tile(slope, (len(y), 1, 1))
+
+    assert curve_through(equations, np.ones(3), [np.zeros(3)]).nullity(np.zeros(3)) == 1

@@ -24,6 +24,9 @@ _STEPS = 12
 _CONVERGED = 1e-13
 #: By how much the slopes of one equation may differ along a range.
 _WIDEST = 1e9
+#: Slopes of an equation beside the largest of all, below which it is not magnified: what rounding leaves of zeros
+#: (1e-16) must stay below _ROUNDING.
+_FAINTEST = 1e-5
 
 
 @dataclass(frozen=True)
@@ -110,4 +113,4 @@ def curve_through(equations: Equations, scales: Floats, places: list[Floats]) ->
             "over this range the equations change by too many orders of magnitude to be followed\n"
             "  choose a narrower range"
         )
-    return Curve(equations, scales, np.maximum(largest, 1e-9 * float(np.max(largest, initial=1e-300))))
+    return Curve(equations, scales, np.maximum(largest, _FAINTEST * float(np.max(largest, initial=1e-300))))
