@@ -15,6 +15,7 @@ from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import platform_of
+from kinegraph.tasks.platforms.workspace import Verdict
 from tests.platforms.evaluate import AS_LOOPS, derived, evaluated
 from tests.platforms.test_model import RING, momentum_change
 
@@ -140,3 +141,16 @@ def test_what_is_no_rail_goes_through_loops(carriages: str) -> None:
     assert platform_of(mechanism) is None
     with pytest.raises(kg.KinegraphError, match="on carriages that slide on it"):
         kg.derive(mechanism, "ring_acceleration")
+
+
+def test_a_workspace_where_the_carriage_is() -> None:
+    """Legs on a carriage drawn down by 0.4, and the ring with it: the same picture, collisions and leans too."""
+    text = f"model down; {RING} coordinates s; Slide | Sz(s) | m(3); platform UPS | Ring | {ROUND} |"
+    rows = "".join(f"| L{k}~Slide: Rz({k} + {k % 2}/3), Sx(0.6) > Rz({k} - {k % 2}/3), Sx(0.3)" for k in range(6))
+    mechanism = kg.parse(f"{text} {rows};")
+    span = {"x": (-0.5, 0.5, 9), "y": (-0.5, 0.5, 9)}
+    limits = {"radius": 0.12, "stroke": (0.3, 0.95), "tilt": 0.5}
+    found = [kg.workspace(mechanism, span, at={"s": s, "z": 0.6 + s}, **limits) for s in (0.0, -0.4)]
+    np.testing.assert_array_equal(found[0].verdict, found[1].verdict)
+    np.testing.assert_array_equal(found[0].at_fault, found[1].at_fault)
+    assert set(found[0].counts()) == {one.meaning for one in (Verdict.STROKE, Verdict.TILT, Verdict.COLLISION)}

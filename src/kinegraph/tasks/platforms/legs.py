@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -34,10 +35,14 @@ def platform_in(mechanism: MechanismSource) -> tuple[Mechanism, Platform]:
 
 @dataclass(frozen=True)
 class LegsInNumbers:
-    """One platform: drives, their rates and points of its legs as functions of the ring's pose."""
+    """One platform: drives, their rates and points of its legs as functions of the ring's pose.
+
+    `at` are coordinates of what legs stand on, where it is not where the model begins.
+    """
 
     mechanism: Mechanism
     platform: Platform
+    at: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def values(self) -> dict[str, Value]:
@@ -46,8 +51,12 @@ class LegsInNumbers:
 
     @cached_property
     def start(self) -> Floats:
-        """The initial positions."""
-        return np.array(initial_positions(self.mechanism, self.values))
+        """The initial positions; of what legs stand on those that are given."""
+        found = np.array(initial_positions(self.mechanism, self.values))
+        for name, value in self.at.items():
+            if name not in self.platform.ring.coordinates:
+                found[self.mechanism.layout.positions.index(name)] = value
+        return found
 
     @cached_property
     def ring_places(self) -> list[int]:
@@ -121,7 +130,7 @@ class LegsInNumbers:
 
     @cached_property
     def bases(self) -> Floats:
-        """The frames of the joints on the base, which stays where it starts: (legs, 4, 4)."""
+        """The frames of the joints on the base, which stays where it is at the start: (legs, 4, 4)."""
         return np.array([self._pose(leg.first.base) @ pose(leg.at_base, self.values) for leg in self.platform.legs])
 
     def _ring_poses(self, q: Floats) -> Floats:

@@ -122,7 +122,10 @@ def workspace(
     must stay. Where several limits are passed, the first of these is said, and the leg that passes it farthest.
     """
     found, platform = platform_in(mechanism)
-    legs = LegsInNumbers(found, platform)
+    for name in at or {}:
+        if name not in found.layout.positions:
+            raise TaskError(f"{found.name} has no {name!r}\n  {did_you_mean(name, found.layout.positions)}")
+    legs = LegsInNumbers(found, platform, at or {})
     axes = _axes(legs, over, points)
     q = _poses(legs, axes, at or {})
     drives = legs.drives(q)
@@ -184,8 +187,6 @@ def _poses(legs: LegsInNumbers, axes: Mapping[str, Floats], at: Mapping[str, flo
     positions = legs.mechanism.layout.positions
     start = legs.start.copy()
     for name, value in at.items():
-        if name not in positions:
-            raise TaskError(f"{legs.mechanism.name} has no {name!r}\n  {did_you_mean(name, positions)}")
         start[positions.index(name)] = value
     grid = np.meshgrid(*axes.values(), indexing="ij")
     q = np.tile(start, (grid[0].size, 1))
@@ -222,8 +223,9 @@ def _directions(legs: LegsInNumbers, q: Floats) -> Floats:
 
 def _lean(legs: LegsInNumbers, q: Floats, from_ring: bool) -> Floats:
     """The angle by which each leg has turned from its direction at the start, seen from the base or the ring."""
-    start = _of_unit_length(legs, legs.start[None].copy())
-    first, now = _directions(legs, start), _directions(legs, q)
+    beginning = LegsInNumbers(legs.mechanism, legs.platform)  # of the model, wherever the base is now
+    start = _of_unit_length(legs, beginning.start[None].copy())
+    first, now = _directions(beginning, start), _directions(legs, q)
     if from_ring:
         first, now = (np.einsum("pij,pki->pkj", legs.ring_turns(at), one) for at, one in ((start, first), (q, now)))
     return np.asarray(np.arccos(np.clip(np.sum(now * first, axis=2), -1, 1)))
