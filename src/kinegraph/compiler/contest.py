@@ -32,13 +32,16 @@ class Contest:
 
     Plans whose graphs cost more than `margin` above the cheapest are not judged, nor are graphs of more than
     `largest` nodes; `derived` plans may be tried for each that is judged, and so many nodes be derived for the second
-    start. With `seconds` it ends early.
+    start. Graphs of more than `long` nodes meet in longer searches: after short ones their order is chance. With
+    `seconds` it ends early.
     """
 
     judged: int
     work: int = 150_000
     finalists: int = 4
     final_work: int = 1_000_000
+    final_work_of_long: int = 3_000_000
+    long: int = 500
     hottest: float = 1.5
     coldest: float = 0.4
     margin: float = 0.07
@@ -160,7 +163,9 @@ class _Run:
     def _final(self, candidate: Candidate) -> tuple[int, int]:
         if self.interrupt.requested:
             return self.values.get(candidate.graph.nodes, candidate.operations.total), 0
-        return min(self._left(candidate.graph, self.contest.final_work, seed) for seed in range(2))
+        contest = self.contest
+        work = contest.final_work_of_long if len(self.start.graph) > contest.long else contest.final_work
+        return min(self._left(candidate.graph, work, seed) for seed in range(2))
 
     def _left(self, graph: Graph, work: int, seed: int) -> tuple[int, int]:
         budget = Budget(work=work, compiled=True, interrupt=self.interrupt)
