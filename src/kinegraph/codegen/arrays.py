@@ -15,6 +15,9 @@ from kinegraph.errors import KernelError
 
 Doubles = NDArray[np.float64]
 
+#: Real numbers of any type, as callers give them.
+Numbers: TypeAlias = NDArray[Any]
+
 #: What a call returns: an array, or arrays by name if there are several outputs.
 Results: TypeAlias = Doubles | Mapping[str, Doubles]
 Shape: TypeAlias = tuple[int, ...]
@@ -41,7 +44,7 @@ def vector(argument: Argument, value: ArrayLike) -> Doubles:
     return array
 
 
-def address(array: NDArray[Any]) -> int:
+def address(array: Numbers) -> int:
     """Where an array's numbers begin: by its buffer, which takes a fifth of the time that NumPy's attributes do."""
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
@@ -49,7 +52,7 @@ def address(array: NDArray[Any]) -> int:
         return int(array.__array_interface__["data"][0])
 
 
-def addresses(arrays: Sequence[NDArray[Any]]) -> ctypes.Array[ctypes.c_void_p]:
+def addresses(arrays: Sequence[Numbers]) -> ctypes.Array[ctypes.c_void_p]:
     """Where the numbers of several arrays begin, as a table for compiled code."""
     return (ctypes.c_void_p * len(arrays))(*[address(array) for array in arrays])
 
@@ -64,7 +67,7 @@ def batch_rows(arguments: Sequence[Argument], values: Sequence[ArrayLike]) -> tu
     return rows, [_rows(array) for array in arrays]
 
 
-def _number_of_states(arguments: Sequence[Argument], arrays: Sequence[NDArray[Any]]) -> int:
+def _number_of_states(arguments: Sequence[Argument], arrays: Sequence[Numbers]) -> int:
     sizes = {len(array) for array in arrays if array.ndim == 2 and len(array) != 1}
     if len(sizes) > 1:
         shapes = ", ".join(f"{a.name!r} {array.shape}" for a, array in zip(arguments, arrays, strict=True))
@@ -74,7 +77,7 @@ def _number_of_states(arguments: Sequence[Argument], arrays: Sequence[NDArray[An
     return sizes.pop() if sizes else 1
 
 
-def result_arrays(shapes: Sequence[tuple[str, Shape]], out: object, inputs: Sequence[NDArray[Any]]) -> list[Doubles]:
+def result_arrays(shapes: Sequence[tuple[str, Shape]], out: object, inputs: Sequence[Numbers]) -> list[Doubles]:
     """Where results of these names and shapes are written: the arrays given as `out`, or new ones."""
     if out is None:
         return [np.empty(shape) for _, shape in shapes]
@@ -88,7 +91,7 @@ def result_arrays(shapes: Sequence[tuple[str, Shape]], out: object, inputs: Sequ
     return found
 
 
-def _result(name: str, shape: Shape, array: object, others: Sequence[NDArray[Any]]) -> Doubles:
+def _result(name: str, shape: Shape, array: object, others: Sequence[Numbers]) -> Doubles:
     if not (isinstance(array, np.ndarray) and array.dtype == _FLOAT64 and array.shape == shape):
         found = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise KernelError(f"`out` for {name!r} needs an array of float64 of shape {shape}, but {found} arrived")
@@ -99,7 +102,7 @@ def _result(name: str, shape: Shape, array: object, others: Sequence[NDArray[Any
     return array
 
 
-def _row_array(argument: Argument, value: ArrayLike) -> NDArray[Any]:
+def _row_array(argument: Argument, value: ArrayLike) -> Numbers:
     """Of shape (n, k), or (k,) where one row serves all states."""
     size = len(argument.symbols)
     if type(value) is np.ndarray and value.dtype is _FLOAT64 and value.ndim == 2 and value.shape[1] == size:
@@ -115,7 +118,7 @@ def _row_array(argument: Argument, value: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def _rows(array: NDArray[Any]) -> Rows:
+def _rows(array: Numbers) -> Rows:
     if array.dtype is _FLOAT64 and array.flags.carray and array.ndim == 2 and len(array) > 1:  # nearly always
         return Rows(array, array.shape[1])
     aligned = array.dtype == _FLOAT64 and array.flags.aligned and array.dtype.isnative
@@ -125,7 +128,7 @@ def _rows(array: NDArray[Any]) -> Rows:
     return Rows(array, 0 if repeated else array.strides[0] // 8)
 
 
-def _numbers(argument: Argument, value: ArrayLike) -> NDArray[Any]:
+def _numbers(argument: Argument, value: ArrayLike) -> Numbers:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as problem:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import ceil, inf, isfinite, log10
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from kinegraph.codegen.program.binding import Argument, Binding
+from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue
 from kinegraph.codegen.program.program import Op, Program
 from kinegraph.errors import KernelError
 from kinegraph.export.options import Precision
@@ -18,9 +18,12 @@ from kinegraph.export.unit import TestVector
 from kinegraph.graph.interpret import BallArithmetic, Evaluation, FloatArithmetic, extended_precision
 from kinegraph.graph.node import Kind, Output
 
+#: A type of numbers, which rounds what it is given.
+Rounding: TypeAlias = type[np.float64] | type[np.float32]
+
 #: How far code may be off, relative to the largest entry of a result.
 RELATIVE = {Precision.DOUBLE: 1e-12, Precision.FLOAT: 1e-5}
-_TYPES: dict[Precision, Any] = {Precision.DOUBLE: np.float64, Precision.FLOAT: np.float32}
+_TYPES: dict[Precision, Rounding] = {Precision.DOUBLE: np.float64, Precision.FLOAT: np.float32}
 #: Other compilers round differently, by so much more at most.
 _MARGIN = 32
 _ATTEMPTS = 12
@@ -44,7 +47,7 @@ def make_vector(binding: Binding, program: Program, known: dict[str, float], pre
 
 
 def _states(
-    arguments: Sequence[Argument], known: dict[str, float], scalar: Any
+    arguments: Sequence[Argument], known: dict[str, float], scalar: Rounding
 ) -> Iterator[tuple[tuple[float, ...], ...]]:
     """States of multiples of 1/64, exact in any precision, closer to zero with every attempt."""
     for attempt in range(_ATTEMPTS):
@@ -97,7 +100,7 @@ def _rounded_up(value: float) -> float:
 
 def expected_results(binding: Binding, inputs: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
     """What the graph means, in extended precision, rounded once."""
-    values: dict[str, Any] = dict(binding.parameters)
+    values: dict[str, ParameterValue] = dict(binding.parameters)
     for argument, entries in zip(binding.arguments, inputs, strict=True):
         values |= {symbol.name: value for symbol, value in zip(argument.symbols, entries, strict=True)}
     with extended_precision():
@@ -112,7 +115,7 @@ def _split(values: Sequence[float], outputs: Sequence[Output]) -> list[Sequence[
     return [values[start:end] for start, end in pairwise(ends)]
 
 
-def run(program: Program, x: Sequence[float], scalar: Any) -> list[float]:
+def run(program: Program, x: Sequence[float], scalar: Rounding) -> list[float]:
     """The results of a program computed with NumPy scalars of one type, to see how it rounds."""
     y = [float("nan")] * program.output_size
     values: list[Any] = []

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from kinegraph.compiler.load import load
 from kinegraph.errors import StudyError
 from kinegraph.files import read_input_text
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem.events import Action, Direction, Event
@@ -19,6 +21,12 @@ from kinegraph.solve.problem.problem import Sampled
 from kinegraph.studies.describe import Asked
 from kinegraph.studies.sampling.samples import Design
 from kinegraph.studies.statistics.stopping import Until, read_until
+
+#: What TOML may hold; whoever takes it checks it.
+Toml: TypeAlias = Any
+
+Missing = TypeVar("Missing", int, None)
+One = TypeVar("One", bound=Enum)
 
 _LARGEST = 10_000_000
 _NUMBERS = ("duration", "start", "rtol", "atol", "step")
@@ -67,7 +75,7 @@ def read_study_file(
     return asked, read_until(given.word("until"))
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _parsed(path: Path) -> dict[str, object]:
     text = read_input_text(path, _LARGEST, "study file")
     try:
         given = tomllib.loads(text)
@@ -85,9 +93,9 @@ class _Given:
     """The settings of a file, each checked where it is asked for."""
 
     path: Path
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
 
-    def mechanism(self) -> Any:
+    def mechanism(self) -> Mechanism:
         """The model: a file beside the study file, or a name of the library."""
         name = self.word("model")
         if name is None:
@@ -95,7 +103,7 @@ class _Given:
         beside = self.path.parent / name
         return load(beside if beside.is_file() else name)
 
-    def number(self, name: str, default: float | None) -> Any:
+    def number(self, name: str, default: float | None) -> float:
         found = self.settings.get(name, default)
         if found is None:
             raise self._fault(f"{name} is missing", f"write {name} = 10")
@@ -103,9 +111,11 @@ class _Given:
             raise self._fault(f"{name} is {found!r}", "give a number")
         return float(found)
 
-    def whole(self, name: str, default: int | None) -> Any:
-        found = self.settings.get(name, default)
-        if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
+    def whole(self, name: str, default: Missing) -> int | Missing:
+        found = self.settings.get(name)
+        if found is None:
+            return default
+        if isinstance(found, bool) or not isinstance(found, int):
             raise self._fault(f"{name} is {found!r}", "give a whole number")
         return found
 
@@ -115,7 +125,7 @@ class _Given:
             raise self._fault(f"{name} is {found!r}", "give a text in quotes")
         return found
 
-    def table(self, name: str) -> dict[str, Any]:
+    def table(self, name: str) -> dict[str, Toml]:
         found = self.settings.get(name, {})
         if not isinstance(found, dict):
             raise self._fault(f"{name} is {found!r:.80}", f"write [{name}] and below it lines `name = ...`")
@@ -128,12 +138,12 @@ class _Given:
                 raise self._fault(f"{name}.{key} is {text!r:.80}", "give a formula in quotes")
         return found
 
-    def law(self, name: str, law: Any) -> Any:
+    def law(self, name: str, law: Toml) -> Toml:
         if not isinstance(law, str | list):
             raise self._fault(f"vary.{name} is {law!r:.80}", "write 'uniform(-0.1, 0.1)', or a list of values")
         return law
 
-    def input(self, name: str, given: Any) -> Any:
+    def input(self, name: str, given: Toml) -> Toml:
         if isinstance(given, dict):
             if {*given} - {"smooth"} != {"times", "values"}:
                 raise self._fault(f"inputs.{name} is {given!r:.80}", "write {times = [...], values = [...]}")
@@ -146,7 +156,7 @@ class _Given:
         atol = self.number("atol", None) if "atol" in self.settings else None
         return Adaptive(self.number("rtol", 1e-8), atol)
 
-    def event(self, name: str, given: Any) -> Event:
+    def event(self, name: str, given: Toml) -> Event:
         """An event: a condition, or a table of it with action, direction and new values."""
         if isinstance(given, str | int | float):
             return Event(name, given)
@@ -159,11 +169,11 @@ class _Given:
         direction = self._choice(name, given.get("direction", "both"), Direction)
         return Event(name, given["condition"], direction, action, given.get("reset", {}))
 
-    def _choice(self, event: str, word: Any, kind: Any) -> Any:
+    def _choice(self, event: str, word: object, kind: type[One]) -> One:
         known = [one.name.lower() for one in kind]
         if word not in known:
             raise self._fault(f"events.{event}: {word!r}", f"write one of {', '.join(known)}")
-        return kind[word.upper()]
+        return kind[str(word).upper()]
 
     def _fault(self, what: str, remedy: str) -> StudyError:
         return StudyError(f"{self.path}: {what}\n  {remedy}")

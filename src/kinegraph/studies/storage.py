@@ -10,7 +10,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
@@ -163,7 +163,7 @@ def write_chunk(path: Path, table: CaseTable) -> None:
     write_whole(path, write)
 
 
-def write_whole(path: Path, write: Any) -> None:
+def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file so that it appears whole or not at all, also if the machine stops."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time, sleep
-from typing import Any
 
 import numpy as np
 
@@ -90,5 +89,5 @@ def sizes(rows: int = 1000) -> Sizes:
         return Sizes(len(_pickled(table)) / rows, path.stat().st_size / rows, seconds / rows)
 
 
-def _pickled(table: Any) -> bytes:
+def _pickled(table: object) -> bytes:
     return pickle.dumps(table, protocol=5)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from kinegraph.solve.loops.events.watch import DUE, Watch
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.many.tally import Tally, begin_tally, end_tally
 from kinegraph.solve.loops.record import BEGUN, INTERRUPTED, SAVED, STEP, STOPPED, TIME
+from kinegraph.solve.loops.step import Work
 from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
 from kinegraph.solve.methods.runge_kutta import loop_control, loop_method, loop_system, loop_work
 from kinegraph.solve.methods.step_control import Control, FixedStep
@@ -211,7 +212,7 @@ class LoopedContacts:
         return lambda steps: advance(*self._arguments, steps)
 
     @cached_property
-    def _arguments(self) -> tuple[Any, ...]:
+    def _arguments(self) -> tuple[object, ...]:
         systems = loop_system(self._open), loop_system(self._closed)
         return (
             systems, loop_method(self.tableau), loop_control(self.tableau, self.control, self._open), self._contacts,
@@ -228,7 +229,7 @@ class LoopedContacts:
         return self.system.problem_of(True, self.state, *self.span)
 
     @cached_property
-    def _work(self) -> Any:
+    def _work(self) -> Work:
         return loop_work(self._open, self.tableau)._replace(projected=self._closed.projected())
 
     @cached_property

@@ -12,12 +12,13 @@ are solved by iteration down to rounding.
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from kinegraph.codegen.kernel import Code
 from kinegraph.solve.loops.after_step import begin_run, fixed_step, may_step
 from kinegraph.solve.loops.cubic import finish_with_cubic
 from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.marks import call, loop, part
+from kinegraph.solve.loops.marks import Floats, Integers, call, loop, part
 from kinegraph.solve.loops.record import (
     BEGUN,
     COMPONENT,
@@ -33,8 +34,6 @@ from kinegraph.solve.loops.record import (
     Saving,
 )
 from kinegraph.solve.loops.step import System, Work
-
-Array = Any
 
 _MOST_ITERATIONS = 100
 _SMALL = 1e-10  # changes below this that do not become smaller are rounding: of lambda, 1/h^2 times that of positions
@@ -53,28 +52,28 @@ class Rattle(NamedTuple):
     matrix: G H^-1 G^T, factorised. square: the same between beginning and end.
     """
 
-    free: Any
-    values: Any
-    rows: Any
-    parts: Array
-    gaps: Array
-    now: Array
-    matrix: Array
-    forces: Array
-    guess: Array
-    start: Array
-    pivot: Array
-    change: Array
-    first: Array
-    second: Array
-    half: Array
-    trial: Array
-    ahead: Array
-    square: Array
+    free: Code
+    values: Code
+    rows: Code
+    parts: Floats
+    gaps: Floats
+    now: Floats
+    matrix: Floats
+    forces: Floats
+    guess: Floats
+    start: Floats
+    pivot: Floats
+    change: Floats
+    first: Floats
+    second: Floats
+    half: Floats
+    trial: Floats
+    ahead: Floats
+    square: Floats
 
 
 @part
-def free_rate(rattle: Rattle, work: Work, q: Array, p: Array, rate: Array) -> None:
+def free_rate(rattle: Rattle, work: Work, q: Floats, p: Floats, rate: Floats) -> None:
     """H_p and -H_q at positions and momenta that are parts of two states."""
     count = len(work.y) // 2
     for d in range(count):
@@ -83,7 +82,7 @@ def free_rate(rattle: Rattle, work: Work, q: Array, p: Array, rate: Array) -> No
 
 
 @part
-def prepare_rows(rattle: Rattle, work: Work, y: Array) -> int:
+def prepare_rows(rattle: Rattle, work: Work, y: Floats) -> int:
     """G, G H^-1 and the factorised G H^-1 G^T at positions; the first row that depends on others, or -1."""
     count, size = len(work.y) // 2, len(rattle.gaps)
     for d in range(len(y)):
@@ -99,7 +98,7 @@ def prepare_rows(rattle: Rattle, work: Work, y: Array) -> int:
 
 
 @part
-def factorise(matrix: Array, size: int, pivot: Array) -> int:
+def factorise(matrix: Floats, size: int, pivot: Floats) -> int:
     """L D L^T in place of a symmetric matrix, its lowest pivot noted.
 
     Returns the first row with a pivot that is nothing beside its entry, or -1.
@@ -122,7 +121,7 @@ def factorise(matrix: Array, size: int, pivot: Array) -> int:
 
 
 @part
-def solve(matrix: Array, values: Array) -> None:
+def solve(matrix: Floats, values: Floats) -> None:
     """Solve with the factorised matrix, in place."""
     size = len(values)
     for i in range(size):
@@ -136,7 +135,7 @@ def solve(matrix: Array, values: Array) -> None:
 
 
 @part
-def push(rattle: Rattle, p: Array, count: int, factor: float, forces: Array) -> None:
+def push(rattle: Rattle, p: Floats, count: int, factor: float, forces: Floats) -> None:
     """Add factor G^T forces to the momenta of a state."""
     for row in range(len(forces)):
         for d in range(count):
@@ -144,7 +143,7 @@ def push(rattle: Rattle, p: Array, count: int, factor: float, forces: Array) -> 
 
 
 @part
-def iterate(rattle: Rattle, work: Work, start: Array, h: float, exact: bool) -> float:
+def iterate(rattle: Rattle, work: Work, start: Floats, h: float, exact: bool) -> float:
     """Bring the momenta in the middle, the positions at the end and lambda nearer; returns the largest change.
 
     exact: with the rows at the trial end, as steps over a singular position need it. There lambda is hardly determined,
@@ -207,7 +206,7 @@ def solve_ahead(rattle: Rattle, work: Work, count: int) -> None:
 
 
 @part
-def solve_part(rattle: Rattle, work: Work, state: Array, h: float, counters: Array, exact: bool) -> int:
+def solve_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Integers, exact: bool) -> int:
     """Momenta in the middle and positions at the end; how it went."""
     last, stalled = 1e300, 0
     for d in range(len(state)):
@@ -226,7 +225,7 @@ def solve_part(rattle: Rattle, work: Work, state: Array, h: float, counters: Arr
 
 
 @part
-def take_part(rattle: Rattle, work: Work, state: Array, h: float, counters: Array) -> int:
+def take_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Integers) -> int:
     """One step of the composition, in place; how it went. The rows at hand are those at the beginning."""
     count = len(state) // 2
     for row in range(len(rattle.forces)):
@@ -253,7 +252,7 @@ def take_part(rattle: Rattle, work: Work, state: Array, h: float, counters: Arra
 
 
 @part
-def vigour(rattle: Rattle, work: Work, state: Array) -> float:
+def vigour(rattle: Rattle, work: Work, state: Floats) -> float:
     """Twice the kinetic energy of a state."""
     count, total = len(state) // 2, 0.0
     free_rate(rattle, work, state, state, rattle.second)
@@ -263,7 +262,7 @@ def vigour(rattle: Rattle, work: Work, state: Array) -> float:
 
 
 @part
-def onto_velocities(rattle: Rattle, state: Array, count: int) -> None:
+def onto_velocities(rattle: Rattle, state: Floats, count: int) -> None:
     """Take from the momenta what moves against the rows at hand: an exact linear step."""
     size = len(rattle.gaps)
     for row in range(size):
@@ -276,7 +275,7 @@ def onto_velocities(rattle: Rattle, state: Array, count: int) -> None:
 
 
 @part
-def one_step(rattle: Rattle, work: Work, clock: Array, counters: Array) -> tuple[int, float]:
+def one_step(rattle: Rattle, work: Work, clock: Floats, counters: Integers) -> tuple[int, float]:
     """Take all steps of the composition; returns how it went and the length."""
     h, code = fixed_step(clock, counters), RUNNING
     for row in range(len(rattle.forces)):
@@ -298,7 +297,7 @@ def one_step(rattle: Rattle, work: Work, clock: Array, counters: Array) -> tuple
 
 
 @part
-def take_split(rattle: Rattle, work: Work, h: float, split: float, counters: Array) -> int:
+def take_split(rattle: Rattle, work: Work, h: float, split: float, counters: Integers) -> int:
     """The step from work.y to work.end, in one part or in two. Notes the lowest pivot on the way."""
     rattle.pivot[0] = 1.0
     for d in range(len(work.y)):
@@ -316,7 +315,7 @@ def take_split(rattle: Rattle, work: Work, h: float, split: float, counters: Arr
 
 @part
 def begin(
-    system: System, rattle: Rattle, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array
+    system: System, rattle: Rattle, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers
 ) -> int:
     """The first saved state, what events do at once, and the rows at the start."""
     code = begin_run(system, work, clock, watch, saving, counters)
@@ -324,7 +323,7 @@ def begin(
 
 
 @part
-def begin_again(rattle: Rattle, work: Work, counters: Array, code: int) -> int:
+def begin_again(rattle: Rattle, work: Work, counters: Integers, code: int) -> int:
     """The rows at the state at hand, where a run begins or goes on after an event."""
     rattle.forces[:] = 0.0
     bad = prepare_rows(rattle, work, work.y)
@@ -336,7 +335,7 @@ def begin_again(rattle: Rattle, work: Work, counters: Array, code: int) -> int:
 
 @loop
 def advance(
-    system: System, rattle: Rattle, work: Work, clock: Array, watch: Watch, saving: Saving, counters: Array,
+    system: System, rattle: Rattle, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers,
     slice_steps: int,
 ) -> int:  # fmt: skip
     """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class Loop:
     """The function of a loop, what it takes, and where it is: clock[0] is the time of `state`."""
 
     advance: Callable[..., int]
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
     clock: Floats
     state: Floats
 

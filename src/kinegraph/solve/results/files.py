@@ -83,7 +83,7 @@ def _save_csv(path: Path, columns: Columns) -> None:
 
 
 def _save_npz(path: Path, columns: Columns, facts: Facts | None) -> None:
-    arrays: dict[str, Any] = {_entry(name): column for name, column in columns.items()}
+    arrays: dict[str, NDArray[np.generic]] = {_entry(name): column for name, column in columns.items()}
     if facts is not None:
         arrays[_ENTRY] = np.array(json.dumps(facts))
     np.savez_compressed(path, allow_pickle=False, **arrays)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kinegraph.errors import SolveError
+from kinegraph.solve.loops.marks import Floats
 
 ONE_STEP = 2
 
@@ -20,7 +21,7 @@ ONE_STEP = 2
 class Sundials:
     """Functions of the libraries by name, and the type of their indices."""
 
-    def __init__(self, handles: list[ctypes.CDLL], index: type[Any]) -> None:
+    def __init__(self, handles: list[ctypes.CDLL], index: type[ctypes.c_int32] | type[ctypes.c_int64]) -> None:
         self._handles = handles
         self.index = index
 
@@ -63,7 +64,7 @@ def sundials() -> Sundials:
 class Session:
     """One CVODE run: everything it allocated is given back by `close`."""
 
-    def __init__(self, formula: int, y: Any, atol: Any, rtol: float, start: float, rate: int) -> None:
+    def __init__(self, formula: int, y: Floats, atol: Floats, rtol: float, start: float, rate: int) -> None:
         self.library = library = sundials()
         self._context = c_void_p()
         self._check("SUNContext_Create", library.function("SUNContext_Create", c_int, c_int, c_void_p)(
@@ -79,7 +80,7 @@ class Session:
         self._matrix: c_void_p | None = None
         self._solver: c_void_p | None = None
 
-    def _vector(self, array: Any) -> c_void_p:
+    def _vector(self, array: Floats) -> c_void_p:
         """A vector of SUNDIALS on the memory of an array, which must live as long."""
         index = self.library.index
         make = self.library.function("N_VMake_Serial", c_void_p, index, c_void_p, c_void_p)
@@ -107,7 +108,7 @@ class Session:
         reached = c_double()
         return self._step(self._memory, end, self.y, byref(reached), ONE_STEP), reached.value
 
-    def derivative(self, t: float, order: int, target: Any) -> None:
+    def derivative(self, t: float, order: int, target: Floats) -> None:
         """A derivative of the state (0: the state) at a time within the last step."""
         vector = self._vector(target)
         self.call("CVodeGetDky", (c_double, t), (c_int, order), (c_void_p, vector))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sqlalchemy import Connection, Table, func, select
 
-from kinegraph.graph.interpret import FloatArithmetic
+from kinegraph.graph.interpret import FloatArithmetic, Floating
 from kinegraph.graph.node import Function, Node, Output, Symbol
 from kinegraph.store.read.cone import needed
 from kinegraph.store.read.find import entry_codes, graph_row
@@ -19,7 +19,7 @@ from kinegraph.store.schema.records import StoredGraph
 
 
 def evaluate(
-    store: Store, reference: str | int, names: Sequence[str] = (), values: Mapping[str, Any] | None = None
+    store: Store, reference: str | int, names: Sequence[str] = (), values: Mapping[str, ArrayLike] | None = None
 ) -> dict[str, np.ndarray]:
     """Outputs (`H`) or entries (`H11`) of a stored graph at a point; all outputs if none is named.
 
@@ -56,9 +56,9 @@ def stored_values(connection: Connection, graph: int) -> dict[str, float]:
     return {row.name: row.value for row in rows}
 
 
-def _by_level(connection: Connection, graph: int, only: Table, arithmetic: FloatArithmetic) -> dict[int, Any]:
+def _by_level(connection: Connection, graph: int, only: Table, arithmetic: FloatArithmetic) -> dict[int, Floating]:
     highest = connection.execute(select(func.max(only.c.level))).scalar() or 0
-    computed: dict[int, Any] = {}
+    computed: dict[int, Floating] = {}
     with np.errstate(all="ignore"):
         for level in range(highest + 1):
             for code, node in read_nodes(connection, graph, level=level, only=only).items():
@@ -66,23 +66,24 @@ def _by_level(connection: Connection, graph: int, only: Table, arithmetic: Float
     return computed
 
 
-def _value(node: Node, computed: Mapping[int, Any], arithmetic: FloatArithmetic) -> Any:
+def _value(node: Node, computed: Mapping[int, Floating], arithmetic: FloatArithmetic) -> Floating:
     if isinstance(node, Symbol):
         return arithmetic.symbol(node)
     if isinstance(node, Function):
         return arithmetic.function(node.name, [computed[child] for child in node.arguments], lambda: ())
-    total: Any = None
+    total: Floating | None = None
     for coefficient, factors in node.terms:
         # The order of `graph.interpret`: a coefficient of one is not multiplied, the first term not added to zero.
-        product: Any = arithmetic.number(coefficient) if coefficient != 1 or not factors else None
+        product: Floating | None = arithmetic.number(coefficient) if coefficient != 1 or not factors else None
         for child, exponent in factors:
             value = computed[child] if exponent == 1 else arithmetic.power(computed[child], exponent)
             product = value if product is None else arithmetic.multiply(product, value)
+        assert product is not None  # a coefficient of one has factors
         total = product if total is None else arithmetic.add(total, product)
     return arithmetic.number(0) if total is None else total
 
 
-def _array(output: Output, computed: Mapping[int, Any], batch: tuple[int, ...]) -> np.ndarray:
+def _array(output: Output, computed: Mapping[int, Floating], batch: tuple[int, ...]) -> np.ndarray:
     entries = [np.broadcast_to(computed[code], batch) for code in output.nodes]
     stacked = np.stack(entries, axis=-1) if entries else np.empty((*batch, 0))
     return stacked.reshape((*batch, *output.shape))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from lark import Lark, Token, Tree
@@ -18,22 +18,24 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.studies.outcomes.reductions import WORDS, Reduction, extracted
 
 Column = NDArray[Any]
+#: A number or a column of them.
+Value: TypeAlias = float | np.generic | Column
 _LONGEST = 10_000
 
-_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
+_FUNCTIONS: dict[str, tuple[int, Callable[..., Value]]] = {
     **{name: (1, getattr(np, name)) for name in ("sin", "cos", "tan", "sqrt", "exp", "log", "abs", "sign")},
     **{name: (1, getattr(np, f"arc{name[1:]}")) for name in ("asin", "acos", "atan")},
     "atan2": (2, np.arctan2), "hypot": (2, np.hypot), "max": (2, np.maximum), "min": (2, np.minimum),
     "known": (1, np.isfinite),
 }  # fmt: skip
-_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+_COMPARED: dict[str, Callable[..., Value]] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
 }  # fmt: skip
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
+_ARITHMETIC: dict[str, Callable[..., Value]] = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide, "raise_to": np.power,
     "negate": np.negative,
 }  # fmt: skip
-_LOGIC: dict[str, Callable[..., Any]] = {"either": np.logical_or, "both": np.logical_and, "negation": np.logical_not}
+_LOGIC: dict[str, Callable[..., Value]] = {"either": np.logical_or, "both": np.logical_and, "negation": np.logical_not}
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class OutcomeFormula:
 
     text: str
     reductions: tuple[Reduction, ...]
-    tree: Any
+    tree: Tree[Token]
 
     @property
     def names(self) -> frozenset[str]:
@@ -72,7 +74,7 @@ def read_outcome(text: str) -> OutcomeFormula:
     return OutcomeFormula(text, tuple(reductions), tree)
 
 
-def _check_call(call: Any, text: str) -> None:
+def _check_call(call: Tree[Token], text: str) -> None:
     name = str(call.children[0])
     if name not in _FUNCTIONS:
         raise StudyError(f"the outcome {text!r}: there is no function {name!r}\n  "
@@ -87,33 +89,35 @@ def _grammar() -> Lark:
     return Lark(text, parser="lalr", maybe_placeholders=True)
 
 
-def _tokens(tree: Any) -> list[Token]:
+def _tokens(tree: Tree[Token] | Token) -> list[Token]:
     if isinstance(tree, Token):
         return [tree]
     names = tree.data == "call"
     return [token for child in tree.children[names:] for token in _tokens(child)]
 
 
-def _written(token: Token) -> str:
+def _written(token: str) -> str:
     return str(token).strip('"')
 
 
-def _evaluated(tree: Any, reductions: Sequence[Column], named: Mapping[str, Column]) -> Any:
+def _evaluated(tree: Tree[Token] | Token, reductions: Sequence[Column], named: Mapping[str, Column]) -> Value:
+    assert isinstance(tree, Tree)
     children = tree.children
+    first = str(children[0]) if children else ""
     match tree.data:
         case "number":
-            return float(children[0])
+            return float(first)
         case "true" | "false":
             return np.bool_(tree.data == "true")
         case "mark":
-            return reductions[int(children[0][1:])]
+            return reductions[int(first[1:])]
         case "name" | "quoted":
-            return np.pi if children[0] == "pi" and "pi" not in named else named[_written(children[0])]
+            return np.pi if first == "pi" and "pi" not in named else named[_written(first)]
         case "comparison":
             left, compared, right = children
-            return _COMPARED[compared](*(_evaluated(one, reductions, named) for one in (left, right)))
+            return _COMPARED[str(compared)](*(_evaluated(one, reductions, named) for one in (left, right)))
     skipped = {"call": 1, "raise_to": 0}.get(tree.data, 0)
     values = [_evaluated(one, reductions, named) for one in children[skipped:] if not isinstance(one, Token)]
     if tree.data == "call":
-        return _FUNCTIONS[str(children[0])][1](*values)
+        return _FUNCTIONS[first][1](*values)
     return {**_ARITHMETIC, **_LOGIC}[tree.data](*values)

@@ -16,6 +16,7 @@ from kinegraph.bench.peers.robots import RobotCase
 from kinegraph.bench.peers.sides.peer import THREADS, Function, Loop, Peer, Sweep, driver, in_threads
 from kinegraph.bench.peers.states import Array, State, cross, tangent
 from kinegraph.codegen.arrays import addresses
+from kinegraph.io.robot.report import Robot
 
 #: The words of Kinegraph for the quantities of the bench.
 WORDS = {
@@ -27,7 +28,7 @@ WORDS = {
 BATCH_TOLERANCE = 1e-8
 
 
-def load(case: RobotCase, path: Path) -> Any:
+def load(case: RobotCase, path: Path) -> Robot:
     """The robot as Kinegraph reads it."""
     from kinegraph.io.options import UrdfOptions
     from kinegraph.io.urdf import load_urdf

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kinegraph.solve.loops.contacts.memory import Problem
 from kinegraph.solve.loops.contacts.thresholds import SMALL, TIE
-from kinegraph.solve.loops.marks import part
-
-Array = Any
+from kinegraph.solve.loops.marks import Floats, part
 
 
 @part
@@ -72,7 +68,7 @@ def first_row(problem: Problem, size: int) -> int:
 
 
 @part
-def pivot(table: Array, row: int, column: int, size: int) -> None:
+def pivot(table: Floats, row: int, column: int, size: int) -> None:
     """Make a column a unit vector."""
     width = 2 * size + 2
     factor = 1.0 / table[row, column]

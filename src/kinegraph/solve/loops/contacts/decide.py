@@ -7,8 +7,6 @@ may stick, and whatever breaks a law.
 
 from __future__ import annotations
 
-from typing import Any
-
 from kinegraph.solve.loops.contacts.laws import are_independent, is_linear, respond
 from kinegraph.solve.loops.contacts.memory import (
     CLOSED,
@@ -44,14 +42,12 @@ from kinegraph.solve.loops.contacts.thresholds import (
     UNRESOLVED,
     UNSEEN,
 )
-from kinegraph.solve.loops.marks import part
+from kinegraph.solve.loops.marks import Floats, Integers, part
 from kinegraph.solve.loops.step import System
-
-Array = Any
 
 
 @part
-def decide(system: System, contacts: Contacts, t: float, state: Array) -> float:
+def decide(system: System, contacts: Contacts, t: float, state: Floats) -> float:
     """Decide on the mode after an event that ended one; contacts.touching says which gaps did.
 
     The new mode is left in contacts.fresh, the new state in `trial`. Returns how long the shortest rebound takes,
@@ -154,7 +150,7 @@ def impact(contacts: Contacts, view: View) -> bool:
 
 
 @part
-def together(contacts: Contacts, view: View, who: Array, bounce: float) -> bool:
+def together(contacts: Contacts, view: View, who: Integers, bounce: float) -> bool:
     """One impact of the contacts given, from the rates at hand; bounce: 0 without any restitution, else 1."""
     newton = not contacts.counts[POISSON]
     for row in range(len(contacts.rates)):
@@ -180,7 +176,7 @@ def forget_slip(contacts: Contacts) -> bool:
 
 
 @part
-def expand(contacts: Contacts, view: View, who: Array) -> bool:
+def expand(contacts: Contacts, view: View, who: Integers) -> bool:
     """Poisson's second part: at least the given part of the impulses of compression, which are at hand."""
     for k in range(len(who)):
         contacts.prior[k] = contacts.restitution[k] * contacts.forces[contacts.normals[k]] if who[k] else 0.0

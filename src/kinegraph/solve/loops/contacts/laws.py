@@ -6,19 +6,16 @@ Contacts with two slip directions that may stick have no linear law: whoever cal
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from kinegraph.solve.loops.contacts.complementarity import solve_complementarity
 from kinegraph.solve.loops.contacts.memory import Contacts
-from kinegraph.solve.loops.marks import part
-
-Array = Any
+from kinegraph.solve.loops.marks import Floats, Integers, part
 
 _CLEAR = 1e-6  # what is left of a row of unit size after those before it: less is for Python to judge
 
 
 @part
-def is_linear(contacts: Contacts, who: Array) -> bool:
+def is_linear(contacts: Contacts, who: Integers) -> bool:
     """Whether all that take part have linear laws."""
     for k in range(len(who)):
         if who[k] and contacts.slips[k] == 2 and contacts.friction[k] > 0.0 and not contacts.known[k]:
@@ -33,7 +30,7 @@ def may_stick(contacts: Contacts, k: int) -> bool:
 
 
 @part
-def respond(contacts: Contacts, compliance: Array, who: Array) -> bool:
+def respond(contacts: Contacts, compliance: Floats, who: Integers) -> bool:
     """Forces for what rows do without them (contacts.right), acts, and drags where contacts slip; whether any obey."""
     problem, scale = contacts.problem, contacts.problem.scale
     for row in range(len(contacts.right)):
@@ -57,7 +54,7 @@ def respond(contacts: Contacts, compliance: Array, who: Array) -> bool:
 
 
 @part
-def effect(contacts: Contacts, compliance: Array, k: int, row: int) -> float:
+def effect(contacts: Contacts, compliance: Floats, k: int, row: int) -> float:
     """What a scaled unit of a normal force does on a scaled row, with the friction of a known slip."""
     scale, normal = contacts.problem.scale, contacts.normals[k]
     total = compliance[row, normal] * scale[row] * scale[normal]
@@ -69,7 +66,7 @@ def effect(contacts: Contacts, compliance: Array, k: int, row: int) -> float:
 
 
 @part
-def write_normal(contacts: Contacts, compliance: Array, who: Array, k: int, place: int) -> None:
+def write_normal(contacts: Contacts, compliance: Floats, who: Integers, k: int, place: int) -> None:
     """The rows of normals: nothing penetrates. Their entries for friction are written with friction."""
     row, column = contacts.normals[k], 0
     for other in range(len(who)):
@@ -80,7 +77,7 @@ def write_normal(contacts: Contacts, compliance: Array, who: Array, k: int, plac
 
 
 @part
-def write_friction(contacts: Contacts, compliance: Array, who: Array, k: int, at: int) -> None:
+def write_friction(contacts: Contacts, compliance: Floats, who: Integers, k: int, at: int) -> None:
     """Three rows and columns: slip to both sides, and what the normal force leaves of friction."""
     matrix, right, scale = contacts.problem.matrix, contacts.problem.right, contacts.problem.scale
     row = contacts.normals[k] + 1
@@ -115,14 +112,14 @@ def write_friction(contacts: Contacts, compliance: Array, who: Array, k: int, at
 
 
 @part
-def write_pair(matrix: Array, i: int, j: int, entry: float) -> None:
+def write_pair(matrix: Floats, i: int, j: int, entry: float) -> None:
     """Friction to both sides in two contacts."""
     matrix[i, j] = matrix[i + 1, j + 1] = entry
     matrix[i, j + 1] = matrix[i + 1, j] = -entry
 
 
 @part
-def take_forces(contacts: Contacts, who: Array, count: int) -> None:
+def take_forces(contacts: Contacts, who: Integers, count: int) -> None:
     """Forces by row, which normals act, and the drag of friction that is at its limit."""
     problem, place, at = contacts.problem, 0, count
     for k in range(len(who)):
@@ -149,7 +146,7 @@ def take_forces(contacts: Contacts, who: Array, count: int) -> None:
 
 
 @part
-def are_independent(square: Array, compliance: Array, rows: Array, count: int) -> bool:
+def are_independent(square: Floats, compliance: Floats, rows: Integers, count: int) -> bool:
     """Whether the rows are clearly independent (Cholesky of the scaled matrix, the largest pivot first)."""
     for i in range(count):
         for j in range(count):
@@ -171,7 +168,7 @@ def are_independent(square: Array, compliance: Array, rows: Array, count: int) -
 
 
 @part
-def exchange(square: Array, one: int, other: int, count: int) -> None:
+def exchange(square: Floats, one: int, other: int, count: int) -> None:
     """Exchange two rows and columns."""
     for j in range(count):
         square[one, j], square[other, j] = square[other, j], square[one, j]

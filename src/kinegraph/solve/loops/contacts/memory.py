@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from kinegraph.codegen.kernel import Code
 from kinegraph.solve.loops.events.watch import sign
-from kinegraph.solve.loops.marks import call, part
+from kinegraph.solve.loops.marks import Floats, Integers, call, part
 from kinegraph.solve.loops.step import System, set_inputs
-
-Array = Any
 
 # A row of `modes`, one for each contact: see `solve.contacts.mode.ContactMode`.
 CLOSED, HELD, STICKS, WATCHED, MARGIN, SLIP_MARGIN, DRAG = range(7)
@@ -32,28 +31,28 @@ RECENT = 100  # phases that are looked back at to see whether the run gets on
 class View(NamedTuple):
     """What a state says of its contacts, see `solve.contacts.mode.Snapshot`; `values` is all of it."""
 
-    values: Array
-    gaps: Array
-    spans: Array
-    reaches: Array
-    rates: Array
-    speeds: Array
-    free: Array
-    compliance: Array
-    responses: Array
+    values: Floats
+    gaps: Floats
+    spans: Floats
+    reaches: Floats
+    rates: Floats
+    speeds: Floats
+    free: Floats
+    compliance: Floats
+    responses: Floats
 
 
 class Problem(NamedTuple):
     """Memory of a linear complementarity problem w = M z + q, and its tableau."""
 
-    matrix: Array
-    right: Array
-    tableau: Array
-    basis: Array
-    z: Array
-    basic: Array
-    scale: Array
-    order: Array
+    matrix: Floats
+    right: Floats
+    tableau: Floats
+    basis: Integers
+    z: Floats
+    basic: Integers
+    scale: Floats
+    order: Integers
 
 
 class Contacts(NamedTuple):
@@ -66,49 +65,49 @@ class Contacts(NamedTuple):
     impulse, rates: of rows, while impacts are found. trial: the state after them.
     """
 
-    code: Any
-    argument: Array
+    code: Code
+    argument: Floats
     first: View
     after: View
     probe: View
-    restitution: Array
-    friction: Array
-    normals: Array
-    slips: Array
-    flags: Array
-    ending: Array
+    restitution: Floats
+    friction: Floats
+    normals: Integers
+    slips: Integers
+    flags: Integers
+    ending: Integers
     user: int
     velocities: int
     duration: float
-    modes: Array
-    fresh: Array
-    touching: Array
-    resting: Array
-    acts: Array
-    hit: Array
-    alone: Array
-    known: Array
-    drag: Array
-    forces: Array
-    right: Array
-    prior: Array
-    impulse: Array
-    rates: Array
-    still: Array
-    noise: Array
-    trial: Array
-    shift: Array
-    square: Array
+    modes: Floats
+    fresh: Floats
+    touching: Integers
+    resting: Integers
+    acts: Integers
+    hit: Integers
+    alone: Integers
+    known: Integers
+    drag: Floats
+    forces: Floats
+    right: Floats
+    prior: Floats
+    impulse: Floats
+    rates: Floats
+    still: Floats
+    noise: Floats
+    trial: Floats
+    shift: Floats
+    square: Floats
     problem: Problem
-    counts: Array
-    recent: Array
-    starts: Array
-    rows: Array
-    log: Array
+    counts: Integers
+    recent: Floats
+    starts: Floats
+    rows: Integers
+    log: Floats
 
 
 @part
-def look(system: System, contacts: Contacts, t: float, state: Array, view: View) -> None:
+def look(system: System, contacts: Contacts, t: float, state: Floats, view: View) -> None:
     """What a state says."""
     size = len(state)
     for d in range(size):
@@ -119,7 +118,7 @@ def look(system: System, contacts: Contacts, t: float, state: Array, view: View)
 
 
 @part
-def any_closed(modes: Array) -> bool:
+def any_closed(modes: Floats) -> bool:
     """Whether a contact's force acts."""
     found = False
     for k in range(len(modes)):
@@ -128,7 +127,7 @@ def any_closed(modes: Array) -> bool:
 
 
 @part
-def write_flags(contacts: Contacts, x: Array) -> None:
+def write_flags(contacts: Contacts, x: Floats) -> None:
     """The mode as the numbers that x ends with; `simulate.contacts.mode_flags` says the same in Python."""
     for k in range(len(contacts.modes)):
         place, mode = contacts.flags[k], contacts.modes[k]

@@ -5,8 +5,6 @@ A phase is a run as any other, with equations and events of its mode. Python is 
 
 from __future__ import annotations
 
-from typing import Any
-
 from kinegraph.solve.loops.after_step import end_of, needs_dense, room
 from kinegraph.solve.loops.contacts.decide import adopt, decide
 from kinegraph.solve.loops.contacts.memory import (
@@ -34,7 +32,7 @@ from kinegraph.solve.loops.contacts.memory import (
 from kinegraph.solve.loops.events.watch import DUE, Watch
 from kinegraph.solve.loops.many.looked_at import finish_looked_at
 from kinegraph.solve.loops.many.tally import Tally, note_events
-from kinegraph.solve.loops.marks import loop, part
+from kinegraph.solve.loops.marks import Floats, Integers, loop, part
 from kinegraph.solve.loops.record import (
     BEGUN,
     CUT,
@@ -55,14 +53,12 @@ from kinegraph.solve.loops.runge_kutta import Control, begin, move_on, one_step,
 from kinegraph.solve.loops.step import System, Work, prepare_dense, project
 from kinegraph.solve.loops.weights import Method
 
-Array = Any
-
 _MOMENT = 1e-7  # of the run: phases that follow each other within do not get on
 _FIRST, _SHORTEST = 1 / 8, 1e-13  # the first step of a rebound, of the time it takes; and at least
 
 
 @part
-def clear(watch: Watch, counters: Array) -> None:
+def clear(watch: Watch, counters: Integers) -> None:
     """All that events remember, as a new run finds it."""
     watch.side[:] = watch.ahead[:] = watch.stage[:] = watch.on_surface[:] = 0
     watch.before[:] = watch.values[:] = watch.rates[:] = watch.incoming[:] = 0.0
@@ -89,7 +85,7 @@ def gets_on(contacts: Contacts, t: float) -> bool:
 
 @part
 def go_on(
-    system: System, control: Control, contacts: Contacts, work: Work, clock: Array, watch: Watch, counters: Array,
+    system: System, control: Control, contacts: Contacts, work: Work, clock: Floats, watch: Watch, counters: Integers,
     first_step: float,
 ) -> bool:  # fmt: skip
     """Decide on the mode after an event that stopped a phase; False where Python is to do it."""
@@ -126,7 +122,7 @@ def ended(contacts: Contacts, watch: Watch) -> int:
 
 
 @part
-def tell(contacts: Contacts, watch: Watch, counters: Array, t: float, state: Array) -> None:
+def tell(contacts: Contacts, watch: Watch, counters: Integers, t: float, state: Floats) -> None:
     """Record what happened to each contact, with the state before it did."""
     for k in range(len(contacts.modes)):
         old, new = contacts.modes[k], contacts.fresh[k]
@@ -144,7 +140,7 @@ def tell(contacts: Contacts, watch: Watch, counters: Array, t: float, state: Arr
 
 
 @part
-def record(contacts: Contacts, watch: Watch, counters: Array, k: int, word: int, t: float, state: Array) -> None:
+def record(contacts: Contacts, watch: Watch, counters: Integers, k: int, word: int, t: float, state: Floats) -> None:
     """One word of one contact; it is numbered after all events."""
     place = counters[EVENTS]
     watch.times[place], watch.which[place] = t, len(watch.side) + WORDS * k + word
@@ -155,8 +151,8 @@ def record(contacts: Contacts, watch: Watch, counters: Array, k: int, word: int,
 
 @part
 def begin_phase(
-    system: System, method: Method, control: Control, contacts: Contacts, work: Work, clock: Array, watch: Watch,
-    saving: Saving, counters: Array,
+    system: System, method: Method, control: Control, contacts: Contacts, work: Work, clock: Floats, watch: Watch,
+    saving: Saving, counters: Integers,
 ) -> int:  # fmt: skip
     """Begin a phase as a run begins, in the mode at hand."""
     clear(watch, counters)
@@ -167,8 +163,9 @@ def begin_phase(
 
 @loop
 def advance(
-    systems: Any, method: Method, control: Control, contacts: Contacts, work: Work, clock: Array, watches: Any,
-    saving: Saving, counters: Array, first_step: float, tally: Tally, row: int, slice_steps: int,
+    systems: tuple[System, System], method: Method, control: Control, contacts: Contacts, work: Work, clock: Floats,
+    watches: tuple[Watch, Watch], saving: Saving, counters: Integers, first_step: float, tally: Tally, row: int,
+    slice_steps: int,
 ) -> int:  # fmt: skip
     """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do.
 
