@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kinegraph.compiler.load import in_principal_axes, load, lock, with_contacts, write
     from kinegraph.compiler.minimise import minimise
     from kinegraph.derive.quantities.quantity import Quantity
+    from kinegraph.docking.target import with_target
     from kinegraph.errors import KinegraphError
     from kinegraph.export.write import export
     from kinegraph.graph.count import count
@@ -127,6 +128,7 @@ _HOMES = {
     "synthesise_path": "kinegraph.tasks.kinematics.path_synthesis",
     "view": "kinegraph.view.look",
     "with_contacts": "kinegraph.compiler.load",
+    "with_target": "kinegraph.docking.target",
     "workspace": "kinegraph.tasks.platforms.workspace",
     "write": "kinegraph.compiler.load",
 }
@@ -188,6 +190,7 @@ __all__ = [
     "synthesise_path",
     "view",
     "with_contacts",
+    "with_target",
     "workspace",
     "write",
 ]

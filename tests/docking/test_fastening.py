@@ -14,8 +14,8 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.dynamics.state_rate import NO_FORCES, Forces
 from kinegraph.docking.description import Limits, Schedule, docking_of
 from kinegraph.docking.fastening import pose_names
-from kinegraph.docking.joining import without_velocity_against
-from kinegraph.docking.modes import SEAT, Mode, ModeEquations, relative_pose
+from kinegraph.docking.latches.joining import without_velocity_against
+from kinegraph.docking.modes import BEGIN, SEAT, Mode, ModeEquations, relative_pose
 from kinegraph.docking.result import DockingRun, Outcome
 from kinegraph.docking.run import dock
 from kinegraph.model.platforms.recognise import platform_of
@@ -40,7 +40,7 @@ def state() -> tuple[Floats, Floats, dict[str, float]]:
     at = {"cx": 0.05, "c1": 0.1, "r2": 0.05, "ry": 0.02, "bx": 0.03, "b1": 0.2, "b3": -0.1}
     free = [name for name in layout.velocities if name[1] != "_"]
     fitting = Assembler(DOCKING.mechanism).assemble(at | dict(zip(free, random.normal(size=18), strict=True)), 0.0)
-    known = {"begin": 1e6}
+    known = {"begin": 1e6, BEGIN: 1e6}
     poses = "pose:Chaser,pose:Ring,pose:Target"
     chaser, ring, target = mode_of(Mode.FREE).quantities(poses, fitting.q, fitting.v, 0.0, known)
     known |= dict(zip(layout.positions, fitting.q, strict=True))

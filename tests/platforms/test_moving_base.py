@@ -172,9 +172,9 @@ def test_momentum_and_energy_are_kept() -> None:
     assert np.ptp(run["cx"]) > 1e-4
 
 
-@pytest.mark.parametrize(("model", "t"), [("stewart-docking", None), ("hunt-docking", 1.3)])
+@pytest.mark.parametrize(("model", "t"), [("stewart-docking", 0.0), ("hunt-docking", 1.3)])
 def test_docking_rings_of_the_library(model: str, t: float | None) -> None:
-    """Screws with their losses, stops and formulas; drives that are drawn in."""
+    """Screws with losses, stops and formulas; drives that are drawn in."""
     assert_as_loops(kg.load(model), t, 0.2)
 
 

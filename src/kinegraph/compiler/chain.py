@@ -96,6 +96,11 @@ class Chain:
         return Interrupt()
 
     @property
+    def at_once(self) -> Graph:
+        """The equations by the first plan: no other is tried."""
+        return self._search.first().graph
+
+    @property
     def first(self) -> Graph:
         """The equations as the recursions first give them: every link in its own frame, no parameters regrouped."""
         return self._first(self.derived.plan)[0]

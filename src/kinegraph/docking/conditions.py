@@ -8,7 +8,8 @@ from math import cos
 
 from kinegraph.derive.elements.structure import component_count
 from kinegraph.docking.description import Docking, Latch, Leg, body_of
-from kinegraph.docking.holding import in_fixed_axes, latch_force
+from kinegraph.docking.latches.rows import Hold
+from kinegraph.docking.latches.springs import in_fixed_axes
 from kinegraph.model.elements import Bumper, anchors_of
 from kinegraph.solve.problem.events import Action, Direction, Event
 
@@ -35,7 +36,7 @@ def contact_events(docking: Docking) -> list[Event]:
     ]
 
 
-def catching_events(docking: Docking, waiting: Sequence[Latch], holding: Sequence[Latch]) -> list[Event]:
+def catching_events(docking: Docking, waiting: Sequence[Latch], holding: Sequence[Hold]) -> list[Event]:
     """The events while some latches hold and others wait: the next one catches, or something is too much."""
     if docking.at_once:
         caught = [_stop(CAPTURE, least(fits(docking, latch) for latch in waiting))]
@@ -47,7 +48,7 @@ def catching_events(docking: Docking, waiting: Sequence[Latch], holding: Sequenc
         Event(TOUCH, depth(docking), Direction.RISING),
         *caught,
         *leg_events(docking),
-        *(_overload(latch.ring, squares(latch_force(latch)), docking.limits.latch) for latch in holding),
+        *(_overload(one.name, squares(one.force), docking.limits.latch) for one in holding),
         _overload("interface", interface_square(docking, holding), most),
         *([] if holding else [_stop(AWAY, _away(docking))]),
     ]
@@ -91,12 +92,12 @@ def squares(parts: Iterable[str]) -> str:
     return "+".join(f"({part})^2" for part in parts)
 
 
-def hard_event(docking: Docking, drawn: float) -> Event:
-    """The ring is drawn in, stands still against the chaser, and is level."""
+def hard_event(docking: Docking, drawn: str) -> Event:
+    """The ring is drawn in, stands still against the chaser, and is level. drawn: the time by which it is."""
     still, even = docking.schedule.still, docking.schedule.even
     fastest = greatest(f"abs({leg.rate})" for leg in docking.legs)
     longest, shortest = greatest(leg.length for leg in docking.legs), least(leg.length for leg in docking.legs)
-    conditions = (f"t-{drawn!r}", f"{still!r}-{fastest}", f"{even!r}-({longest})+({shortest})")
+    conditions = (f"t-({drawn})", f"{still!r}-{fastest}", f"{even!r}-({longest})+({shortest})")
     return Event(HARD, least(conditions), Direction.RISING, Action.STOP)
 
 
@@ -130,11 +131,11 @@ def is_ring_first(docking: Docking, bumper: Bumper) -> bool:
     return body_of(docking.mechanism, anchors_of(bumper.shapes[0])[0]) == docking.ring
 
 
-def interface_force(docking: Docking, axis: int, holding: Sequence[Latch] = ()) -> str:
+def interface_force(docking: Docking, axis: int, holding: Sequence[Hold] = ()) -> str:
     """The force of all guides and latches on the ring, along a fixed axis: 0, 1 or 2."""
     signs = {one.name: "+" if is_ring_first(docking, one) else "-" for one in docking.guides}
     guides = "".join(f"{signs[one.name]}contact:{one.name}[{place},{axis + 1}]" for one, place in guide_places(docking))
-    return "0" + guides + "".join(f"-{in_fixed_axes(docking, latch_force(one))[axis]}" for one in holding)
+    return "0" + guides + "".join(f"-{in_fixed_axes(docking, one.force)[axis]}" for one in holding)
 
 
 def least(formulas: Iterable[str]) -> str:
@@ -148,7 +149,8 @@ def greatest(formulas: Iterable[str]) -> str:
 
 
 def _stroke(docking: Docking, leg: Leg) -> str:
-    shortest, longest = docking.limits.shortest, docking.limits.longest
+    limits = docking.limits
+    shortest, longest = (limits.lowest, limits.highest) if leg.turns else (limits.shortest, limits.longest)
     return f"max({shortest!r}-({leg.length}), ({leg.length})-{longest!r})"
 
 
@@ -157,7 +159,7 @@ def leg_load(docking: Docking) -> str:
     return greatest(f"abs({leg.load})" for leg in docking.legs)
 
 
-def interface_square(docking: Docking, holding: Sequence[Latch] = ()) -> str:
+def interface_square(docking: Docking, holding: Sequence[Hold] = ()) -> str:
     """The square of the force between the rings, of guides and of latches that hold."""
     return squares(interface_force(docking, axis, holding) for axis in range(3))
 

@@ -11,8 +11,10 @@ from kinegraph.model.elements import Anchor, Bumper, Damper, Element, Span, Spri
 from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import Mechanism, Point
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.platforms.recognise import FoundLeg, legs_of
 
 _LATCH = re.compile(r"R(\d+)")
+_NO_TARGET = "kg.with_target(model) adds a passive spacecraft with guides and latches, as `kinegraph dock` does"
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Leg:
     """A leg of the ring, as formulas of the state.
 
     load: the force along it, positive where it pushes. along: the direction from chaser to ring, in fixed axes.
+    turns: it is a crank with a rod; length is then the angle of its drive, load the force along the rod.
     """
 
     name: str
@@ -46,13 +49,15 @@ class Leg:
     rate: str
     load: str
     along: tuple[str, str, str]
+    turns: bool = False
 
 
 @dataclass(frozen=True)
 class Limits:
     """What ends a docking. Ours, but for the loads of soft capture, which one secondary source gives.
 
-    shortest, longest [m]: of a leg. leg [N]: the force along it. interface [N], bending [N m]: between the rings.
+    shortest, longest [m]: of a leg. lowest, highest [rad]: of a crank's drive. leg [N]: the force along it. interface
+    [N], bending [N m]: between the rings.
     latch [N]: of a single one. away [m]: rings that far apart have bounced off.
     """
 
@@ -63,6 +68,8 @@ class Limits:
     bending: float = 2800.0
     latch: float = 2000.0
     away: float = 0.25
+    lowest: float = -1.0
+    highest: float = 2.6
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,7 @@ class Docking:
     """Two spacecraft that dock: the bodies by name, latches and legs as the model has them.
 
     at_once: the latches close together, when all of them fit; else each holds from when it fits, until all do.
+    springs: latches hold by springs and dampers until all do; else exactly.
     """
 
     mechanism: Mechanism
@@ -99,6 +107,7 @@ class Docking:
     limits: Limits = field(default_factory=Limits)
     schedule: Schedule = field(default_factory=Schedule)
     at_once: bool = False
+    springs: bool = False
 
     @property
     def guides(self) -> tuple[Bumper, ...]:
@@ -122,16 +131,19 @@ def docking_of(
     limits: Limits | None = None,
     schedule: Schedule | None = None,
     at_once: bool = False,
+    springs: bool = False,
 ) -> Docking:
     """The docking a model describes.
 
     Latches are the output points R1, R2, ... on the ring with T1, T2, ... on the target. Legs are the springs between
-    chaser and ring, with the dampers between the same points, or the legs of a platform. at_once: see `Docking`.
+    chaser and ring, with the dampers between the same points, or the legs of a platform. at_once, springs: as in
+    `Docking`.
     """
     bodies = [body.name for body in mechanism.bodies]
     for name in (chaser, ring, target):
         if name not in bodies:
-            raise SolveError(f"docking: {mechanism.name} has no body {name!r}\n  {did_you_mean(name, bodies)}")
+            remedy = did_you_mean(name, bodies) if name != "Target" else _NO_TARGET
+            raise SolveError(f"docking: {mechanism.name} has no body {name!r}\n  {remedy}")
     mechanism = _with_ends(mechanism, chaser, ring)
     latches = tuple(Latch(*pair, distance, speed) for pair in _latch_points(mechanism, ring, target))
     if not latches:
@@ -142,7 +154,9 @@ def docking_of(
     legs = tuple(_legs(mechanism, chaser, ring))
     if not legs:
         raise SolveError(f"docking: {mechanism.name} has no legs: springs between points of {chaser} and of {ring}")
-    return Docking(mechanism, latches, legs, chaser, ring, target, limits or Limits(), schedule or Schedule(), at_once)
+    return Docking(
+        mechanism, latches, legs, chaser, ring, target, limits or Limits(), schedule or Schedule(), at_once, springs
+    )
 
 
 def body_of(mechanism: Mechanism, anchor: Anchor) -> str | None:
@@ -210,14 +224,28 @@ def _legs(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Leg]:
         sign = "" if body_of(mechanism, spring.on.second) == ring else "-"
         x, y, z = (f"{sign}({there}.{axis}-{here}.{axis})/{length}" for axis in "xyz")
         yield Leg(spring.name, length, f"({growing})/{length}", _load(mechanism, spring.on), (x, y, z))
-    for body in mechanism.bodies:
-        drive = f"{body.name.removesuffix('_lower')}_l"
-        if body.name.endswith("_lower") and body.base == chaser and drive in mechanism.layout.positions:
-            x, y, z = (f"pose:{body.name}[{row},2]" for row in range(3))
-            yield Leg(drive.removesuffix("_l"), drive, f"{drive}'", _load(mechanism, Name(drive)), (x, y, z))
+    for leg in legs_of(mechanism):
+        if leg.first.base == chaser:
+            yield _of_platform(mechanism, leg)
+
+
+def _of_platform(mechanism: Mechanism, leg: FoundLeg) -> Leg:
+    """A leg with mass. Of a crank, its angle and the force along its rod that balances the drive's moment."""
+    drive, second = leg.drive, leg.second.name
+    effort = _load(mechanism, Name(drive))
+    if not leg.type.has_crank:
+        x, y, z = (f"pose:{leg.first.name}[{row},2]" for row in range(3))
+        return Leg(leg.name, drive, f"{drive}'", effort, (x, y, z))
+    x, y, z = rod = tuple(f"pose:{second}[{row},0]" for row in range(3))
+    axis = [f"pose:{leg.first.name}[{row},2]" for row in range(3)]
+    arm = [f"(pose:{second}[{row},3]-pose:{leg.first.name}[{row},3])" for row in range(3)]
+    lever = "+".join(
+        f"{axis[i]}*({arm[j]}*{rod[k]}-{arm[k]}*{rod[j]})" for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+    )
+    return Leg(leg.name, drive, f"{drive}'", f"({effort})/({lever})", (x, y, z), turns=True)
 
 
 def _load(mechanism: Mechanism, target: object) -> str:
-    """The force along a leg: of all springs and dampers on it."""
-    acting = [one.name for one in mechanism.elements if isinstance(one, Spring | Damper) and one.on == target]
+    """The force along a leg: of all elements that act on it."""
+    acting = [one.name for one in mechanism.elements if getattr(one, "on", None) == target]
     return "+".join(f"effort:{name}[0]" for name in acting) or "0"

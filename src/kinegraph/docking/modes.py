@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.compiler.compile import derive
+from kinegraph.compiler.kept import derived_at_once
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.dynamics.state_rate import Forces, state_names
 from kinegraph.docking.description import Docking, without_springs
@@ -25,15 +25,17 @@ from kinegraph.docking.fastening import (
     pose_parameters,
     with_legs_held,
 )
-from kinegraph.docking.holding import given_names, with_latches_that_hold
+from kinegraph.docking.latches.held_form import HeldForm
+from kinegraph.docking.latches.rows import force_names, row_expressions, row_values, slot_names, with_points_held
+from kinegraph.docking.latches.springs import given_names, with_latches_that_hold
+from kinegraph.docking.mode_form import ModeForm
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Frame, Joint, Loop
 from kinegraph.model.expression import Scalar
-from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import VelocityForm, row_values
+from kinegraph.model.mechanism import ZERO, Mechanism, Parameter
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.state_names import StateNames
 from kinegraph.solve.methods.feedback import Samples
@@ -42,14 +44,24 @@ from kinegraph.solve.problem.problem import Floats, Signals
 #: Ring and target, chaser and target; seat: where the ring stands on the chaser then.
 CAPTURED, HARD, SEAT = "captured", "hard", "seat"
 
+#: The parameter that says when drawing in begins, also of models that have no such law.
+BEGIN = "begin$"
+
 
 class Mode(Enum):
     """What is joined."""
 
     FREE = "free"
-    LATCHED = "some latches hold"
+    ONE = "the rows of one latch"
+    TWO = "the rows of two latches"
+    THREE = "the rows of three latches"
+    SPRUNG = "some latches hold by springs"
     CAPTURED = "captured"
     HARD = "hard"
+
+
+#: Modes in which latches hold exactly, by how many give rows.
+HELD = (Mode.ONE, Mode.TWO, Mode.THREE)
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,11 @@ class ModeEquations:
         """The joints that are closed."""
         return {Mode.CAPTURED: (CAPTURED,), Mode.HARD: (CAPTURED, HARD)}.get(self.mode, ())
 
+    @property
+    def slots(self) -> int:
+        """How many latches hold by rows."""
+        return HELD.index(self.mode) + 1 if self.mode in HELD else 0
+
     @cached_property
     def fastened(self) -> Joined | None:
         """The mechanism in which joined bodies are one; None where they are tied by loops, or free."""
@@ -94,8 +111,10 @@ class ModeEquations:
         """Ring and target without guides where they are joined: these would press on nothing that can move."""
         if self.mode is Mode.FREE:
             return self.docking.mechanism
-        if self.mode is Mode.LATCHED:
+        if self.mode is Mode.SPRUNG:
             return with_latches_that_hold(self.docking)
+        if self.slots:
+            return with_points_held(self.docking, self.slots)
         return self.tied if self.fastened is None else self.fastened.mechanism
 
     @cached_property
@@ -113,7 +132,8 @@ class ModeEquations:
     @property
     def _without_guides(self) -> Mechanism:
         given, guides = self.docking.mechanism, {one.name for one in self.docking.guides}
-        return replace(given, elements=tuple(one for one in given.elements if one.name not in guides))
+        kept = tuple(one for one in given.elements if one.name not in guides)
+        return replace(given, elements=kept, parameters=(*given.parameters, Parameter(BEGIN, ZERO)))
 
     @property
     def reaction(self) -> str:
@@ -123,9 +143,11 @@ class ModeEquations:
     @property
     def runtime(self) -> tuple[str, ...]:
         """Parameters that are given when the code runs."""
-        if self.mode is Mode.LATCHED:
+        if self.mode is Mode.SPRUNG:
             held = (name for one in self.docking.latches for name in given_names(one))
             return (*self._given_for(()), *held)
+        if self.slots:
+            return (*self._given_for(()), *(name for slot in range(self.slots) for name in slot_names(slot)))
         if self.fastened is None:
             return self._given_for(self.joints)
         fastened = tuple({HARD: SEAT}.get(joint, joint) for joint in self.joints)
@@ -135,15 +157,27 @@ class ModeEquations:
         """The time at which drawing in begins, if the model has it, and the poses of joints."""
         begin = self.docking.schedule.begin
         own = (begin,) if any(one.name == begin for one in self.docking.mechanism.parameters) else ()
+        own = (*own, BEGIN) if joints else own
         return (*own, *(name for joint in joints for name in pose_names(joint)))
 
     @cached_property
-    def equations(self) -> VelocityForm:
+    def equations(self) -> ModeForm:
         """The equations of motion."""
         forces = self.given
         if self.fastened is not None:
             forces = replace(forces, formulas=in_new_names(forces.formulas, self.fastened.meanings))
-        return VelocityForm(self.mechanism, self.values, forces, self.runtime)
+        if self.slots:
+            rows = zip(row_expressions(self.docking, self.slots), row_values(self.slots), strict=True)
+            return HeldForm(
+                self.mechanism, self.values, forces, self.runtime, force_names(self.slots), [a - b for a, b in rows]
+            )
+        return ModeForm(self.mechanism, self.values, forces, self.runtime, self.reaction if self.joints else None)
+
+    @property
+    def held(self) -> HeldForm:
+        """The equations of a mode in which latches hold exactly."""
+        assert isinstance(self.equations, HeldForm)
+        return self.equations
 
     @cached_property
     def all_names(self) -> tuple[str, ...]:
@@ -157,7 +191,7 @@ class ModeEquations:
     def taken(self, state: Floats) -> Floats:
         """What this mode integrates, from the state of all bodies."""
         values = dict(zip(self.all_names, state, strict=True))
-        return np.array([values[name] for name in self.equations.names])
+        return np.array([values.get(name, 0.0) for name in self.equations.names])
 
     def complete(self, times: Floats, states: Floats, held: Floats, known: Mapping[str, float]) -> Floats:
         """States of all bodies from those this mode integrates; what it has no name for stays as it was."""
@@ -172,17 +206,19 @@ class ModeEquations:
         """Formulas of the state for rows of states: a column for each."""
         parameters = np.tile(self.parameters(known), (len(times), 1))
         rows = np.hstack([states, times[:, None], self.signals.values(times), parameters])
-        found = row_values(self.graph(texts), self.equations.symbols, rows)["columns"]
+        found = self.equations.rows_of(self.graph(texts), rows)
         return np.array(np.broadcast_to(found, (len(times), len(texts))))
 
     def graph(self, texts: tuple[Scalar, ...]) -> Graph:
         """Formulas of the state as one graph."""
         if texts not in self._graphs:
-            builder = GraphBuilder()
-            found = StateNames(builder, self.equations).read([formula(text) for text in texts])
-            nodes = tuple(one.index for one in found)
-            self._graphs[texts] = builder.graph([Output("columns", (len(nodes),), nodes)])
+            self._graphs[texts] = self.equations.kept("columns", texts, lambda: self._read(texts))
         return self._graphs[texts]
+
+    def _read(self, texts: tuple[Scalar, ...]) -> Graph:
+        builder = GraphBuilder()
+        found = StateNames(builder, self.equations).read([formula(text) for text in texts])
+        return builder.graph([Output("columns", (len(found),), tuple(one.index for one in found))])
 
     def quantities(
         self, words: str, q: Floats, v: Floats, time: float, known: Mapping[str, float]
@@ -190,7 +226,7 @@ class ModeEquations:
         """Quantities of all bodies at one state, tied by loops where they are joined, without forces in coordinates."""
         given = self._given_for(self.joints)
         bound = bound_parameters(self.tied, True, self.values)
-        graph = derive(self.tied, words, parameters={name: one for name, one in bound.items() if name not in given})
+        graph = derived_at_once(self.tied, words, {name: one for name, one in bound.items() if name not in given})
         layout = self.tied.layout
         values = dict.fromkeys((*layout.forces, *layout.accelerations), 0.0) | {"t": time}
         values |= zip((*layout.positions, *layout.velocities), [*q, *v], strict=True)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from kinegraph.docking.description import Docking
-from kinegraph.docking.joining import Joining
+from kinegraph.docking.latches.joining import Joining
 from kinegraph.docking.loads import signed_loads, squared_loads
 from kinegraph.docking.modes import Mode, ModeEquations
 from kinegraph.docking.peaks import Peak
@@ -31,7 +31,7 @@ def observed(
 
     states: of all bodies. own: what the mode integrates.
     """
-    whole = mode if mode.mode is Mode.LATCHED else free
+    whole = mode if mode.mode is Mode.SPRUNG else free
     found = _columns(whole, formulas(free.docking), times, states, known)
     loads = _columns(free, signed_loads(free), times, states, known)
     between = _columns(mode, squared_loads(mode), times, own, known)
@@ -58,7 +58,9 @@ def peaks_at(phase: Phase) -> dict[str, Peak]:
 
 
 def drift(phases: Sequence[Phase], joinings: Sequence[Joining]) -> tuple[float, float]:
-    """By how much momentum and the balance of energy moved, relative to their size."""
+    """By how much momentum and the balance of energy moved, relative to their size; by nothing without a phase."""
+    if not phases:
+        return 0.0, 0.0
     momenta = np.hstack([[phase.columns[name] for name in MOMENTA] for phase in phases])
     energies = []
     for phase in phases:

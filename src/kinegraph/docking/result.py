@@ -8,7 +8,7 @@ from enum import Enum
 
 import numpy as np
 
-from kinegraph.docking.joining import Joining
+from kinegraph.docking.latches.joining import Joining
 from kinegraph.docking.peaks import Peak
 from kinegraph.solve.problem.problem import Floats
 
@@ -73,11 +73,11 @@ class DockingRun:
     @property
     def times(self) -> Floats:
         """The times of all phases; where two meet there are two, before and after."""
-        return np.concatenate([phase.times for phase in self.phases])
+        return np.concatenate([np.zeros(0), *(phase.times for phase in self.phases)])
 
     def __getitem__(self, name: str) -> Floats:
         """A column along all phases: a coordinate, a velocity, `energy`, `interface`, the length of a leg."""
-        return np.concatenate([phase.columns[name] for phase in self.phases])
+        return np.concatenate([np.zeros(0), *(phase.columns[name] for phase in self.phases)])
 
     def report(self) -> dict[str, object]:
         """All that JSON can hold."""

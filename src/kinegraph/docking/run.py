@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.docking.description import Docking, docking_of
-from kinegraph.docking.holding import can_hold
+from kinegraph.docking.latches.springs import can_hold
 from kinegraph.docking.modes import Mode, ModeEquations
 from kinegraph.docking.result import DockingRun
 from kinegraph.docking.sequence import DockingSequence, Integration

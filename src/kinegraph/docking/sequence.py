@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,12 +23,16 @@ from kinegraph.docking.conditions import (
 )
 from kinegraph.docking.description import Docking, Latch
 from kinegraph.docking.fastening import pose_names
-from kinegraph.docking.holding import can_hold, given_names, hold_name, place_on_ring, rest_names, since_name
-from kinegraph.docking.joining import Joining, without_velocity_against
-from kinegraph.docking.modes import SEAT, Mode, ModeEquations, relative_pose
+from kinegraph.docking.latches.joining import Joining, closed, without_velocity_against
+from kinegraph.docking.latches.rows import Caught, Hold, chosen, holds, slot_values
+from kinegraph.docking.latches.springs import can_hold, place_on_ring, spring_holds, spring_values
+from kinegraph.docking.loads import LATCH
+from kinegraph.docking.modes import BEGIN, HELD, SEAT, Mode, ModeEquations, relative_pose
 from kinegraph.docking.observe import drift, observed, peaks_at
 from kinegraph.docking.peaks import Peak, Stretch, largest
 from kinegraph.docking.result import DockingRun, Fault, Outcome, Phase
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expression import Scalar
 from kinegraph.simulate.observe import ENERGY
 from kinegraph.simulate.run import asking, read_events
 from kinegraph.simulate.task import Task
@@ -45,6 +50,8 @@ _OUTCOMES = {STROKE: Outcome.OUT_OF_STROKE, OVERLOAD: Outcome.OVERLOAD, AWAY: Ou
 _NEVER = 1e9  # when drawing in begins, before that is known
 _FITTING = -1e-9  # latches that fit at the same moment differ by rounding
 _ENDED_EARLY = "failed"
+Value = TypeVar("Value")
+_INTERPRETED = 1500  # nodes up to which the interpreter begins: a docking takes thousands of evaluations
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,8 @@ class DockingSequence:
     joinings: list[Joining] = field(default_factory=list)
     touches: list[float] = field(default_factory=list)
     latches: dict[str, float] = field(default_factory=dict)
+    caught: list[Caught] = field(default_factory=list)
+    held: list[Caught] = field(default_factory=list)
     peaks: list[dict[str, Peak]] = field(default_factory=list)
     fault: Fault | None = None
 
@@ -91,20 +100,19 @@ class DockingSequence:
 
     def _outcome(self, duration: float, stop_at_capture: bool) -> Outcome:
         schedule = self.docking.schedule
-        self.known[schedule.begin] = _NEVER
+        self.known |= {schedule.begin: _NEVER, BEGIN: _NEVER}
         ended = self._until_captured(duration)
         if ended != CAPTURE:
             return self._meaning(ended, Outcome.NOT_CAPTURED)
         self._capture()
         if stop_at_capture:
             return Outcome.CAPTURED
-        events = joined_events(self.docking, self.modes[Mode.CAPTURED].reaction)
+        events = [*joined_events(self.docking, self.modes[Mode.CAPTURED].reaction), self._hard_event()]
         ended = self._phase("damping", Mode.CAPTURED, schedule.settle, events)
         if ended != "":
             return self._meaning(ended, Outcome.FAILED)
-        self.known[schedule.begin] = self.time
-        drawn = self.time + self._drawing_time()
-        ended = self._phase("drawing in", Mode.CAPTURED, schedule.draw, [*events, hard_event(self.docking, drawn)])
+        self.known |= {schedule.begin: self.time, BEGIN: self.time}
+        ended = self._phase("drawing in", Mode.CAPTURED, schedule.draw, events)
         if ended != HARD:
             return self._meaning(ended, Outcome.CAPTURED)
         self._join("hard", Mode.HARD, self.docking.chaser)
@@ -125,59 +133,79 @@ class DockingSequence:
     def _until_captured(self, duration: float) -> str:
         """Contact, with more and more latches that hold; CAPTURE once all do, else what ended it."""
         end, latches = self.time + duration, self.docking.latches
-        holding: list[Latch] = []
-        waiting, name, mode = self._waiting(holding), "contact", Mode.FREE
+        waiting, name, mode = self._waiting(), "contact", Mode.FREE
+        self._note(waiting)
         while waiting and self.time < end:
-            events = catching_events(self.docking, waiting, holding)
-            ended = self._phase(name, mode, end - self.time, events)
+            if self.caught:
+                name, mode = f"{len(self.caught)} of {len(latches)} latches", self._hold()
+            ended = self._phase(name, mode, end - self.time, catching_events(self.docking, waiting, self._holds(mode)))
             if ended not in (CAPTURE, *(latch.ring for latch in waiting)):
                 return ended
-            caught = [latch for latch in waiting if latch.ring == ended or ended == CAPTURE]
-            waiting = [latch for latch in self._waiting(holding) if latch not in caught]
-            holding = [latch for latch in latches if latch not in waiting]
-            self._hold(holding)
-            name, mode = f"{len(holding)} of {len(latches)} latches", Mode.LATCHED
+            left = [latch for latch in waiting if latch.ring != ended and ended != CAPTURE]
+            waiting = [latch for latch in self._waiting() if latch in left]
+            self._note(waiting)
         return CAPTURE if not waiting else ""
 
-    def _waiting(self, holding: Sequence[Latch]) -> list[Latch]:
+    def _waiting(self) -> list[Latch]:
         """The latches that neither hold nor fit where the bodies are now; all of them, if these close at once."""
+        holding = [one.latch for one in self.caught]
         latches = [latch for latch in self.docking.latches if latch not in holding]
         texts = tuple(fits(self.docking, latch) for latch in latches)
-        values = self.modes[Mode.FREE].columns(texts, np.array([self.time]), self.state[None], self.known)[0]
+        values = self._columns(texts)
         apart = [latch for latch, value in zip(latches, values, strict=True) if value < _FITTING]
         return latches if self.docking.at_once and apart else apart
 
-    def _hold(self, holding: Sequence[Latch]) -> None:
-        """Latches that begin to hold do so where the points are."""
-        for name in (name for one in self.docking.latches for name in given_names(one)):
-            self.known.setdefault(name, 0.0)
-        for latch in (one for one in holding if not self.known[hold_name(one)]):
-            self.latches.setdefault(latch.ring, self.time)
-            self.known |= {hold_name(latch): 1.0, since_name(latch): self.time}
-            if can_hold(self.docking):
-                at, state = np.array([self.time]), self.state[None]
-                place = self.modes[Mode.FREE].columns(place_on_ring(self.docking, latch), at, state, self.known)[0]
-                self.known |= zip(rest_names(latch), map(float, place), strict=True)
+    def _note(self, waiting: Sequence[Latch]) -> None:
+        """Latches that wait no longer have caught, where their points are."""
+        holding = [one.latch for one in self.caught]
+        for latch in self.docking.latches:
+            if latch not in waiting and latch not in holding:
+                self.latches.setdefault(latch.ring, self.time)
+                place = self._columns(place_on_ring(self.docking, latch)) if can_hold(self.docking) else ()
+                self.caught.append(Caught(latch, self.time, tuple(map(float, place))))
 
-    def _capture(self) -> None:
-        """All latches hold: ring and target become one; what their springs store is lost."""
-        self._hold(self.docking.latches)
-        stored = 0.0
-        if self.phases and len(self.phases) > 1:
-            at, before = np.array([self.time]), self.state[None]
-            energies = [
-                self.modes[m].columns((ENERGY,), at, before, self.known)[0, 0] for m in (Mode.LATCHED, Mode.FREE)
-            ]
-            stored = float(energies[0] - energies[1])
-        self._join("captured", Mode.CAPTURED, self.docking.ring, stored)
-
-    def _drawing_time(self) -> float:
-        """How long the law of drawing in goes on, by the model's parameter of that name; at once without one."""
-        from kinegraph.model.evaluate import parameter_values
-
+    def _hold(self) -> Mode:
+        """What has caught holds from now on: by rows, whose velocities an impulse ends, or by springs."""
+        if self.docking.springs:
+            self.known |= spring_values(self.docking, self.caught)
+            return Mode.SPRUNG
         free = self.modes[Mode.FREE]
         numbers = parameter_values(free.mechanism, free.values)
-        return float(numbers.get(self.docking.schedule.time, 0.0))
+        self.held = chosen(self.docking, self.caught, numbers)
+        self.known |= slot_values(self.docking, self.held, numbers)
+        mode = HELD[len(self.held) - 1]
+        before = self._columns((ENERGY,))[0]
+        self.state, impulses = closed(self.modes[mode], self.time, self.state, self.known)
+        lost = float(before - self._columns((ENERGY,))[0])
+        names = "+".join(one.latch.ring for one in self.caught if one.time == self.time)
+        self.joinings.append(Joining(names, self.time, impulses, lost, self._pose(self.docking.ring)))
+        return mode
+
+    def _holds(self, mode: Mode) -> tuple[Hold, ...]:
+        """What holds the target in a mode."""
+        if mode is Mode.SPRUNG:
+            return spring_holds([one.latch for one in self.caught])
+        return holds([one.latch.ring for one in self.held]) if mode in HELD else ()
+
+    def _columns(self, texts: tuple[Scalar, ...]) -> Floats:
+        """Formulas of the state of all bodies, now."""
+        found = self.modes[Mode.FREE].columns(texts, np.array([self.time]), self.state[None], self.known)
+        return np.asarray(found[0])
+
+    def _capture(self) -> None:
+        """All latches hold: ring and target become one; what springs store is lost."""
+        stored = 0.0
+        if self.docking.springs and len(self.phases) > 1:
+            at, before = np.array([self.time]), self.state[None]
+            sprung = self.modes[Mode.SPRUNG].columns((ENERGY,), at, before, self.known)
+            stored = float(sprung[0, 0] - self._columns((ENERGY,))[0])
+        self._join("captured", Mode.CAPTURED, self.docking.ring, stored)
+
+    def _hard_event(self) -> Event:
+        """The hard joint closes once the model's law of drawing in has ended; at once without one."""
+        names = {one.name for one in self.docking.mechanism.parameters}
+        time = self.docking.schedule.time
+        return hard_event(self.docking, f"{BEGIN}+{time}" if time in names else BEGIN)
 
     def _phase(self, name: str, mode: Mode, duration: float, events: Sequence[Event]) -> str:
         """One run; the name of the event that ended it, "" if its time was over, the status if it failed."""
@@ -187,13 +215,14 @@ class DockingSequence:
         solver = asking(how.solver, how.controllers, how.samples, self._view(equations))
         task = Task(
             equations.equations, solver, how.control, equations.taken(self.state), (self.time, end), how.signals,
-            read_events(events), Grid(times), False, equations.parameters(self.known),
+            read_events(events), Grid(times), False, equations.parameters(self.known), interpreted=_INTERPRETED,
         )  # fmt: skip
         run, decision = task.run(how.native)
         span = self.time, float(run.times[-1])
         stretch = Stretch(equations, task.state, span, dict(self.known), how.signals, decision.execution)
         self._keep(name, equations, run)
-        self.peaks.append(stretch.peaks(solver, how.control) or peaks_at(self.phases[-1]))
+        peaks = {} if mode is Mode.HARD else stretch.peaks(solver, how.control)  # all move as one: at saved states
+        self.peaks.append(self._by_latch(mode, peaks) if peaks else peaks_at(self.phases[-1]))
         if run.ending.status is Status.EVENT:
             return run.events[-1].name
         return "" if run.ending.status is Status.FINISHED else _ENDED_EARLY
@@ -211,7 +240,7 @@ class DockingSequence:
     def _keep(self, name: str, mode: ModeEquations, run: Run) -> None:
         states = mode.complete(run.times, run.states, self.state, self.known)
         columns = observed(self.modes[Mode.FREE], mode, run.times, states, run.states, self.known)
-        self.phases.append(Phase(name, run.times, states, columns, run.statistics.steps))
+        self.phases.append(Phase(name, run.times, states, self._by_latch(mode.mode, columns), run.statistics.steps))
         self.time, self.state = float(run.times[-1]), states[-1].copy()
         for event in run.events:
             if event.name == TOUCH:
@@ -219,11 +248,28 @@ class DockingSequence:
             elif any(latch.ring == event.name for latch in self.docking.latches):
                 self.latches.setdefault(event.name, event.time)
 
+    def _by_latch(self, mode: Mode, found: Mapping[str, Value]) -> dict[str, Value]:
+        """Loads of latches by their names; rows go by numbers."""
+        names = [one.latch.ring for one in self.held] if mode in HELD else []
+        called = {f"{LATCH}{slot}": f"{LATCH}{name}" for slot, name in enumerate(names)}
+        return {called.get(name, name): value for name, value in found.items()}
+
+    def _pose(self, body: str) -> tuple[float, ...]:
+        """Where the target is, seen from a body."""
+        q, v = self._split()
+        words = f"pose:{body},pose:{self.docking.target}"
+        return relative_pose(*self.modes[Mode.FREE].quantities(words, q, v, self.time, self.known))
+
+    def _split(self) -> tuple[Floats, Floats]:
+        layout = self.modes[Mode.FREE].mechanism.layout
+        first, last = len(layout.positions), len(layout.velocities)
+        return self.state[:first], self.state[first : first + last]
+
     def _join(self, joint: str, mode: Mode, body: str, stored: float = 0.0) -> None:
         """Close a joint where the bodies are: their velocities against each other end."""
         free, after = self.modes[Mode.FREE], self.modes[mode]
         layout = free.mechanism.layout
-        q, v = np.split(self.state[: len(layout.positions) + len(layout.velocities)], [len(layout.positions)])
+        q, v = self._split()
         words = ",".join(f"pose:{one}" for one in dict.fromkeys((self.docking.ring, body, self.docking.target)))
         ring, *first, target = free.quantities(words, q, v, self.time, self.known)
         pose = relative_pose((first or [ring])[0], target)

@@ -12,6 +12,7 @@ import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import MISSED, PIVOTS, PROJECTED, projection
 from kinegraph.derive.dynamics.canonical import CanonicalForm
@@ -30,6 +31,7 @@ from kinegraph.errors import SolveError
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.scalar import Scalar as GraphScalar
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.constraints.records import is_constrained
@@ -95,6 +97,18 @@ class Equations(ABC):
     @abstractmethod
     def rate(self) -> Graph:
         """y' as a graph."""
+
+    def derived(self, words: Sequence[str]) -> Graph:
+        """Quantities of the mechanism by their words, as one graph."""
+        return derive(self.mechanism, words, parameters=self.bound)
+
+    def solved(self, builder: GraphBuilder) -> dict[str, GraphScalar]:
+        """Inputs that follow from the state, such as the forces of what is tied, as nodes of a builder."""
+        return {}
+
+    def kept(self, kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
+        """A graph that follows from these equations and what it is made of; forms may keep it on disk."""
+        return make()
 
     @property
     def returned(self) -> Graph | None:
@@ -191,11 +205,15 @@ class Equations(ABC):
 
     def slope_function(self, graph: Graph, native: bool) -> Kernel:
         """A graph as a function of x, followed by the rates of y and of the inputs."""
-        return kernel_of_graph(graph, [Argument("x", self.symbols), Argument("rates", self.rate_symbols)], native)
+        return self.kernel(graph, [Argument("x", self.symbols), Argument("rates", self.rate_symbols)], native)
 
     def function(self, graph: Graph, native: bool) -> Kernel:
         """A graph as a function of x: machine code, or interpreted."""
-        return kernel_of_graph(graph, self._arguments(), native)
+        return self.kernel(graph, self._arguments(), native)
+
+    def kernel(self, graph: Graph, arguments: Sequence[Argument], native: bool) -> Kernel:
+        """A graph as machine code, or interpreted."""
+        return kernel_of_graph(graph, arguments, native)
 
     def _arguments(self) -> list[Argument]:
         """x in its parts, so that batch code can take each from an array of its own."""
@@ -208,13 +226,13 @@ class Equations(ABC):
         """The right-hand side; with its Jacobian if it is wanted."""
         whole = [Argument("x", self.symbols)]
         return RightHandSide(
-            code=kernel_of_graph(self.rate, self._arguments(), native),
+            code=self.kernel(self.rate, self._arguments(), native),
             names=self.names,
             inputs=len(self.forces.sampled),
             parameters=len(self.runtime) + len(self.flags),
             quaternions=self.mechanism.layout.quaternions,
-            jacobian=kernel_of_graph(self.rate_jacobian(), whole, native) if jacobian else 0,
-            projection=0 if self.returned is None else kernel_of_graph(self.returned, whole, native),
+            jacobian=self.kernel(self.rate_jacobian(), whole, native) if jacobian else 0,
+            projection=0 if self.returned is None else self.kernel(self.returned, whole, native),
             rows=self.rows,
         )
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.differentiate import ForwardDerivative, below
-from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.differentiate import ForwardDerivative
+from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import TIME, Expression
 from kinegraph.simulate.equations import Equations
@@ -33,16 +33,19 @@ def event_set(
     """The events for the state of these equations, compiled or interpreted."""
     if not events and endings is None:
         return EventSet()
-    conditions, boundaries = _conditions(equations, events)
+    texts = tuple(_expression(event.condition) for event in events)
+    conditions = equations.kept("events", texts, lambda: _conditions(equations, texts))
+    boundaries = _boundaries(conditions, events)
     carried = equations.carry(conditions)
+    further = () if endings is None else endings.names
     if endings is not None:
         carried, boundaries = _joined(carried, endings.conditions), (*boundaries, *endings.boundaries)
     values = equations.function(carried, native)
-    slopes = equations.slope_function(slopes_along(equations, carried), native)
+    along = equations.kept("slopes", (texts, further), lambda: slopes_along(equations, carried))
+    slopes = equations.slope_function(along, native)
     reset: Function = 0
     if any(event.reset for event in events):
         reset = equations.function(equations.carry_states(new_states(equations, events)), native)
-    further = () if endings is None else endings.names
     return EventSet(
         names=(*(event.name for event in events), *further),
         directions=(*(event.direction for event in events), *(Direction.FALLING for _ in further)),
@@ -67,17 +70,22 @@ def read(event: Event) -> Event:
     return replace(event, condition=formula(event.condition), reset=new)
 
 
-def _conditions(equations: Equations, events: Sequence[Event]) -> tuple[Graph, tuple[bool, ...]]:
-    """The conditions in q, v and t, and which events act on one that does not depend on velocities."""
+def _conditions(equations: Equations, texts: Sequence[Expression]) -> Graph:
+    """The conditions in q, v and t."""
     builder = GraphBuilder()
-    names = StateNames(builder, equations)
-    nodes = tuple(one.index for one in names.read([_expression(event.condition) for event in events]))
-    boundaries = []
-    for event, node in zip(events, nodes, strict=True):
-        symbols = (builder.nodes[index] for index in below(builder, node))
-        moving = any(isinstance(one, Symbol) and one.kind is Kind.VELOCITY for one in symbols)
-        boundaries.append(event.action is not Action.RECORD and not moving)
-    return builder.graph([Output("events", (len(nodes),), nodes)]), tuple(boundaries)
+    nodes = tuple(one.index for one in StateNames(builder, equations).read(texts))
+    return builder.graph([Output("events", (len(nodes),), nodes)])
+
+
+def _boundaries(conditions: Graph, events: Sequence[Event]) -> tuple[bool, ...]:
+    """Which events act on a condition that does not depend on velocities."""
+    moving = [isinstance(node, Symbol) and node.kind is Kind.VELOCITY for node in conditions.nodes]
+    for index, node in enumerate(conditions.nodes):
+        moving[index] = moving[index] or any(moving[child] for child in children(node))
+    places = conditions.outputs[0].nodes
+    return tuple(
+        event.action is not Action.RECORD and not moving[place] for event, place in zip(events, places, strict=True)
+    )
 
 
 def slopes_along(equations: Equations, conditions: Graph) -> Graph:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import ClassVar
 
-from kinegraph.compiler.compile import derive
 from kinegraph.derive.dynamics.state_rate import input_meanings
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import DerivationError, KinegraphError, SolveError
@@ -34,6 +33,7 @@ class StateNames(Names):
         self._equations = equations
         self._made: dict[str, Output] = {}
         self._given = input_meanings(equations.mechanism, self, equations.forces)
+        self._given |= equations.solved(builder)
         declared = [given.name for given in equations.mechanism.inputs]
         self.replace({name: self._given[name] for name in declared if name in self._given})
 
@@ -94,7 +94,7 @@ class StateNames(Names):
         return self._made[word]
 
     def _derive(self, words: Sequence[str]) -> None:
-        graph = derive(self._equations.mechanism, words, parameters=self._equations.bound)
+        graph = self._equations.derived(words)
         outputs = moved(graph.outputs, transfer(graph, self.builder, self._symbol))
         self._made |= zip(words, outputs, strict=True)
 

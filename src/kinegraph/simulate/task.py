@@ -44,6 +44,7 @@ class Task:
     progress: bool | None
     parameters: Floats = field(default_factory=lambda: np.zeros(0))
     interrupt: Interrupt = field(default_factory=Interrupt)
+    interpreted: int = _MOST_INTERPRETED  # nodes up to which the interpreter begins
 
     def run(self, native: Native) -> tuple[Run, Decision]:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
@@ -110,7 +111,7 @@ class Task:
         if self.equations.by_loops:
             return Decision(Execution.NATIVE if self._loading.on_disk else Execution.KERNEL)
         size = len(self.equations.names) if self.solver.capabilities.jacobian else 0
-        if len(self.equations.rate) * (1 + size // 4) > _MOST_INTERPRETED:
+        if len(self.equations.rate) * (1 + size // 4) > self.interpreted:
             return Decision(Execution.KERNEL)
         if self.control.adaptive:
             return Decision(Execution.INTERPRETED)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kinegraph.docking.description import Docking
     from kinegraph.docking.peaks import Peak
     from kinegraph.docking.result import DockingRun
+    from kinegraph.model.mechanism import Mechanism
 
 _UNITS = {"bending": "N m"}
 
@@ -29,6 +30,14 @@ def run(
     distance: Annotated[float, typer.Option(help="Latches catch below this distance, in metres.")] = 0.015,
     speed: Annotated[float, typer.Option(help="Latches catch below this speed, in metres per second.")] = 0.05,
     rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-9,
+    port: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="Of the passive spacecraft that is added to models without one: radius, latches, mass, ahead, ...",
+        ),
+    ] = None,
+    springs: Annotated[bool, typer.Option("--springs", help="Single latches hold by springs, not exactly.")] = False,
     at_once: Annotated[bool, typer.Option("--at-once", help="No latch holds before all of them fit.")] = False,
     to_capture: Annotated[bool, typer.Option("--to-capture", help="Stop where all latches hold.")] = False,
     cases: Annotated[
@@ -48,7 +57,8 @@ def run(
     """
     from kinegraph.docking.description import docking_of
 
-    docking = docking_of(source.mechanism(), distance=distance, speed=speed, at_once=at_once)
+    mechanism = _with_target(source.mechanism(), port, json)
+    docking = docking_of(mechanism, distance=distance, speed=speed, at_once=at_once, springs=springs)
     if cases is not None:
         _study(docking, cases, seed, output, page, json, settings)
         return
@@ -64,6 +74,20 @@ def run(
         print_json(found.report())
     else:
         _show(found)
+
+
+def _with_target(mechanism: Mechanism, port: list[str] | None, json: bool) -> Mechanism:
+    """The model; with a passive spacecraft, if it has none."""
+    from kinegraph.docking.target import port_of, with_target
+
+    given = assignments(port or (), "--port")
+    if any(body.name == "Target" for body in mechanism.bodies):
+        if given:
+            raise SolveError(f"dock: {mechanism.name} has a Target: --port belongs to models without one")
+        return mechanism
+    if not json:
+        console().print(f"{mechanism.name} has no Target: a passive spacecraft with guides and latches is added")
+    return with_target(mechanism, port_of(given))
 
 
 def _study(

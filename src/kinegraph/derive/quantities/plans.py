@@ -148,6 +148,10 @@ class PlanSearch:
 
         return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
 
+    def first(self) -> Candidate:
+        """By the plan that all others are compared with."""
+        return self.derived(self._first_plan)
+
     def best(self, budget: int = 0) -> Candidate:
         """The cheapest plan found; after the main choices single ones are changed until `budget` nodes are derived."""
         best = self._best_judged(budget)

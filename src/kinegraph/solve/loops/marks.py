@@ -73,7 +73,7 @@ def kind_of(value: object) -> Kind | None:
 def call(code: Code, x: Floats, y: Floats, start: int) -> None:
     """Call a kernel, by its address or as a Python function: it reads x and writes to y from the flat index `start`."""
     if isinstance(code, int):
-        _function(code)(_address(x), _address(y) + _DOUBLE * start)
+        _function(code)(_address(x), _address(y) + _DOUBLE * int(start))
     else:
         values = code(x)
         y.reshape(-1)[start : start + len(values)] = values

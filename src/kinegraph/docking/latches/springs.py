@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from kinegraph.docking.description import Docking, Latch
 from kinegraph.docking.fastening import free_by_quaternion, turned_back
+from kinegraph.docking.latches.rows import Caught, Hold
 from kinegraph.model.elements import Damper, Element, Linear, Spring
 from kinegraph.model.expression import Call, Expression, Name, expression
 from kinegraph.model.mechanism import ZERO, Mechanism, Parameter
@@ -44,6 +45,15 @@ def element_names(latch: Latch) -> tuple[str, ...]:
 def given_names(latch: Latch) -> tuple[str, ...]:
     """All parameters of a latch."""
     return (hold_name(latch), since_name(latch), *rest_names(latch))
+
+
+def spring_values(docking: Docking, caught: Sequence[Caught]) -> dict[str, float]:
+    """The parameters of all latches: which hold, since when, and where on the ring they caught."""
+    found = dict.fromkeys((name for one in docking.latches for name in given_names(one)), 0.0)
+    for one in caught:
+        found |= {hold_name(one.latch): 1.0, since_name(one.latch): one.time}
+        found |= zip(rest_names(one.latch), one.place, strict=True)
+    return found
 
 
 def place_on_ring(docking: Docking, latch: Latch) -> tuple[Expression, ...]:
@@ -84,10 +94,15 @@ def _rests(docking: Docking, latch: Latch) -> list[Expression]:
     return [to + (Name(caught) - to) * left for caught, to in zip(rest_names(latch), own, strict=True)]
 
 
-def latch_force(latch: Latch) -> tuple[str, ...]:
-    """The force of a latch on the target, along the axes of the ring, as formulas."""
-    names = element_names(latch)
-    return tuple(f"(effort:{spring}[0]+effort:{damper}[0])" for spring, damper in zip(names, names[3:], strict=False))
+def spring_holds(latches: Sequence[Latch]) -> tuple[Hold, ...]:
+    """What latches hold by springs: point and force on the target, along the axes of the ring, as formulas."""
+    found = []
+    for latch in latches:
+        names = element_names(latch)
+        pairs = zip(names, names[3:], strict=False)
+        forces = tuple(f"(effort:{spring}[0]+effort:{damper}[0])" for spring, damper in pairs)
+        found.append(Hold(latch.ring, latch.target, forces))
+    return tuple(found)
 
 
 def in_fixed_axes(docking: Docking, force: Sequence[str]) -> tuple[str, ...]:

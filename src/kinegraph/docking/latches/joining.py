@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.docking.latches.held_form import IMPULSES, STATE
 from kinegraph.docking.modes import ModeEquations
+from kinegraph.graph.interpret import interpret
 from kinegraph.solve.problem.problem import Floats
 
 
@@ -34,6 +36,15 @@ class Joining:
     def tilt(self) -> float:
         """The angle between the two frames, roll included [rad]."""
         return float(2 * np.arctan2(np.linalg.norm(self.pose[4:]), abs(self.pose[3])))
+
+
+def closed(mode: ModeEquations, time: float, state: Floats, known: Mapping[str, float]) -> tuple[Floats, Floats]:
+    """The state of all bodies after rows have closed where they are, and the impulses along the rows."""
+    form, values = mode.held, dict(zip(mode.all_names, state, strict=True))
+    row = np.concatenate([mode.taken(state), [time], mode.signals.values(np.array([time]))[0], mode.parameters(known)])
+    found = interpret(form.closing, {symbol.name: value for symbol, value in zip(form.symbols, row, strict=True)})
+    values |= {name: value for name, value in zip(form.names, found[STATE], strict=True) if name in values}
+    return np.array([values[name] for name in mode.all_names]), np.asarray(found[IMPULSES])
 
 
 def without_velocity_against(

@@ -1,0 +1,183 @@
+"""The equations of a docking while latches hold: rows of constraints on bodies whose equations stay what they are.
+
+The accelerations are linear in the forces along the rows, a = a0 + M^-1 J^T f, and the equations of the free bodies
+give both parts, whatever legs they stand on. So S f = - (J a0 + J' v - r''), S = J M^-1 J^T, has as many unknowns as
+rows: a platform keeps its closed form. After every step the state is taken back onto the rows, in the metric of the
+masses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from kinegraph.derive.constraints.projection import PIVOTS
+from kinegraph.derive.dynamics.forward import Factorised
+from kinegraph.derive.dynamics.state_rate import Forces
+from kinegraph.derive.tree.quasi_velocities import position_rates
+from kinegraph.docking.mode_form import ModeForm
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.differentiate import ForwardDerivative
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.scalar import Scalar as Node
+from kinegraph.graph.transfer import copied, moved, transfer
+from kinegraph.model.expression import TIME, Expression, Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.state_names import StateNames
+
+RATE, ROW_FORCES, IMPULSES, STATE = "rate", "row_forces", "impulses", "y"
+
+
+class HeldForm(ModeForm):
+    """y = [q, v] and balances; `unknown` are the inputs that keep the rows, whose values are zero."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        values: Mapping[str, Scalar],
+        forces: Forces,
+        runtime: Sequence[str],
+        unknown: Sequence[str],
+        constrained: Sequence[Expression],
+    ) -> None:
+        super().__init__(mechanism, values, forces, runtime)
+        self.unknown = tuple(unknown)
+        self.constrained = tuple(constrained)
+        given = Forces(forces.formulas, (*forces.sampled, *unknown))
+        self.released = ModeForm(mechanism, values, given, runtime)
+
+    @cached_property
+    def _together(self) -> Graph | None:
+        return self.released._together
+
+    @cached_property
+    def _solved(self) -> Graph:
+        """The rates of the state and the forces along the rows."""
+        return self.kept("held", self.constrained, lambda: _Rows(self).motion())
+
+    @cached_property
+    def rate(self) -> Graph:
+        return _alone(self._solved, RATE)
+
+    def solved(self, builder: GraphBuilder) -> dict[str, Node]:
+        graph = _alone(self._solved, ROW_FORCES)
+        (found,) = moved(graph.outputs, transfer(graph, builder))
+        return {name: Node(builder, node) for name, node in zip(self.unknown, found.nodes, strict=True)}
+
+    @cached_property
+    def closing(self) -> Graph:
+        """The state after one step onto the rows and their impulses; of the projection, what follows it."""
+        return self.kept("closing", self.constrained, lambda: _Rows(self).closing())
+
+    @cached_property
+    def returned(self) -> Graph | None:
+        return Graph(self.closing.nodes, tuple(self.closing.output(name) for name in (STATE, PIVOTS)))
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        return (*self.released.rows, *self.unknown)
+
+
+def _alone(graph: Graph, name: str) -> Graph:
+    return Graph(graph.nodes, (graph.output(name),))
+
+
+class _Rows:
+    """The rows in a builder of their own, with what one force along each of them does."""
+
+    def __init__(self, form: HeldForm) -> None:
+        self.form = form
+        self.builder = GraphBuilder()
+        self.symbols = [self._symbol(symbol) for symbol in form.state_symbols]
+        layout = form.mechanism.layout
+        self.positions = len(layout.positions)
+        self.velocities = len(layout.velocities)
+        self.rates = self._carried({})
+        self.free = self._carried(dict.fromkeys(form.unknown, self.builder.zero))
+        self.columns = [self._column(name) for name in form.unknown]
+        names = StateNames(self.builder, form.released)
+        self.missed = [one.index for one in names.read(form.constrained)]
+        along = self._along(self.free)
+        self.opening = [along(node) for node in self.missed]
+        self.growing = [along(node) for node in self.opening]
+        self.factorised = self._factorised()
+
+    def motion(self) -> Graph:
+        """All rates, with the forces that keep the rows; and these."""
+        forces = self.factorised.solve([-one for one in self._scalars(self.growing)])
+        rate = [Node(self.builder, node) for node in self.free]
+        for force, column in zip(forces, self.columns, strict=True):
+            rate = [one + force * Node(self.builder, part) for one, part in zip(rate, column, strict=True)]
+        return self.builder.graph([_output(RATE, rate), _output(ROW_FORCES, forces)])
+
+    def closing(self) -> Graph:
+        """The state after one step onto the rows, pivots, and the impulses along the rows that change velocities."""
+        impulses = self.factorised.solve([-one for one in self._scalars(self.opening)])
+        moves = self._of_masses(self.factorised.solve([-one for one in self._scalars(self.missed)]))
+        q = position_rates(self.form.mechanism, self.builder, moves)
+        state = self._scalars(self.symbols)
+        steps = [*q, *self._of_masses(impulses)]
+        taken = [one + step for one, step in zip(state, steps, strict=False)] + state[len(steps) :]
+        pivots = [self.factorised.pivots[k] / self.matrix[k][k] for k in range(len(self.matrix))]
+        taken, others = self._legs(taken)
+        parts = {STATE: taken, PIVOTS: [*others, *pivots], IMPULSES: impulses}
+        return self.builder.graph([_output(name, part) for name, part in parts.items()])
+
+    def _legs(self, state: list[Node]) -> tuple[list[Node], list[Node]]:
+        """Legs where the ring wants them after that, and their pivots."""
+        back = self.form.released.returned
+        if back is None:
+            return state, []
+        places = dict(zip(self.form.state_symbols, state, strict=True))
+        given = {k: places[one].index for k, one in enumerate(back.nodes) if isinstance(one, Symbol) and one in places}
+        found = moved(back.outputs, copied(back, self.builder, given))  # a transfer would multiply out all sums
+        taken, pivots = (self._scalars(one.nodes) for one in found)
+        return taken, pivots
+
+    def _symbol(self, one: Symbol) -> int:
+        return self.builder.symbol(one.kind, one.name)
+
+    def _carried(self, given: Mapping[str, int]) -> tuple[int, ...]:
+        """The rates, with inputs replaced."""
+
+        def symbol(one: Symbol) -> int:
+            known = given.get(one.name) if one.kind is Kind.INPUT else None
+            return self._symbol(one) if known is None else known
+
+        graph = self.form.released.rate
+        return moved(graph.outputs, transfer(graph, self.builder, symbol))[0].nodes
+
+    def _column(self, name: str) -> tuple[int, ...]:
+        """What one force along a row adds to the rates."""
+        derivative = ForwardDerivative(self.builder, {self.builder.symbol(Kind.INPUT, name): self.builder.one})
+        return tuple(derivative(node) for node in self.rates)
+
+    def _along(self, rates: Sequence[int]) -> ForwardDerivative:
+        """Rates along a motion."""
+        seeds = dict(zip(self.symbols, rates, strict=True))
+        return ForwardDerivative(self.builder, seeds | {self.builder.symbol(Kind.TIME, TIME): self.builder.one})
+
+    def _factorised(self) -> Factorised:
+        """S: how fast the opening of every row grows by a force along another."""
+        part = slice(self.positions, self.positions + self.velocities)
+        columns = []
+        for column in self.columns:
+            derivative = ForwardDerivative(self.builder, dict(zip(self.symbols[part], column[part], strict=True)))
+            columns.append(self._scalars([derivative(node) for node in self.opening]))
+        self.matrix = [[column[row] for column in columns] for row in range(len(columns))]
+        return Factorised(self.matrix, range(len(self.matrix)), self.form.unknown)
+
+    def _of_masses(self, forces: Sequence[Node]) -> list[Node]:
+        """M^-1 J^T f."""
+        total = [Node(self.builder, self.builder.zero)] * self.velocities
+        for force, column in zip(forces, self.columns, strict=True):
+            part = column[self.positions : self.positions + self.velocities]
+            total = [one + force * Node(self.builder, node) for one, node in zip(total, part, strict=True)]
+        return total
+
+    def _scalars(self, nodes: Sequence[int]) -> list[Node]:
+        return [Node(self.builder, node) for node in nodes]
+
+
+def _output(name: str, values: Sequence[Node]) -> Output:
+    return Output(name, (len(values),), tuple(one.index for one in values))
