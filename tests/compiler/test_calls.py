@@ -24,6 +24,13 @@ def _refusal(call: Callable[[], object]) -> str:
     return str(refused.value)
 
 
+def _no_ring(call: Callable[[], object]) -> str:
+    """What is said of a mechanism that has no ring to dock with."""
+    with pytest.raises(KinegraphError, match="no body 'Ring'") as refused:
+        call()
+    return str(refused.value)
+
+
 def _no_platform(call: Callable[[], object]) -> str:
     """What is said of a mechanism that is no platform."""
     with pytest.raises(TaskError, match="is no platform") as refused:
@@ -86,6 +93,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     ).values.tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,
     "with_contacts": lambda one, folder: _no_plane(lambda: kg.with_contacts(one)),
+    "with_target": lambda one, folder: _no_ring(lambda: kg.with_target(one)),
     "workspace": lambda one, folder: _no_platform(lambda: kg.workspace(one, {"x": (0, 1)})),
     "write": lambda one, folder: kg.write(one),
 }
