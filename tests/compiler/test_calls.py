@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import ModelError, TaskError
+from kinegraph.errors import ModelError, SolveError, TaskError
 from kinegraph.tasks.kinematics.pose_solver import NoClosedForm
 
 NAME = "double-pendulum"
@@ -26,7 +26,7 @@ def _refusal(call: Callable[[], object]) -> str:
 
 def _no_ring(call: Callable[[], object]) -> str:
     """What is said of a mechanism that has no ring to dock with."""
-    with pytest.raises(KinegraphError, match="no body 'Ring'") as refused:
+    with pytest.raises(SolveError) as refused:
         call()
     return str(refused.value)
 
