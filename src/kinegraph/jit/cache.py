@@ -24,7 +24,7 @@ _MAGIC = b"kinegraph object code 1\n"
 _DIGEST_SIZE = sha256().digest_size
 
 #: When there are more files than this the oldest third is removed.
-MOST_FILES = 3000
+MOST_FILES = 5000
 
 #: One of so many new files, by its digest, has the others counted: to list thousands takes longer than to write one.
 TIDIED = 16
