@@ -162,6 +162,12 @@ def test_what_is_missing_is_named(text: str, message: str) -> None:
         dock(kg.parse(text))
 
 
+@pytest.mark.parametrize("limits", [{"leg": 0.0}, {"interface": -1.0}, {"latch": float("nan")}, {"shortest": 2.0}])
+def test_limits_that_nothing_can_keep_are_refused(limits: dict[str, float]) -> None:
+    with pytest.raises(SolveError, match="Limits"):
+        Limits(**limits)
+
+
 def test_seconds_are_checked() -> None:
     with pytest.raises(SolveError, match="above zero"):
         dock(mechanism(), 0)

@@ -71,6 +71,13 @@ class Limits:
     lowest: float = -1.0
     highest: float = 2.6
 
+    def __post_init__(self) -> None:
+        for name in ("leg", "interface", "bending", "latch", "away"):
+            if not getattr(self, name) > 0:
+                raise SolveError(f"Limits: {name} is {getattr(self, name)!r}: give a number above zero")
+        if not (self.shortest < self.longest and self.lowest < self.highest):
+            raise SolveError("Limits: a stroke ends before it begins: give shortest < longest and lowest < highest")
+
 
 @dataclass(frozen=True)
 class Schedule:
