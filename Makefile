@@ -18,7 +18,7 @@ test: $(TEST_STAMP)
 
 # Nothing may hang. A test that takes five minutes ends its process (pyproject.toml), a process that ends ends the run
 # (with `loadfile` xdist would wait for its tests for ever), and whatever else may hang ends after MINUTES.
-MINUTES ?= 25
+MINUTES ?= 45
 LIMITED = $(if $(shell command -v timeout),timeout --foreground --signal=INT --kill-after=30 $(MINUTES)m)
 suite: $(TEST_STAMP)
 	OPENBLAS_NUM_THREADS=1 $(LIMITED) $(BIN)/python -m pytest -q -n auto --dist loadfile --max-worker-restart=0
