@@ -20,7 +20,7 @@ MODEL = """
   <compiler angle="radian"/>
   <worldbody><body name="b" pos="0 0 1" euler="1.5708 0 0">
     <joint name="j" axis="0 1 0" range="-1 1" damping="0.1" frictionloss="0.2"/>
-    <geom type="sphere" size="0.1"/>
+    <geom type="sphere" size="0.1" pos="0.2 0.1 0.3"/>
   </body></worldbody>
   <actuator><motor name="drive" joint="j"/></actuator>
   <keyframe><key qpos="0.5"/></keyframe>
@@ -77,6 +77,11 @@ def test_check_prints_all_of_it(run, model):
         "--angle-tolerance 1e-05 takes the 1 angle as right angles: tau by",
     ):
         assert line in result.out.replace("\n", " ")
+
+
+def test_check_proposes_no_tolerance_that_saves_nothing(run, model):
+    model.write_text(MODEL.replace(' pos="0.2 0.1 0.3"', ""))  # the mass lies on its axis
+    assert "--angle-tolerance" not in run(f"check {model}").out
 
 
 def test_check_gives_it_as_data(run, model):
