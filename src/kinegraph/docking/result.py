@@ -53,6 +53,7 @@ class DockingRun:
     at once: when each was ready first). fault: what was too much, if the run ended so.
     peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`, `bending`, `latch`.
     momentum, energy: by how much they moved along all phases, relative to their size; capture's loss is counted.
+    moved_by_laws: bodies that laws of time move, whose work is not in the balance of energy.
     """
 
     outcome: Outcome
@@ -63,6 +64,7 @@ class DockingRun:
     peaks: Mapping[str, Peak]
     momentum: float
     energy: float
+    moved_by_laws: tuple[str, ...] = ()
     fault: Fault | None = None
 
     @property
@@ -100,4 +102,5 @@ class DockingRun:
             "fault": None if self.fault is None else asdict(self.fault),
             "momentum": self.momentum,
             "energy": self.energy,
+            "moved by laws": list(self.moved_by_laws),
         }  # fmt: skip
