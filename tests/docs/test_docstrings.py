@@ -34,13 +34,21 @@ def trees() -> dict[Path, ast.Module]:
     return {path: ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))}
 
 
+def class_definitions(statements: list[ast.AST]) -> Iterator[ast.ClassDef]:
+    """Those among statements and inside them; expressions, which are most of a file, hold none."""
+    for one in statements:
+        if isinstance(one, ast.ClassDef):
+            yield one
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from class_definitions(getattr(one, block, []))
+
+
 @cache
 def classes() -> dict[str, list[ast.ClassDef]]:
     found: dict[str, list[ast.ClassDef]] = {}
     for tree in trees().values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                found.setdefault(node.name, []).append(node)
+        for node in class_definitions(tree.body):
+            found.setdefault(node.name, []).append(node)
     return found
 
 

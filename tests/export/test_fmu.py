@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
@@ -92,7 +93,7 @@ def assert_same_motion(found: np.ndarray, expected: kg.Solution, names: tuple[st
         ("double-pendulum", Fmi.TWO, 2.0),
         ("double-pendulum", Fmi.THREE, 2.0),
         ("kidym-biped-new", Fmi.THREE, 0.4),
-        ("panda", Fmi.TWO, 0.3),
+        *([("panda", Fmi.TWO, 0.3)] if os.environ.get("KINEGRAPH_SOAK") else []),
         ("free-body", Fmi.TWO, 1.0),
         ("free-body", Fmi.THREE, 1.0),
     ],
