@@ -196,7 +196,7 @@ def main() -> None:
         "refused": refused,
         "bars": lambda: bars(kg.library.mechanism("loop-9")),
         "unequal bars": lambda: bars(ring(4, 3)),
-        "bars about y": lambda: bars(ring(3, 3, "y")),
+        "bars about y": lambda: bars(ring(4, 3, "y")),
         "bars closed on the ground": lambda: bars(ring(5, 0)),
         "pins": lambda: pins(kg.library.mechanism("n-four-bar-3")),
         "pins of one loop": lambda: pins(ring(4, 3, "y")),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-TRIALS = 20 if os.environ.get("KINEGRAPH_SOAK") else 2
+TRIALS = 20 if os.environ.get("KINEGRAPH_SOAK") else 1
 
 ROOT = Path(__file__).parents[2]
 
