@@ -49,6 +49,14 @@ def test_a_symplectic_method():
     assert study["end"] == pytest.approx(study["q"] * np.cos(3 * np.sqrt(study["k"])), abs=1e-6)
 
 
+def test_cases_with_a_mass_below_zero_do_not_begin():
+    study = kg.study(MODEL, 1.0, **{**OPTIONS, "vary": {"m": "uniform(-1, 1)"}, "success": None})
+    below = study["m"] < 0
+    assert below.any() and not below.all()
+    assert ((study["status"] == "NOT_STARTED") == below).all()
+    assert all(reason.startswith("mass of Block is negative: -") for reason in study["reason"][below])
+
+
 def test_compiled_cases_do_what_interpreted_ones_do(found):
     """The same loop as machine code: the same steps and events, results that differ by rounding alone."""
     fast = changed(native=True, threads=2, method="dopri5")

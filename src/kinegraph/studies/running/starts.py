@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,10 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import Expression
-from kinegraph.model.mechanism import Coordinate
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expression import Expression, names
+from kinegraph.model.mechanism import Coordinate, Inertia
+from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.equations import Equations
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.studies.plan import Plan
@@ -37,7 +39,7 @@ def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> St
     parameters = np.column_stack(list(runtime.values())) if runtime else np.zeros((rows, 0))
     values = _initial_values(plan, equations, varied, rows)
     positions = len(plan.mechanism.layout.positions)
-    faults: dict[int, str] = {}
+    faults = _impossible(plan, equations, varied)
     q, v = values[:, :positions], values[:, positions:]
     for start in plan.mechanism.layout.quaternions:
         faults |= _normalised(q, start)
@@ -49,22 +51,47 @@ def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> St
     return Starts(states, parameters, faults)
 
 
+def _impossible(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> dict[int, str]:
+    """The rows whose masses, moments of inertia or armatures are below zero, as a run says it."""
+    runtime = plan.runtime_values(varied)
+    inertias = [one for body in plan.mechanism.bodies for one in _inertias(body.inertia)]
+    inertias += [one.armature for one in plan.mechanism.coordinates]
+    changed = [one for one in inertias if names(one) & runtime.keys()]
+    found: dict[int, str] = {}
+    for row in np.flatnonzero((_values(plan, equations, changed, varied) < 0).any(axis=1)) if changed else ():
+        numbers = {name: float(column[row]) for name, column in runtime.items()}
+        try:
+            check_values(plan.mechanism, parameter_values(plan.mechanism, {**plan.parameters, **numbers}))
+        except KinegraphError as error:
+            found[int(row)] = str(error).partition("\n")[0]
+    return found
+
+
+def _inertias(inertia: Inertia) -> tuple[Expression, ...]:
+    return inertia.mass, inertia.Jx, inertia.Jy, inertia.Jz
+
+
 def _initial_values(plan: Plan, equations: Equations, varied: Mapping[str, Floats], rows: int) -> Floats:
     """Positions and velocities, a row for each case."""
-    builder = GraphBuilder()
-    names = Names(builder, plan.mechanism, equations.bound)
     layout = plan.mechanism.layout
     known = (*layout.positions, *layout.velocities)
     written = dict(zip(known, _model_values(plan), strict=True)) | dict(plan.initial)
-    nodes = tuple(names.scalar(written[name]).index for name in known)
-    graph = builder.graph([Output("y", (len(known),), nodes)])
-    with np.errstate(all="ignore"):
-        found = interpret(graph, plan.runtime_values(varied))["y"]
+    found = _values(plan, equations, [written[name] for name in known], varied)
     table = np.array(np.broadcast_to(found, (rows, len(known))), dtype=float)
     for place, name in enumerate(known):
         if name in varied:
             table[:, place] = varied[name]
     return table
+
+
+def _values(plan: Plan, equations: Equations, wanted: Sequence[Expression], varied: Mapping[str, Floats]) -> Floats:
+    """Expressions of parameters, a row for each case; one row where nothing is varied that they know."""
+    builder = GraphBuilder()
+    known = Names(builder, plan.mechanism, equations.bound)
+    nodes = tuple(known.scalar(one).index for one in wanted)
+    graph = builder.graph([Output("y", (len(wanted),), nodes)])
+    with np.errstate(all="ignore"):
+        return np.asarray(interpret(graph, plan.runtime_values(varied))["y"])
 
 
 def _model_values(plan: Plan) -> list[Expression]:
