@@ -67,23 +67,29 @@ def placed(q: Floats, body: str, point: Floats | tuple[float, float, float]) -> 
 
 
 @cache
-def kernel(shapes: str, quantities: str, more: str = "") -> kg.Kernel:
-    found = kg.compile(mechanism(shapes, more), quantities)
+def kernel(shapes: str) -> kg.Kernel:
+    """All that is asked of two shapes, compiled once."""
+    found = kg.compile(mechanism(shapes), "qdd,power,energy,momentum,forces,contact:touch,effort:touch")
     assert isinstance(found, kg.Kernel)
+    return found
+
+
+def at(shapes: str, q: Floats, v: Floats) -> dict[str, Floats]:
+    """Where no drive acts."""
+    found: dict[str, Floats] = kernel(shapes)(q, v, np.zeros(12))
     return found
 
 
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_action_is_reaction_and_energy_is_stored_or_lost(shapes: str) -> None:
     """The bodies are free: what touches inside leaves momentum as it is; d(energy)/dt = -dissipated, never negative."""
-    forward, held = kernel(shapes, "qdd,power"), kernel(shapes, "energy,momentum")
     h = 1e-6
     for seed in range(3):
         q, v = state(seed)
-        found = forward(q, v, np.zeros(12))
+        found = at(shapes, q, v)
         dissipated, supplied = found["power"]
-        after, before = (held(*_stepped(q, v, found["qdd"], sign * h)) for sign in (1, -1))
-        slopes = {name: (after[name] - before[name]) / (2 * h) for name in after}
+        after, before = (at(shapes, *_stepped(q, v, found["qdd"], sign * h)) for sign in (1, -1))
+        slopes = {name: (after[name] - before[name]) / (2 * h) for name in ("energy", "momentum")}
         forces = np.abs(found["qdd"]).max()
         assert forces > 10 and supplied == 0 and dissipated > 0
         assert np.sum(slopes["energy"]) == pytest.approx(-dissipated, rel=1e-5)
@@ -109,7 +115,6 @@ def _product(p: Floats, q: Floats) -> Floats:
 
 def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
     """The stored energy says the depth: k d^(5/2) 2/5."""
-    energy = kernel("capsule-capsule", "energy")
     for seed in range(20):
         q, v = state(seed)
         ends = [placed(q, "A", p) for p in ((-1, 0, 0.2), (1, 0.3, 0))]
@@ -122,18 +127,17 @@ def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
         starts = [(0.5, 0.5), (0, 0), (0, 1), (1, 0), (1, 1)]
         found = [minimize(distance, s, bounds=[(0, 1), (0, 1)], method="L-BFGS-B", tol=1e-14).fun for s in starts]
         depth = 5 - min(found)
-        assert energy(q, 0 * v)[1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=1e-7)
+        assert at("capsule-capsule", q, 0 * v)["energy"][1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=1e-7)
 
 
 def _sampled(shapes: str, points: Floats, centre: tuple[float, float, float], radii: float, bodies: str) -> None:
     """The depth of a sphere in a shape given by many of its points, beside what the stored energy says."""
-    energy = kernel(shapes, "energy")
     for seed in range(12):
         q, v = state(seed)
         own = placed(q, bodies[0], centre)
         others = placed(q, bodies[1], points)
         depth = radii - np.linalg.norm(others - own, axis=1).min()
-        assert energy(q, 0 * v)[1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=2e-4)
+        assert at(shapes, q, 0 * v)["energy"][1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=2e-4)
 
 
 def test_an_arc_is_nearest_where_one_of_its_points_is() -> None:
@@ -170,7 +174,6 @@ def test_a_sphere_inside_a_cylinder_leaves_by_the_nearer_side() -> None:
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_forces_are_continuous(shapes: str) -> None:
     """Along a path through and out of contact no force jumps: smaller steps change it ever less."""
-    found = kernel(shapes, "forces")
     begin, end = state(3)[0], state(5)[0]
     end[:3] += 12.0  # far away
     v = state(3)[1]
@@ -180,7 +183,7 @@ def test_forces_are_continuous(shapes: str) -> None:
         for q in path:
             for start in (6, 10):
                 q[start : start + 4] /= np.linalg.norm(q[start : start + 4])
-        forces = np.array([found(q, v) for q in path])
+        forces = np.array([at(shapes, q, v)["forces"] for q in path])
         assert np.isfinite(forces).all() and ("plane" in shapes or np.abs(forces[-1]).max() == 0)
         steps.append(np.abs(np.diff(forces, axis=0)).max())
     assert steps[1] < 0.5 * steps[0]
@@ -251,9 +254,8 @@ def test_the_structure_matrix_is_the_gradient_of_the_depth() -> None:
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_contact_is_what_the_bodies_feel(shapes: str) -> None:
     """The mass of the first body times its acceleration is the sum of the forces, and their power what is lost."""
-    found = kernel(shapes, "contact:touch,effort:touch,qdd")
     q, v = state(7)
-    values = found(q, v, np.zeros(12))
+    values = at(shapes, q, v)
     forces = np.atleast_2d(values["contact:touch"])[:, 1:4]
     np.testing.assert_allclose(2 * values["qdd"][:3], forces.sum(axis=0), rtol=1e-10)
     np.testing.assert_allclose(3 * values["qdd"][3:6], -forces.sum(axis=0), rtol=1e-10)

@@ -24,7 +24,7 @@ from tests.derive.rates import along_velocities
 from tests.mechanisms import random_state
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
-SEEDS = range(60 if SOAK else 24)
+SEEDS = range(60 if SOAK else 10)
 FEW_SEEDS = range(12 if SOAK else 6)
 QUANTITIES = ("tau", "bias", "qdd", "H", "energy", "forces", "power")
 

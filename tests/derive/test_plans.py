@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from random import Random
 
@@ -48,7 +49,7 @@ def _graph(mechanism: Mechanism, plan: Plan) -> Graph:
     return derivation.builder.graph([derivation.output(Quantity.parse(word)) for word in QUANTITIES])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6) if os.environ.get("KINEGRAPH_SOAK") else [1, 2, 3])
 def test_plans_are_proved_equal(seed: int) -> None:
     mechanism = random_tree(seed, bodies=3, joints=JOINTS)
     links = len(Derivation(mechanism, {}, Plan()).tree.links)

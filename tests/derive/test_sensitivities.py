@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,6 +18,8 @@ from kinegraph.graph.node import Kind, Output
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.random_elements import random_loaded_tree
 from tests.mechanisms import random_state, random_tree
+
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 def _values(mechanism: Mechanism, seed: int) -> dict[str, float]:
@@ -63,23 +66,23 @@ def _check(mechanism: Mechanism, seed: int, words: tuple[tuple[str, str], ...]) 
         np.testing.assert_allclose(written / scale, expected / scale, rtol=0, atol=1e-10, err_msg=f"{name} by {by}")
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(60 if SOAK else 15))
 def test_forces_of_random_trees(seed: int) -> None:
     _check(random_tree(seed, bodies=5), seed, (("tau", "dq"), ("tau", "v"), ("tau", "a")))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(12 if SOAK else 4))
 def test_accelerations_of_random_trees(seed: int) -> None:
     _check(random_tree(seed, bodies=3), seed, (("qdd", "dq"), ("qdd", "v"), ("qdd", "tau")))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(12 if SOAK else 4))
 def test_elements_take_part(seed: int) -> None:
     mechanism = random_loaded_tree(seed, bodies=3, count=3)
     _check(mechanism, seed, (("tau", "dq"), ("tau", "v")))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if SOAK else 2))
 @pytest.mark.parametrize(
     "word", ["d(d(tau)/d(dq))/d(v)", "d(d(qdd)/d(v))/d(tau)", "d(d(H)/d(q))/d(q)", "d(d(d(energy)/d(v))/d(v))/d(v)"]
 )

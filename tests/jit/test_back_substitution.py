@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from kinegraph.jit.kernel import Kernel, KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import Joint, random_state, random_tree
 
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 WORDS = "d(qdd)/d(dq),qdd,d(qdd)/d(v),d(qdd)/d(tau)"
 
 
@@ -36,14 +38,14 @@ def _close(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolera
         np.testing.assert_allclose(found[name], value, rtol=0, atol=tolerance * np.abs(value).max(), err_msg=name)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if SOAK else 1))
 def test_random_trees(seed: int) -> None:
     tree = random_tree(seed, bodies=4, joints=(Joint.UNIVERSAL, Joint.SPHERICAL, Joint.CYLINDRICAL), branching=0.5)
     q, v, tau, _ = random_state(tree, seed)
     _close(_solved(tree, cache=False)(q, v, tau), _written_out(tree)(q, v, tau))
 
 
-@pytest.mark.parametrize("lanes", [4, 8])
+@pytest.mark.parametrize("lanes", [4, 8] if SOAK else [8])
 def test_batches_and_pickles(lanes: int) -> None:
     arm = kg.load("puma560")
     kernel = _solved(arm, lanes=lanes, cache=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -83,11 +84,17 @@ def test_rows_of_all_lengths_at_all_addresses(lanes: int) -> None:
             assert (memory == -7).all(), "written beside the results"
 
 
+@cache
+def long_rows() -> tuple[Mixed, Kernel]:
+    mixed = Mixed([49, 200, 333], seed=1)
+    return mixed, mixed.kernel()
+
+
 @pytest.mark.parametrize("rows", [1, 2, 7, 8, 9, 31])
 def test_blocks_of_fewer_states_than_lanes(rows: int) -> None:
-    mixed = Mixed([49, 200, 333], seed=1)
+    mixed, kernel = long_rows()
     x = np.random.default_rng(rows).normal(size=(rows, INPUTS))
-    found = mixed.kernel().batch(x)
+    found = kernel.batch(x)
     assert all(np.array_equal(*pair) for pair in zip(found.values(), mixed.expected(x), strict=True))
 
 

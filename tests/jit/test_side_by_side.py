@@ -28,6 +28,7 @@ from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import chain, random_limbs, random_state
 
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 MAIN = ("tau", "H", "qdd")
 WORDS = (*MAIN, "coriolis", "gravity", "d(tau)/d(dq)", "d(tau)/d(v)", "d(qdd)/d(v)")
 
@@ -61,13 +62,12 @@ def _close(found: object, expected: object, tolerance: float = 1e-11) -> None:
     np.testing.assert_allclose(np.asarray(found) / scale, np.asarray(expected) / scale, rtol=0, atol=tolerance)
 
 
-QUICK = [(0, 2, 3, True, WORDS), (2, 3, 2, False, WORDS), (1, 4, 3, True, MAIN), (7, 6, 2, False, MAIN)]
-LONG = [(0, 2, 4, True, WORDS), (2, 3, 3, False, WORDS), (5, 2, 5, True, MAIN), (7, 6, 3, True, MAIN)]
+QUICK = [(2, 3, 2, False, WORDS), (1, 4, 2, True, MAIN), (7, 6, 2, False, MAIN)]
+LONG = [(0, 2, 3, True, WORDS), (1, 4, 3, True, MAIN), (0, 2, 4, True, WORDS)]
+LONG += [(2, 3, 3, False, WORDS), (5, 2, 5, True, MAIN), (7, 6, 3, True, MAIN)]
 
 
-@pytest.mark.parametrize(
-    ("seed", "limbs", "joints", "free", "words"), [*QUICK, *(LONG if os.environ.get("KINEGRAPH_SOAK") else [])]
-)
+@pytest.mark.parametrize(("seed", "limbs", "joints", "free", "words"), [*QUICK, *(LONG if SOAK else [])])
 def test_all_quantities(seed: int, limbs: int, joints: int, free: bool, words: tuple[str, ...]) -> None:
     mechanism = random_limbs(seed, limbs, joints, free)
     plain, alike = _kernels(mechanism, words)
@@ -76,7 +76,7 @@ def test_all_quantities(seed: int, limbs: int, joints: int, free: bool, words: t
         _close(alike(*state), plain(*state), 1e-9)
 
 
-@pytest.mark.parametrize("chunk", [None, 40, 150])
+@pytest.mark.parametrize("chunk", [None, 40, 150] if SOAK else [40])
 def test_code_cut_into_functions(chunk: int | None) -> None:
     mechanism = random_limbs(3, 2, 4)
     plain, alike = _kernels(mechanism, ("tau", "H"), chunk=chunk)

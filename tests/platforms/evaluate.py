@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -23,6 +24,7 @@ def derived(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> 
     return derivation.builder.graph([derivation.output(quantity) for quantity in parse_list(quantities)])
 
 
+@lru_cache(maxsize=16)
 def evaluated(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> Callable[..., list[np.ndarray]]:
     """A function of the arguments of kernels that gives every quantity in its shape."""
     graph = derived(mechanism, quantities, plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import kinegraph as kg
 from kinegraph import library
 from kinegraph.errors import AssemblyError, DerivationError, ModelError, TaskError
+from kinegraph.tasks.platforms.ring_poses import RingPoses
 from tests.platforms.test_model import table
 
 HEXAGON = [f"| {name}: Rz({k}*pi/3), Sx(0.6) > Rz({k}*pi/3), Sx(0.4)" for k, name in enumerate("ABCDEF")]
@@ -115,6 +117,14 @@ def test_poses_of_a_ring_that_is_free_to_move(count: int) -> None:
         kg.ring_poses(mechanism, drives)
 
 
+DRIVES = dict.fromkeys(("A_l", "B_l", "C_l", "D_l", "E_l", "F_l"), 1.3)
+
+
+@cache
+def in_metres() -> RingPoses:
+    return kg.ring_poses("stewart", DRIVES)
+
+
 @pytest.mark.parametrize("unit", [1e6, 1e-6])
 def test_poses_do_not_depend_on_the_unit_of_length(unit: float) -> None:
     """What is left of the misses is judged in lengths of the legs."""
@@ -125,9 +135,8 @@ def test_poses_do_not_depend_on_the_unit_of_length(unit: float) -> None:
     text = library.text("stewart")
     scaled = re.sub(r"(S[xyz]\()([-\d.]+)(?=\))", in_units, text)
     scaled = re.sub(r"([xz] = )([-\d.]+)", in_units, scaled)
-    drives = dict.fromkeys(("A_l", "B_l", "C_l", "D_l", "E_l", "F_l"), 1.3)
-    plain = kg.ring_poses("stewart", drives)
-    found = kg.ring_poses(kg.parse(scaled, "scaled.kg"), {name: unit * value for name, value in drives.items()})
+    plain = in_metres()
+    found = kg.ring_poses(kg.parse(scaled, "scaled.kg"), {name: unit * value for name, value in DRIVES.items()})
     assert found.complete and found.paths == plain.paths
     places = [np.array([[pose.ring[name] for name in "xyz"] for pose in one]) for one in (plain, found)]
     apart = np.linalg.norm(places[1][:, None] / unit - places[0], axis=2)

@@ -15,7 +15,7 @@ from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.derive.quantities.values import output
 
-COUNT = 500 if os.environ.get("KINEGRAPH_SOAK") else 6
+COUNT = 500 if os.environ.get("KINEGRAPH_SOAK") else 4
 #: Closing joints with the rows they have.
 SPATIAL = {"revolute": 5, "spherical": 3, "universal": 4, "cylindrical": 4, "prismatic": 5, "point_on_line": 2}
 
