@@ -175,7 +175,7 @@ def test_deep_nesting_is_refused(nested):
 @pytest.mark.parametrize(
     "rubbish",
     ["x" * 10_000_000, "x" * 4_000_000, "(" * 4_000_000, "/*" * 2_000_000, "A|Rx(" + "1" * 4_000_000, "\n" * 4_000_000,
-     "A|Rx(" + "1+" * (2_000_000 if os.environ.get("KINEGRAPH_SOAK") else 500_000)],
+     "A|Rx(" + "1+" * 2_000_000],
     ids=["too-long", "name", "parentheses", "comments", "digits", "lines", "sum"],
 )  # fmt: skip
 def test_rubbish_is_refused(rubbish):
