@@ -31,7 +31,6 @@ from kinegraph.passes.pipeline import Reduction
 @pytest.mark.parametrize("large", [LARGE if os.environ.get("KINEGRAPH_SOAK") else 30])
 def test_large_mechanisms_are_looped_and_agree_with_straight_code(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kinegraph.compiler.compile.LARGE", large)
-    assert not isinstance(kg.compile(kg.load(f"pendulum-{large}"), "energy"), LoopedKernel)
     chain = kg.load(f"pendulum-{large + 1}")
     looped = kg.compile(chain, "tau,energy")
     assert isinstance(looped, LoopedKernel)
