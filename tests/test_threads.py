@@ -14,7 +14,7 @@ names = ["simulate", "sweep", "study", "sensitivities", "fit", "equilibria", "co
 together, failed = threading.Barrier(len(names)), []
 
 def use(name):
-    together.wait()
+    together.wait(timeout=60)
     try:
         getattr(kg, name)
     except Exception as error:

@@ -96,7 +96,8 @@ def test_a_pose_out_of_reach_is_an_error_of_that_leg() -> None:
 
 def test_joints_may_be_shared() -> None:
     """Octahedral platforms have two legs at each point."""
-    kg.parse(table(rows="| A: Sx(0.5) > Sx(0.3) | B: Sx(0.5) > Sy(0.3) | C: Sy(0.5) > Sy(0.3)"))
+    mechanism = kg.parse(table(rows="| A: Sx(0.5) > Sx(0.3) | B: Sx(0.5) > Sy(0.3) | C: Sy(0.5) > Sy(0.3)"))
+    assert len(mechanism.loops) == 3
 
 
 def test_drives_that_never_hold_the_ring() -> None:

@@ -9,7 +9,7 @@ from kinegraph.errors import SolveError
 from kinegraph.simulate.constraints.index_two import IndexTwoForm
 from kinegraph.solve.problem.events import Action
 from kinegraph.solve.results.status import Status
-from tests.export.test_fmu_loops import SWING
+from tests.export.fmu.test_loops import SWING
 
 MODELS = {"four-bar": 1.0, "knife-edge": 1.0, "swing": 1.0, "double-pendulum": 1.0}
 

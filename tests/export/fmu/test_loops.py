@@ -9,10 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.export import Fmi
-from tests.export.test_fmu import Host, Maker, assert_same_motion, fmu, host, needs_compiler, run  # noqa: F401
-
-fmpy = pytest.importorskip("fmpy")
-from fmpy.validation import validate_fmu  # noqa: E402
+from tests.export.fmu.hosting import Host, Maker, assert_same_motion, needs_compiler, run, validate_fmu
 
 #: A free body on a rod: a quaternion and a constraint of lengths; the rod's anchor moves in time.
 SWING = """model swing; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); coordinates x = 0.8, y = 0, z = 0.6;
@@ -22,7 +19,7 @@ SWING = """model swing; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); coord
 
 @needs_compiler
 @pytest.mark.parametrize(("model", "fmi"), [("four-bar", Fmi.TWO), ("swing", Fmi.THREE)])
-def test_loops_stay_closed(fmu: Maker, model: str, fmi: Fmi) -> None:  # noqa: F811
+def test_loops_stay_closed(fmu: Maker, model: str, fmi: Fmi) -> None:
     mechanism = kg.parse(SWING) if model == "swing" else kg.load(model)
     path = fmu(mechanism, fmi)
     assert validate_fmu(path) == []
@@ -37,7 +34,7 @@ def test_loops_stay_closed(fmu: Maker, model: str, fmi: Fmi) -> None:  # noqa: F
 
 
 @needs_compiler
-def test_directional_derivatives_keep_loops_closed(host: Callable[..., Host]) -> None:  # noqa: F811
+def test_directional_derivatives_keep_loops_closed(host: Callable[..., Host]) -> None:
     mechanism = kg.load("four-bar")
     place = kg.assemble(mechanism, {"crank": 1, "crank'": 2})
     names = (*mechanism.layout.positions, *mechanism.layout.velocities)
@@ -54,6 +51,6 @@ def test_directional_derivatives_keep_loops_closed(host: Callable[..., Host]) ->
 
 
 @needs_compiler
-def test_what_cannot_be_closed_does_not_start(host: Callable[..., Host]) -> None:  # noqa: F811
+def test_what_cannot_be_closed_does_not_start(host: Callable[..., Host]) -> None:
     with pytest.raises(Exception, match="ExitInitializationMode"):
         host(kg.load("four-bar"), Fmi.TWO).start(d=5.0)
