@@ -225,6 +225,16 @@ def test_what_catching_takes_is_energy_of_the_motion_of_the_latch() -> None:
     assert run.joinings[-1].joint == "captured" and run.joinings[-1].lost > 0
 
 
+def test_latches_that_an_impulse_slows_down_catch_at_once() -> None:
+    """All are near and one is slow; what it takes from the ring makes the others slow, and no event tells of it."""
+    docking = latched([(0.05, 0.0), (-0.025, 0.04), (-0.025, -0.04)])
+    docking = replace(docking, latches=tuple(replace(one, speed=0.095) for one in docking.latches))
+    start = {"bx": 0.0, "bz": 0.525, "b1": 0.0, "bwx": 0.0, "bwy": 0.0, "rwy": 0.2}
+    run = dock(docking, 1, initial=start, native=False, stop_at_capture=True)
+    assert [one.joint for one in run.joinings] == ["R0", "captured"] and run.momentum < 1e-12
+    assert run.latches == {"R0": 0.0, "R1": 0.0, "R2": 0.0}
+
+
 def test_stiff_springs_hold_nearly_as_rows_do() -> None:
     stiff = replace(latched(CIRCLE[::2], stiffness=2e5, damping=1e3), springs=True)
     run = dock(stiff, 3, native=False, rtol=1e-8, stop_at_capture=True)

@@ -138,6 +138,11 @@ class DockingSequence:
         while waiting and self.time < end:
             if self.caught:
                 name, mode = f"{len(self.caught)} of {len(latches)} latches", self._hold()
+                slow = [latch for latch in waiting if latch in self._waiting()]
+                if slow != waiting:  # the impulse slowed others down: no event rises where they fit from the first
+                    waiting = slow
+                    self._note(waiting)
+                    continue
             ended = self._phase(name, mode, end - self.time, catching_events(self.docking, waiting, self._holds(mode)))
             if ended not in (CAPTURE, *(latch.ring for latch in waiting)):
                 return ended
@@ -177,7 +182,8 @@ class DockingSequence:
         before = self._columns((ENERGY,))[0]
         self.state, impulses = closed(self.modes[mode], self.time, self.state, self.known)
         lost = float(before - self._columns((ENERGY,))[0])
-        names = "+".join(one.latch.ring for one in self.caught if one.time == self.time)
+        told = {name for joining in self.joinings for name in joining.joint.split("+")}
+        names = "+".join(one.latch.ring for one in self.caught if one.latch.ring not in told)
         self.joinings.append(Joining(names, self.time, impulses, lost, self._pose(self.docking.ring)))
         return mode
 
