@@ -20,6 +20,7 @@ from kinegraph.solve.problem.problem import Feedback
 _LONGEST_RUN = 1e12  # seconds, more than thirty thousand years
 _MOST_STEPS = 1e10
 _MOST_ROWS = 10_000_000
+_FEWEST_TIMES = 1000  # floating-point numbers from the start of a run to its end
 
 
 def seconds(name: str, value: object) -> float:
@@ -55,8 +56,11 @@ def check_method(solver: Solver, mechanism: Mechanism, events: Sequence[Event]) 
 
 
 def check_length(span: tuple[float, float], control: Control) -> None:
-    """SolveError for a run that would never end."""
-    length = span[1] - span[0]
+    """SolveError for a run that would never end, or whose times could not be told apart."""
+    length, apart = span[1] - span[0], float(np.spacing(max(map(abs, span))))
+    if 0 < length < _FEWEST_TIMES * apart:
+        message = f"the run goes from t = {span[0]} to {span[1]}, and times there are {apart:.2g} s apart"
+        raise SolveError(f"{message}: begin nearer to t = 0, or run longer")
     if length > _LONGEST_RUN:
         raise SolveError(f"a run of {length:.3g} s would never end; at most {_LONGEST_RUN:.0e} s can be asked for")
     if not control.adaptive and length / control.step > _MOST_STEPS:

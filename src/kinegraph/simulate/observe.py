@@ -179,7 +179,9 @@ def _label(name: str, rows: Rows) -> str:
 
 def _drift(values: Floats, size: float, start: float | None = None) -> float:
     level = values[0] if start is None else start
-    return float(np.abs(values - level).max() / size) if size > 0 else float(np.abs(values - level).max())
+    with np.errstate(invalid="ignore"):  # energies may be infinite: the drift then is no number, and the check fails
+        moved = float(np.abs(values - level).max())
+        return float(np.float64(moved) / size) if size > 0 else moved
 
 
 def drift_facts(drift: Drift | None, kept: tuple[Check, ...]) -> dict[str, float | None]:

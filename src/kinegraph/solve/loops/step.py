@@ -263,6 +263,8 @@ def initial_step(system: System, method: Method, work: Work, t: float, rtol: flo
         slope += (work.slopes[0, d] / scale) ** 2
     level, slope = sqrt(level / size), sqrt(slope / size)
     trial = 1e-6 if level < 1e-5 or slope < 1e-5 else 0.01 * level / slope
+    if not trial > 0.0:  # the square of a steep slope is infinite, or one is not a number
+        trial = 1e-6
     for d in range(size):
         work.x[d] = work.y[d] + trial * work.slopes[0, d]
     evaluate(system, work, t + trial, work.slopes, 1)

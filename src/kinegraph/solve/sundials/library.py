@@ -77,6 +77,7 @@ class Session:
         self._memory = c_void_p(library.function("CVodeCreate", c_void_p, c_int, c_void_p)(formula, self._context))
         self.call("CVodeInit", (c_void_p, rate), (c_double, start), (c_void_p, self.y))
         self.call("CVodeSVtolerances", (c_double, rtol), (c_void_p, self._vector(atol)))
+        self.call("CVodeSetMaxHnilWarns", (c_int, -1))  # no lines about short first steps on standard error
         self._matrix: c_void_p | None = None
         self._solver: c_void_p | None = None
 

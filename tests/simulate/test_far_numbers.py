@@ -1,0 +1,54 @@
+"""Numbers at the edges of floating point: a run ends with a status and says why, it does not break."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.simulate import Status
+from kinegraph.solve.results.solution import Solution
+
+OSCILLATOR = kg.parse("""model oscillator; parameters k = 1, m = 1; coordinates x = 1; Block | Sx(x) | m(m);
+spring coil | on(x), stiffness(k);""")
+
+
+def run(**given: object) -> Solution:
+    return kg.simulate(OSCILLATOR, 1, grid=4, progress=False, native=False, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5"])
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ({"parameters": {"m": 1e-300}}, Status.NOT_A_NUMBER),
+        ({"parameters": {"k": 1e300}}, Status.NOT_A_NUMBER),
+        ({"initial": {"x": 1e200}}, Status.FINISHED),
+        ({"atol": 1e-300}, Status.FINISHED),
+    ],
+)
+def test_slopes_whose_squares_are_infinite(method: str, given: dict[str, object], status: Status) -> None:
+    """The first step was found by dividing by a length of zero."""
+    assert run(method=method, **given).ending.status is status
+
+
+def test_json_is_all_that_is_printed(tmp_path: Path) -> None:
+    """The integrator's library wrote lines of its own about a first step that is too short."""
+    (tmp_path / "block.kg").write_text(kg.write(OSCILLATOR), "utf-8")
+    words = ["simulate", "block.kg", "--for", "1", "--set", "k=1e300", "--method", "bdf", "--interpret", "--json"]
+    command = [sys.executable, "-m", "kinegraph", *words]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert json.loads(ended.stdout)["status"] == "NOT_A_NUMBER"
+
+
+def test_infinite_energies_fail_their_check_without_warnings() -> None:
+    assert [(one.name, one.passed) for one in run(initial={"x": 1e200}).checks] == [("energy", False)]
+
+
+def test_what_cannot_be_squared_is_no_first_integral() -> None:
+    names = [one.name for one in run(parameters={"k": 1e300}).checks]
+    assert not any("first integral" in name for name in names), names
