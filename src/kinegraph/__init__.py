@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from threading import RLock
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kinegraph.version import __version__ as __version__
 
@@ -201,7 +201,7 @@ __all__ = [
 _IMPORTING = RLock()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'kinegraph' has no attribute {name!r}")
     home = _HOMES[name]

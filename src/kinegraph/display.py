@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Protocol, cast
 
 
 class RichDisplay:
@@ -12,11 +12,18 @@ class RichDisplay:
     __slots__ = ()
 
     def _repr_html_(self) -> str | None:
-        return _notebook().html(self)  # type: ignore[no-any-return]
+        return _notebook().html(self)
 
     def _repr_latex_(self) -> str | None:
-        return _notebook().latex(self)  # type: ignore[no-any-return]
+        return _notebook().latex(self)
 
 
-def _notebook() -> Any:
-    return import_module("kinegraph.view.notebook")
+class _Notebook(Protocol):
+    """What is used of `kinegraph.view.notebook`."""
+
+    def html(self, thing: object) -> str | None: ...
+    def latex(self, thing: object) -> str | None: ...
+
+
+def _notebook() -> _Notebook:
+    return cast("_Notebook", import_module("kinegraph.view.notebook"))

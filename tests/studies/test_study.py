@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -204,3 +206,20 @@ def test_trajectories_are_kept_on_request():
 def test_bad_input_is_refused_before_anything_runs(options, message):
     with pytest.raises(KinegraphError, match=message):
         changed(**options)
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("initial = {q1 = [1, 2]}", "initial.q1"),
+        ("parameters = {m1 = true}", "parameters.m1"),
+        ("inputs = {tau1 = 1979-05-27}", "inputs.tau1"),
+        ("events = {low = {condition = [1]}}", "events.low.condition"),
+        ("events = {low = {condition = 'q1', reset = 3}}", "events.low.reset"),
+    ],
+)
+def test_a_study_file_says_what_is_no_formula(tmp_path: Path, setting: str, named: str) -> None:
+    file = tmp_path / "wrong.toml"
+    file.write_text(f"model = 'double-pendulum'\nduration = 1\nvary = {{q1 = 'uniform(0, 1)'}}\n{setting}\n")
+    with pytest.raises(StudyError, match=named):
+        kg.study(file)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from kinegraph.ahead.folder import CHOSEN, processor, unkept
 from kinegraph.ahead.lock import alone
@@ -102,15 +101,16 @@ def _process(compilation: Compilation) -> subprocess.Popen[bytes] | None:
     """The process, or None where none can be started."""
     places = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, CHOSEN: str(compilation.folder.parent), "PYTHONPATH": places}
-    own: dict[str, Any] = {"start_new_session": True}
+    flags = 0
     if sys.platform == "win32":
-        own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
     command = [sys.executable, "-P", "-m", "kinegraph.ahead"]
     with delayed():  # or the process would be left waiting for its work
         try:
             silent = subprocess.DEVNULL
             process = subprocess.Popen(
-                command, env=environment, stdin=subprocess.PIPE, stdout=silent, stderr=silent, **own
+                command, env=environment, stdin=subprocess.PIPE, stdout=silent, stderr=silent, creationflags=flags,
+                start_new_session=not flags,
             )  # fmt: skip
             assert process.stdin is not None
             _started.append(process)

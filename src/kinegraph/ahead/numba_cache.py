@@ -8,9 +8,9 @@ Importing this module imports Numba.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar, cast
 from uuid import uuid4
 
 import numba
@@ -22,13 +22,35 @@ from kinegraph.jit.once import making
 T = TypeVar("T")
 
 
+class _IndexFile(Protocol):
+    """What is used of Numba's index of one function's code."""
+
+    _index_name: str
+
+    def _save_data(self, name: str, data: object) -> None: ...
+    def _save_index(self, overloads: Mapping[object, str]) -> None: ...
+    def _load_index(self) -> dict[object, str]: ...
+
+
+class _Settings(Protocol):
+    """What is used of Numba's settings."""
+
+    CACHE_DIR: str
+
+
+class _Caching(Protocol):
+    """What is used of Numba's module of caches."""
+
+    IndexDataCacheFile: type
+
+
 class CacheFile(caching.IndexDataCacheFile):
     """An index and its code: the code is written first, under a name that nobody else has."""
 
-    def save(self, key: Any, data: Any) -> None:
+    def save(self, key: object, data: object) -> None:
         """Keep the code of one signature. Where the disk is full or read-only it runs in this process alone."""
-        name = f"{Path(self._index_name).stem}.{uuid4().hex}.nbc"
-        numba_file: Any = self
+        numba_file: _IndexFile = self
+        name = f"{Path(numba_file._index_name).stem}.{uuid4().hex}.nbc"
         try:
             numba_file._save_data(name, data)
             numba_file._save_index({**numba_file._load_index(), key: name})
@@ -38,8 +60,8 @@ class CacheFile(caching.IndexDataCacheFile):
 
 def cached_in(folder: Path, make: Callable[[], T]) -> T:
     """What `make` returns, a function of Numba with cache=True; its code is kept in the folder."""
-    config: Any = numba.config
-    modules: Any = caching
+    config = cast("_Settings", numba.config)
+    modules = cast("_Caching", caching)
     with making:  # Numba's settings are those of all threads
         before = config.CACHE_DIR, modules.IndexDataCacheFile
         config.CACHE_DIR, modules.IndexDataCacheFile = str(folder), CacheFile

@@ -9,7 +9,8 @@ Importing this module imports Numba.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol, cast
 
 from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
@@ -19,6 +20,28 @@ from numba.core.compiler import Compiler
 _ENVIRONMENT = "_ZN08NumbaEnv"
 
 
+class _Library(Protocol):
+    """What is used of Numba's library of one function, public or not."""
+
+    _finalized: bool
+    _final_module: binding.ModuleRef
+
+    def _finalize_dynamic_globals(self) -> None: ...
+    def _get_module_for_linking(self) -> object: ...
+    def _finalize_final_module(self) -> None: ...
+    def enable_object_caching(self) -> None: ...
+
+
+class _Target(Protocol):
+    """What is used of Numba's context of the machine."""
+
+    def codegen(self) -> object: ...
+
+
+class _MakeLibrary(Protocol):
+    def __call__(self, codegen: object, name: str) -> _Library: ...
+
+
 class PartLibrary(JITCodeLibrary):
     """The instructions of a part, for others to link with; loaded are its environments alone."""
 
@@ -26,14 +49,13 @@ class PartLibrary(JITCodeLibrary):
         """Whoever links with it optimises."""
 
     def _finalize_final_module(self) -> None:
-        library: Any = self
+        library = cast("_Library", self)
         library._finalize_dynamic_globals()
         library._finalized = True
         library._get_module_for_linking()
         library._finalized = False
         library._final_module = _environments(library._final_module)
-        whole: Any = super()
-        whole._finalize_final_module()
+        cast("_Library", super())._finalize_final_module()
 
 
 def _environments(module: binding.ModuleRef) -> binding.ModuleRef:
@@ -49,13 +71,12 @@ def _environments(module: binding.ModuleRef) -> binding.ModuleRef:
 class PartCompiler(Compiler):
     """Compiles a part."""
 
-    def __init__(self, typing: Any, target: Any, library: Any, *more: Any) -> None:
+    def __init__(self, typing: object, target: _Target, library: _Library | None, *more: object) -> None:
         if library is None:
-            make: Any = PartLibrary
-            library = make(target.codegen(), "part")
+            library = cast("_MakeLibrary", PartLibrary)(target.codegen(), "part")
             library.enable_object_caching()
-        compiler: Any = super()
-        compiler.__init__(typing, target, library, *more)
+        begin: Callable[..., None] = super().__init__
+        begin(typing, target, library, *more)
 
 
 #: What parts need of Numba beyond its public interface. A Numba without them compiles parts its own way, only slower.

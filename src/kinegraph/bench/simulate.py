@@ -15,14 +15,14 @@ import tempfile
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import kinegraph as kg
-from kinegraph.bench.simulate_peers import DURATION, LINKS, REPEATS, SWEEP_DURATION, best
+from kinegraph.bench.simulate_peers import DURATION, LINKS, REPEATS, SWEEP_DURATION, Entry, best
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.simulate.equations import VelocityForm
@@ -30,8 +30,8 @@ from kinegraph.simulate.start import starting_state
 from kinegraph.solve.batch.sweep import integrate_many
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8
-from kinegraph.solve.problem.problem import CauchyProblem
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, Tableau
+from kinegraph.solve.problem.problem import CauchyProblem, Floats
 
 RUNS = 10_000
 TOLERANCES = [10.0**-k for k in range(3, 14)]
@@ -51,13 +51,13 @@ class Timed:
     error: float
 
 
-def peers(python: str, *words: str) -> list[list[Any]]:
+def peers(python: str, *words: str) -> list[Entry]:
     """What the peers' script prints."""
     command = [python, str(Path(__file__).with_name("simulate_peers.py")), *words]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     for line in finished.stdout.splitlines():
         if line.startswith("RESULT "):
-            found: list[list[Any]] = json.loads(line.removeprefix("RESULT "))
+            found: list[Entry] = json.loads(line.removeprefix("RESULT "))
             sys.stderr.write(finished.stderr)
             return found
     raise SystemExit(f"the peers failed:\n{finished.stderr}")
@@ -75,10 +75,11 @@ def scipy_around_kernel(problem: CauchyProblem, exact: np.ndarray) -> list[Timed
     """SciPy's DOP853 calling the very same kernel: what Python in every stage costs."""
     from scipy.integrate import solve_ivp
 
-    kernel: Any = problem.rhs.code
+    kernel = problem.rhs.code
+    assert isinstance(kernel, Kernel)
     found = []
     for rtol in (1e-6, 1e-8, 1e-10):
-        options: Any = {"method": "DOP853", "rtol": rtol, "atol": rtol / 100}
+        options = {"method": "DOP853", "rtol": rtol, "atol": rtol / 100}
         span = (problem.start, problem.end)
         seconds, run = best(partial(solve_ivp, lambda t, y: kernel(y, t), span, problem.state, **options))
         error = float(np.abs(run.y[:, -1] - exact).max())
@@ -110,7 +111,7 @@ def sweep(python: str | None) -> tuple[list[Timed], list[Timed]]:
     problem = task("double-pendulum", SWEEP_DURATION)
     none = np.zeros((RUNS, 0))
 
-    def run(tableau: Any, rtol: float) -> Any:
+    def run(tableau: Tableau, rtol: float) -> Floats:
         return integrate_many(RungeKutta(tableau), problem, starts, none, Adaptive(rtol, rtol / 100)).states[:, 0]
 
     exact = run(DORMAND_PRINCE_8, 1e-14)
@@ -129,7 +130,7 @@ def sweep(python: str | None) -> tuple[list[Timed], list[Timed]]:
             cases = str(Path(folder) / "cases.npy")
             np.save(cases, starts)
             for name, setting, seconds, file in peers(python, "sweep", cases):
-                others.append(Timed(name, setting, seconds, median(np.load(file))))
+                others.append(Timed(name, setting, seconds, median(np.load(str(file)))))
     return own, others
 
 

@@ -14,24 +14,26 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 #: An object of one of the peers; this file runs where Kinegraph may not be.
 Foreign: TypeAlias = Any
 
-#: Name, setting, seconds, end state.
-Entry: TypeAlias = list[object]
+#: Name, setting, seconds, end state or the file of end states.
+Entry: TypeAlias = "tuple[str, str, float, list[float] | str]"
+
+T = TypeVar("T")
 
 LINKS, DURATION, REPEATS = 6, 10.0, 5
 CHUNK = 500  # rollout keeps every step: all runs of a sweep at once would not fit into memory
 SWEEP_DURATION = 5.0
 
 
-def best(work: Callable[[], Foreign], repeats: int = REPEATS) -> tuple[float, Foreign]:
+def best(work: Callable[[], T], repeats: int = REPEATS) -> tuple[float, T]:
     """The shortest of several runs, and the result."""
-    shortest, result = float("inf"), None
+    shortest = float("inf")
     for _ in range(repeats):
         begun = time.perf_counter()
         result = work()
@@ -60,11 +62,11 @@ def pinocchio_chain() -> list[Entry]:
 
     start = np.zeros(2 * LINKS)
     start[0] = 1
-    found = []
+    found: list[Entry] = []
     for rtol in (1e-6, 1e-8, 1e-10):
         options = {"method": "DOP853", "rtol": rtol, "atol": rtol / 100}
         seconds, result = best(partial(solve_ivp, f, (0, DURATION), start, **options))
-        found.append(["SciPy DOP853 + Pinocchio", f"rtol {rtol:g}", seconds, result.y[:, -1].tolist()])
+        found.append(("SciPy DOP853 + Pinocchio", f"rtol {rtol:g}", seconds, result.y[:, -1].tolist()))
     return found
 
 
@@ -73,7 +75,7 @@ def exudyn_chain() -> list[Entry]:
     import exudyn as exu
     import exudyn.itemInterface as items
 
-    def run(rtol: float) -> Foreign:
+    def run(rtol: float) -> tuple[float, list[float]]:
         container = exu.SystemContainer()
         system = container.AddSystem()
         node = system.AddNode(items.NodeGenericODE2(
@@ -103,10 +105,10 @@ def exudyn_chain() -> list[Entry]:
         data = system.systemData
         return seconds, [*data.GetODE2Coordinates().tolist(), *data.GetODE2Coordinates_t().tolist()]
 
-    found = []
+    found: list[Entry] = []
     for rtol in (1e-5, 1e-6, 1e-8):
         runs = [run(rtol) for _ in range(REPEATS)]  # only the solver is timed, not building the model
-        found.append(["Exudyn DOPRI5", f"tolerance {rtol:g}", min(one[0] for one in runs), runs[-1][1]])
+        found.append(("Exudyn DOPRI5", f"tolerance {rtol:g}", min(one[0] for one in runs), runs[-1][1]))
     return found
 
 
@@ -129,7 +131,7 @@ def mujoco_chain() -> list[Entry]:
     import mujoco
 
     rod = ('<inertial pos="0 0 -0.5" mass="1" diaginertia="0.08333333333333333 0.08333333333333333 1e-6"/>', "0 0 -1")
-    found = []
+    found: list[Entry] = []
     for step in (1e-3, 5e-4, 2.5e-4):
         model = mujoco_model([rod] * LINKS, step)
         data = mujoco.MjData(model)
@@ -141,7 +143,7 @@ def mujoco_chain() -> list[Entry]:
             return np.concatenate([data.qpos, data.qvel])
 
         seconds, result = best(run)
-        found.append(["MuJoCo RK4", f"step {step:g}", seconds, result.tolist()])
+        found.append(("MuJoCo RK4", f"step {step:g}", seconds, result.tolist()))
     return found
 
 
@@ -155,7 +157,7 @@ def mujoco_sweep(cases: str) -> list[Entry]:
     starts = np.load(cases)
     threads = len(os.sched_getaffinity(0))
     point = ('<inertial pos="0 0 -1" mass="1" diaginertia="1e-10 1e-10 1e-10"/>', "0 0 -1")
-    found = []
+    found: list[Entry] = []
     for step in (1e-2, 5e-3):
         model = mujoco_model([point, point], step)
         steps = round(SWEEP_DURATION / step)
@@ -177,7 +179,7 @@ def mujoco_sweep(cases: str) -> list[Entry]:
             seconds, ends = best(run, 3)
         file = f"{cases}.{step:g}.npy"
         np.save(file, ends)
-        found.append(["mujoco.rollout RK4", f"step {step:g}, {threads} threads", seconds, file])
+        found.append(("mujoco.rollout RK4", f"step {step:g}, {threads} threads", seconds, file))
     return found
 
 

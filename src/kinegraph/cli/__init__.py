@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TypeAlias
 
 import typer
 from typer.core import TyperGroup
@@ -18,18 +18,22 @@ from kinegraph.errors import KinegraphError
 INTERRUPTED = 130
 
 
+#: A command or context of click. Typer has its own copy of click in some versions: no name of the type holds for all.
+Click: TypeAlias = Any
+
+
 class Commands(TyperGroup):
     """All commands: the module of one is imported when it is called.
 
     Ctrl-C ends each with one line and the exit code that shells know, whatever it was about.
     """
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+    def resolve_command(self, ctx: Click, args: list[str]) -> tuple[str | None, Click | None, list[str]]:
         """The command that is called, with the words that are left for it."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, loaded(name) if name in COMMANDS else command, rest
 
-    def invoke(self, ctx: Any) -> Any:
+    def invoke(self, ctx: Click) -> object:
         """Run a command; Ctrl-C becomes one line and an exit code."""
         try:
             return super().invoke(ctx)
@@ -38,7 +42,7 @@ class Commands(TyperGroup):
             raise typer.Exit(INTERRUPTED) from None
 
 
-def loaded(name: str) -> Any:
+def loaded(name: str) -> Click:
     """A command or group of the table, ready to be called."""
     module = import_module(f"kinegraph.cli.{COMMANDS[name].module}")
     if isinstance(COMMANDS[name], Group):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 import typer
 
@@ -150,19 +150,15 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
     first = [parameter for parameter in own if parameter.name != "json"]
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(
+        model: str, floating: bool, package_root: list[Path] | None, elements: bool | None,
+        angle_tolerance: float | None, parameters: Path | None, lock: list[str] | None, **given: object,
+    ) -> None:  # fmt: skip
         from kinegraph.compiler.load import ANGLE_TOLERANCE, ReadOptions
 
-        values = {name: given.pop(name) for name in _PARAMETERS}
-        tolerance = values["angle_tolerance"]
-        options = ReadOptions(
-            floating=values["floating"],
-            package_roots=tuple(values["package_root"] or ()),
-            elements=values["elements"],
-            angle_tolerance=ANGLE_TOLERANCE if tolerance is None else tolerance,
-            parameters=values["parameters"],
-        )
-        command(source=ModelSource(values["model"], options, tuple(values["lock"] or ())), **given)
+        tolerance = ANGLE_TOLERANCE if angle_tolerance is None else angle_tolerance
+        options = ReadOptions(floating, tuple(package_root or ()), elements, tolerance, parameters)
+        command(source=ModelSource(model, options, tuple(lock or ())), **given)
 
     parameters = [added[0], *first, *added[1:], *last]
     run.__signature__ = inspect.Signature([one.replace(kind=kind) for one in parameters])  # type: ignore[attr-defined]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -102,18 +103,16 @@ def run(
     mechanism = source.mechanism()
     initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
-    options: dict[str, Any] = {
-        "method": method, "initial": initial, "parameters": formulas(parameters),
-        "inputs": input_values(assignments(inputs or (), "--input")), "events": read_events(events, stop),
-        "grid": points or None,
-        "native": "auto" if native is None else native, "baumgarte": _gains(baumgarte),
-        "loops": loops,
-        "progress": False if quiet or json else None,
-    }  # fmt: skip
-    solution = simulate(mechanism, duration, control=control, **options)
+    simulated = partial(
+        simulate, mechanism, duration, method=method, initial=initial, parameters=formulas(parameters),
+        inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop),
+        grid=points or None, native="auto" if native is None else native, baumgarte=_gains(baumgarte), loops=loops,
+        progress=False if quiet or json else None,
+    )  # fmt: skip
+    solution = simulated(control=control)
     estimates: tuple[ErrorEstimate, ...] = ()
     if estimate_error:
-        estimates = error_estimates(solution, simulate(mechanism, duration, control=tighter(control), **options))
+        estimates = error_estimates(solution, simulated(control=tighter(control)))
     _write(solution, output, plot, page, source.typed)
     _report(solution, estimates, json)
     if not json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,8 @@ from kinegraph.errors import KernelError
 
 Doubles = NDArray[np.float64]
 
-#: Real numbers of any type, as callers give them.
-Numbers: TypeAlias = NDArray[Any]
+#: Real numbers as callers give them: doubles or shorter ones, with or without signs.
+Numbers: TypeAlias = NDArray[np.floating | np.integer]
 
 #: What a call returns: an array, or arrays by name if there are several outputs.
 Results: TypeAlias = Doubles | Mapping[str, Doubles]
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     stride: int
 
 
-def vector(argument: Argument, value: ArrayLike) -> Doubles:
+def vector(argument: Argument, value: ArrayLike) -> Numbers:
     """The value of an argument for one state; a single number serves where one is needed."""
     array = _numbers(argument, value)
     size = len(argument.symbols)
@@ -120,12 +120,12 @@ def _row_array(argument: Argument, value: ArrayLike) -> Numbers:
 
 def _rows(array: Numbers) -> Rows:
     if array.dtype is _FLOAT64 and array.flags.carray and array.ndim == 2 and len(array) > 1:  # nearly always
-        return Rows(array, array.shape[1])
+        return Rows(cast("Doubles", array), array.shape[1])
     aligned = array.dtype == _FLOAT64 and array.flags.aligned and array.dtype.isnative
     if not (aligned and (array.shape[-1] <= 1 or array.strides[-1] == 8) and array.strides[0] % 8 == 0):
         array = np.ascontiguousarray(array, dtype=_FLOAT64)
     repeated = array.ndim == 1 or len(array) == 1
-    return Rows(array, 0 if repeated else array.strides[0] // 8)
+    return Rows(cast("Doubles", array), 0 if repeated else array.strides[0] // 8)
 
 
 def _numbers(argument: Argument, value: ArrayLike) -> Numbers:

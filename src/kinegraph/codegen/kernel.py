@@ -21,6 +21,11 @@ from kinegraph.graph.proof.whole import WholeProof
 #: in its place.
 Code: TypeAlias = int | Callable[[Doubles], Sequence[float]]
 
+#: What a call returns: an array, arrays by name where there are several outputs (`Results`), or sparse matrices. What
+#: was asked for when the kernel was compiled decides which, so no type can: of a union every caller would have to take
+#: apart what it knows to be an array.
+Outputs: TypeAlias = Any
+
 #: What makes a kernel anew, in this process or another: a function and its arguments.
 Recipe: TypeAlias = "tuple[Callable[..., Kernel], tuple[object, ...]]"
 
@@ -59,11 +64,11 @@ class Kernel(ABC):
     proof: WholeProof | None = None
 
     @abstractmethod
-    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:
         """The outputs for one state."""
 
     @abstractmethod
-    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
         """The outputs for many states: arguments of shape (n, k), or (k,) if all states share them."""
 
     @property

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias, cast
 
 from kinegraph.codegen.estimate.choice import KernelChoice
 from kinegraph.codegen.program.back_substitution import BackSubstitution
@@ -155,6 +155,10 @@ _LINK_CHOICES: dict[str, type[Enum]] = {
 }
 
 
+#: A field of a plan as JSON has it: a switch, a number, a word, links, or links with a choice each.
+_WrittenChoice: TypeAlias = "bool | int | str | list[int] | list[tuple[int, str]] | None"
+
+
 def _written_plan(plan: Plan) -> dict[str, object]:
     return {one.name: _written_choice(getattr(plan, one.name)) for one in fields(plan)}
 
@@ -166,16 +170,17 @@ def _written_choice(value: object) -> object:
     return value.value if isinstance(value, Enum) else value
 
 
-def _plan(found: dict[str, Any]) -> Plan:
-    return Plan(**{name: _choice(name, value) for name, value in found.items()})
+def _plan(found: Mapping[str, _WrittenChoice]) -> Plan:
+    make: Callable[..., Plan] = Plan
+    return make(**{name: _choice(name, value) for name, value in found.items()})
 
 
-def _choice(name: str, value: Any) -> Any:
+def _choice(name: str, value: _WrittenChoice) -> object:
     if name in _LINK_CHOICES:
-        return frozenset((link, _LINK_CHOICES[name](one)) for link, one in value)
+        return frozenset((link, _LINK_CHOICES[name](one)) for link, one in cast("list[tuple[int, str]]", value))
     if name in _ENUMERATIONS:
         return _ENUMERATIONS[name](value)
-    return frozenset(value) if isinstance(value, list) else value
+    return frozenset[object](value) if isinstance(value, list) else value
 
 
 def _hexadecimal(value: Fraction) -> tuple[str, str]:
@@ -195,7 +200,7 @@ def _exchanged(found: int | list[str]) -> Exchanged:
     return Symbol(Kind(kind), name)
 
 
-def _tail(found: list[Any] | None) -> BackSubstitution | None:
+def _tail(found: tuple[int, list[int], list[tuple[int, int]], list[bool]] | None) -> BackSubstitution | None:
     if not found:
         return None
     size, order, lower, solved = found

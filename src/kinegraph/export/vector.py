@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from math import ceil, inf, isfinite, log10
 from random import Random
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from kinegraph.graph.node import Kind, Output
 
 #: A type of numbers, which rounds what it is given.
 Rounding: TypeAlias = type[np.float64] | type[np.float32]
+
+#: A number that was rounded.
+Rounded: TypeAlias = np.float64 | np.float32
 
 #: How far code may be off, relative to the largest entry of a result.
 RELATIVE = {Precision.DOUBLE: 1e-12, Precision.FLOAT: 1e-5}
@@ -118,7 +121,7 @@ def _split(values: Sequence[float], outputs: Sequence[Output]) -> list[Sequence[
 def run(program: Program, x: Sequence[float], scalar: Rounding) -> list[float]:
     """The results of a program computed with NumPy scalars of one type, to see how it rounds."""
     y = [float("nan")] * program.output_size
-    values: list[Any] = []
+    values: list[Rounded] = []
     with np.errstate(all="ignore"):
         for one in program.instructions:
             operands = [values[operand] for operand in one.operands]
@@ -126,21 +129,24 @@ def run(program: Program, x: Sequence[float], scalar: Rounding) -> list[float]:
                 values.append(scalar(x[int(one.detail)]))
             elif one.op is Op.LITERAL:
                 values.append(scalar(one.detail))
-            elif one.op is Op.SINCOS:
-                values.append(operands)
             elif one.op in (Op.SIN, Op.COS):
-                values.append((np.sin if one.op is Op.SIN else np.cos)(operands[0][int(one.detail)]))
+                angle = values[program.instructions[one.operands[0]].operands[int(one.detail)]]
+                values.append((np.sin if one.op is Op.SIN else np.cos)(angle))
             elif one.op is Op.FUNCTION:
-                values.append(scalar(FloatArithmetic({}).function(str(one.detail), operands, list)))
+                values.append(
+                    scalar(FloatArithmetic({}).function(str(one.detail), cast("list[np.float64]", operands), list))
+                )
             elif one.op is Op.STORE:
                 y[int(one.detail)] = float(operands[0])
-                values.append(None)
+                values.append(operands[0])
+            elif one.op is Op.SINCOS:
+                values.append(operands[0])  # for nobody: sines and cosines take their angles from its operands
             else:
                 values.append(_ARITHMETIC[one.op](*operands))
     return y
 
 
-_ARITHMETIC: dict[Op, Any] = {
+_ARITHMETIC: dict[Op, Callable[..., Rounded]] = {
     Op.ADD: lambda a, b: a + b,
     Op.SUBTRACT: lambda a, b: a - b,
     Op.MULTIPLY: lambda a, b: a * b,

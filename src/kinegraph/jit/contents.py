@@ -8,13 +8,13 @@ types and complete contents are the same; 1, 1.0 and True differ, as do 0.0 and 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class _Digests:
                 self._alive.append(here)
         return self._found[id(root)]
 
-    def _digest(self, here: Any, parts: list[object]) -> bytes:
+    def _digest(self, here: object, parts: list[object]) -> bytes:
         splitter = _splitter(type(here))
         encoded = [self._encoded(part) for part in parts]
         if splitter.order is _Order.NONE:
@@ -69,7 +69,8 @@ class _Digests:
         return b"%d:%b" % (len(data), data)
 
 
-_Encoder: TypeAlias = Callable[[Any], bytes]
+T = TypeVar("T")
+_Encoder: TypeAlias = Callable[[object], bytes]
 
 
 class _Order(Enum):
@@ -84,32 +85,35 @@ class _Splitter(NamedTuple):
     """How the parts of a type's objects are found; `head` is the type, with a length in front."""
 
     head: bytes
-    parts: Callable[[Any], list[object]]
+    parts: Callable[[object], list[object]]
     order: _Order = _Order.GIVEN
 
 
-def _float(value: float) -> bytes:
-    return b"float " + struct.pack(">d", value)
+def _leaf(kind: type[T], encode: Callable[[T], bytes]) -> tuple[type, _Encoder]:
+    """A row of the table below: the type and how its objects are written, which nobody asks of another type."""
+    return kind, cast("_Encoder", encode)
 
 
 #: The types without parts. Whole numbers are written in base sixteen: in base ten Python refuses the longest.
-_LEAVES: dict[type, _Encoder] = {
-    type(None): lambda value: b"none",
-    bool: lambda value: b"bool %d" % value,
-    int: lambda value: b"int %x" % value,
-    float: _float,
-    str: lambda value: b"text " + value.encode("utf-8", "surrogatepass"),
-    bytes: lambda value: b"bytes " + value,
-    Fraction: lambda value: b"fraction %x/%x" % (value.numerator, value.denominator),
-    Decimal: lambda value: b"decimal %b" % str(value.as_tuple()).encode(),
-}
+_LEAVES: dict[type, _Encoder] = dict(
+    [
+        _leaf(type(None), lambda value: b"none"),
+        _leaf(bool, lambda value: b"bool %d" % value),
+        _leaf(int, lambda value: b"int %x" % value),
+        _leaf(float, lambda value: b"float " + struct.pack(">d", value)),
+        _leaf(str, lambda value: b"text " + value.encode("utf-8", "surrogatepass")),
+        _leaf(bytes, lambda value: b"bytes " + value),
+        _leaf(Fraction, lambda value: b"fraction %x/%x" % (value.numerator, value.denominator)),
+        _leaf(Decimal, lambda value: b"decimal %b" % str(value.as_tuple()).encode()),
+    ]
+)
 
 
 def _encoder(kind: type) -> _Encoder | None:
     """How objects of a type without parts are written; None for composites."""
     if kind not in _LEAVES and issubclass(kind, Enum):
         name = _class_name(kind)
-        _LEAVES[kind] = lambda value: f"enum {name}.{value.name}".encode()
+        _LEAVES[kind] = _leaf(Enum, lambda value: f"enum {name}.{value.name}".encode())[1]
     return _LEAVES.get(kind)
 
 
@@ -126,11 +130,11 @@ def _splitter(kind: type) -> _Splitter:
 def _new_splitter(kind: type) -> _Splitter:
     head = b"%d:%b" % (len(_class_name(kind)), _class_name(kind).encode())
     if issubclass(kind, tuple | list):
-        return _Splitter(head, list)
+        return _Splitter(head, _members)
     if issubclass(kind, frozenset | set):
-        return _Splitter(head, list, _Order.NONE)
+        return _Splitter(head, _members, _Order.NONE)
     if issubclass(kind, Mapping):
-        return _Splitter(b"7:mapping", lambda value: [part for pair in value.items() for part in pair], _Order.PAIRS)
+        return _Splitter(b"7:mapping", _pairs, _Order.PAIRS)
     if issubclass(kind, np.ndarray):
         return _Splitter(head, _array_parts)
     if is_dataclass(kind):
@@ -140,7 +144,16 @@ def _new_splitter(kind: type) -> _Splitter:
     raise KernelError(f"a {_class_name(kind)} has no contents that a name could be made of")
 
 
-def _array_parts(value: NDArray[np.generic]) -> list[object]:
+def _members(value: object) -> list[object]:
+    return list(cast("Iterable[object]", value))
+
+
+def _pairs(value: object) -> list[object]:
+    return [part for pair in cast("Mapping[object, object]", value).items() for part in pair]
+
+
+def _array_parts(found: object) -> list[object]:
+    value = cast("NDArray[np.generic]", found)
     if value.dtype.hasobject:
         raise KernelError("an array of objects has no contents that a name could be made of")
     return [value.dtype.str, value.shape, value.tobytes()]

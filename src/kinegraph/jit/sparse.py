@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.codegen.arrays import Doubles
-from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
+from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph, Output, Polynomial
@@ -95,14 +95,14 @@ class SparseKernel(Kernel):
         parts = (f"{name}{list(one.shape)} with {one.count} entries" for name, one in self.patterns.items())
         return f"<SparseKernel -> {', '.join(parts)}: {self.operations}>"
 
-    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:
         """The matrices for one state."""
         found = self.kernel(*values, **named)
         if len(self.patterns) == 1:
             return next(iter(self.patterns.values())).matrix(found)
         return {name: self.patterns[name].matrix(part) for name, part in found.items()}
 
-    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
         """The values of the matrices' entries for many states, of shape (n, entries)."""
         return self.kernel.batch(*values, out=out, **named)
 

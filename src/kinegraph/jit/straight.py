@@ -6,13 +6,12 @@ import ctypes
 import threading
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.codegen.arrays import Doubles, addresses, batch_rows, result_arrays, vector
-from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
+from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.codegen.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, batch_module, scalar_module
 from kinegraph.codegen.program.binding import Binding
 from kinegraph.codegen.program.program import Program
@@ -86,7 +85,7 @@ class StraightKernel(Kernel):
 
     # calling
 
-    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:
         """The outputs for one state: an array, or a dict of arrays by name if there are several outputs."""
         if named or len(values) != len(self.arguments):
             values = self.arranged(values, named)
@@ -106,7 +105,7 @@ class StraightKernel(Kernel):
         parts = zip(outputs, _split(y, outputs), strict=True)
         return {output.name: part.reshape(output.shape) for output, part in parts}
 
-    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
         """The outputs for many states, computed on all cores.
 
         Each argument has shape (n, k), or (k,) if it is the same for all states; an argument of one symbol may have

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.codegen.arrays import Doubles, vector
-from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
+from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.derive.constraints.analysis import row_names_of
@@ -87,15 +86,15 @@ class LoopedKernel(Kernel):
     def code(self) -> Code:
         return super().code if self._entry is None else self._entry[0].address
 
-    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:
         """The outputs for one state: an array, or a dict of arrays by name if there are several."""
         arranged = zip(self.arguments, self.arranged(values, named), strict=True)
-        given = {argument.name: vector(argument, value) for argument, value in arranged}
+        given = {argument.name: np.asarray(vector(argument, value), dtype=float) for argument, value in arranged}
         self._ready(given)
         results = {output.name: self._quantity(output.name, given) for output in self.outputs}
         return results if len(results) > 1 else next(iter(results.values()))
 
-    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
         """The outputs for many states, one after the other; an argument of one state serves all."""
         self.refuse_out(out)
         found = [self.by_name(self(*row)) for row in zip(*self.rows(values, named), strict=True)]
@@ -103,7 +102,7 @@ class LoopedKernel(Kernel):
         results = {name: np.array([one[name] for one in found]).reshape(shape) for name, shape in shapes}
         return results if len(results) > 1 else next(iter(results.values()))
 
-    def _ready(self, given: Mapping[str, Any]) -> None:
+    def _ready(self, given: Mapping[str, Doubles]) -> None:
         """See to it that the loops are there: from disk, or compiled by another process for this very state."""
         for name in (output.name for output in self.outputs):
             code = f"{name}-{self.system.code}"
@@ -116,7 +115,7 @@ class LoopedKernel(Kernel):
                 _loaded.add(code)
 
     def _quantity(self, name: str, given: Mapping[str, Doubles]) -> Doubles:
-        compute: Callable[..., Any] = getattr(self.system, name)
+        compute: Callable[..., Doubles] = getattr(self.system, name)
         for argument in self.arguments:
             refuse_zero_quaternions(argument, given[argument.name])
         time = given.get(Variables.TIME.value)

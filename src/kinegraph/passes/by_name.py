@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import MISSING, Field, fields, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import TypeAlias
 
 from kinegraph.errors import GraphError
 from kinegraph.passes.analytic.expansion import Limits
@@ -21,8 +21,11 @@ from kinegraph.passes.step import Pass
 from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
 from kinegraph.passes.trigonometry.share_angles import ShareAngles
 
+#: The value of an option; None is one that is not given.
+Option: TypeAlias = bool | int | float | None
+
 #: Every pass a pipeline may name.
-NAMED: dict[str, type[Any]] = {
+NAMED: dict[str, type[Pass]] = {
     "rebuild": Rebuild, "dead_code": DeadCode, "inline": Inline, "fast_extract": FastExtract, "search": Search,
     "expand": Expand, "analytic": Analytic, "identical_expressions": IdenticalExpressions,
     "monomials": ExtractMonomials, "products": FactorProducts, "share_angles": ShareAngles,
@@ -31,6 +34,9 @@ NAMED: dict[str, type[Any]] = {
 
 #: What a search may do if nothing is said: `search(work=...)` says otherwise.
 WORK = 200_000
+
+#: Options that are fields of one field of a pass.
+_BUDGET, _LIMITS = ("work", "seconds", "compiled"), ("terms", "total")
 
 _ITEM = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(?:,|$)")
 _OPTION = re.compile(r"\s*(\w+)\s*=\s*(true|false|-?\d+(?:\.\d+)?)\s*$", re.IGNORECASE)
@@ -63,7 +69,7 @@ def _made(name: str, options: str) -> Pass:
         raise GraphError(f"there is no pass {name!r}: {_known()}")
     kind = NAMED[name]
     known = _options(kind)
-    values: dict[str, Any] = {}
+    values: dict[str, Option] = {}
     for part in filter(str.strip, options.split(",")):
         match = _OPTION.match(part)
         if match is None or match[1] not in known:
@@ -72,30 +78,34 @@ def _made(name: str, options: str) -> Pass:
                 "write a number, true or false"
             )
         values[match[1]] = _value(match[2])
+    make: Callable[..., Pass] = kind
+    return make(**_joined(known, values))
+
+
+def _joined(known: Mapping[str, Option], values: Mapping[str, Option]) -> dict[str, object]:
+    """Options as fields of a pass: those of a budget and those of limits are one field."""
+    found: dict[str, object] = dict(values)
     if "compiled" in known:
-        work = values.pop("work", None if "seconds" in values else WORK)
-        values["budget"] = Budget(work, values.pop("seconds", None), values.pop("compiled", False))
+        make: Callable[..., Budget] = Budget
+        given = {name: found.pop(name) for name in _BUDGET if name in found}
+        found["budget"] = make(**{"work": None if "seconds" in given else WORK, **given})
     if "terms" in known:
-        values["limits"] = replace(Limits(), **{key: values.pop(key) for key in ("terms", "total") if key in values})
-    made: Pass = kind(**values)
-    return made
+        limit: Callable[..., Limits] = Limits
+        found["limits"] = limit(**{name: found.pop(name) for name in _LIMITS if name in found})
+    return found
 
 
-def _options(kind: type[Any]) -> dict[str, Any]:
+def _options(kind: type) -> dict[str, Option]:
     """The options of a pass with their usual values: numbers, switches, how long it searches, how far it writes out."""
-    found: dict[str, Any] = {}
-    for one in fields(kind):
+    found: dict[str, Option] = {}
+    for one in fields(kind) if is_dataclass(kind) else ():
         if one.name == "budget":
             found |= {"work": WORK, "seconds": None, "compiled": False}
         elif one.name == "limits":
             found |= {"terms": Limits().terms, "total": Limits().total}
-        elif one.name != "name" and isinstance(_usual(one), int | float):
-            found[one.name] = _usual(one)
+        elif one.name != "name" and isinstance(one.default, int | float):
+            found[one.name] = one.default
     return found
-
-
-def _usual(one: Field[Any]) -> Any:
-    return None if one.default is MISSING else one.default
 
 
 def _value(text: str) -> bool | int | float:
@@ -116,11 +126,11 @@ def _text(step: Pass) -> str:
     return f"{name}({', '.join(said)})" if said else name
 
 
-def _said(step: Any, option: str) -> Any:
+def _said(step: Pass, option: str) -> Option:
     """The value of an option, wherever the pass keeps it."""
-    if option in ("work", "seconds", "compiled"):
-        return getattr(step.budget, option)
-    return getattr(step.limits if option in ("terms", "total") else step, option)
+    owner = "budget" if option in _BUDGET else "limits" if option in _LIMITS else ""
+    said: Option = getattr(getattr(step, owner) if owner else step, option)
+    return said
 
 
 def _known() -> str:

@@ -5,25 +5,31 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, time
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
+
+from numpy.typing import ArrayLike
 
 from kinegraph.compiler.load import load
 from kinegraph.errors import StudyError
 from kinegraph.files import read_input_text
+from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.simulate.run import Input
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem.events import Action, Direction, Event
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.problem import Sampled
 from kinegraph.studies.describe import Asked
+from kinegraph.studies.sampling.laws import Law
 from kinegraph.studies.sampling.samples import Design
 from kinegraph.studies.statistics.stopping import Until, read_until
 
-#: What TOML may hold; whoever takes it checks it.
-Toml: TypeAlias = Any
+#: What TOML may hold.
+Toml: TypeAlias = "bool | int | float | str | date | time | list[Toml] | dict[str, Toml]"
 
 Missing = TypeVar("Missing", int, None)
 One = TypeVar("One", bound=Enum)
@@ -59,8 +65,8 @@ def read_study_file(
         classes=given.texts("classes"),
         success=given.word("success"),
         events=[given.event(name, one) for name, one in given.table("events").items()],
-        initial=given.table("initial"),
-        parameters=given.table("parameters"),
+        initial=given.scalars("initial"),
+        parameters=given.scalars("parameters"),
         inputs={name: given.input(name, one) for name, one in given.table("inputs").items()},
         method=given.word("method") or "dop853",
         control=given.control(),
@@ -75,10 +81,10 @@ def read_study_file(
     return asked, read_until(given.word("until"))
 
 
-def _parsed(path: Path) -> dict[str, object]:
+def _parsed(path: Path) -> dict[str, Toml]:
     text = read_input_text(path, _LARGEST, "study file")
     try:
-        given = tomllib.loads(text)
+        given: dict[str, Toml] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"{path} is no TOML: {error}") from None
     known = (*_NUMBERS, *_WORDS, *_WHOLE, *_TABLES)
@@ -93,7 +99,7 @@ class _Given:
     """The settings of a file, each checked where it is asked for."""
 
     path: Path
-    settings: Mapping[str, object]
+    settings: Mapping[str, Toml]
 
     def mechanism(self) -> Mechanism:
         """The model: a file beside the study file, or a name of the library."""
@@ -132,23 +138,33 @@ class _Given:
         return found
 
     def texts(self, name: str) -> dict[str, str]:
-        found = self.table(name)
-        for key, text in found.items():
+        found: dict[str, str] = {}
+        for key, text in self.table(name).items():
             if not isinstance(text, str):
                 raise self._fault(f"{name}.{key} is {text!r:.80}", "give a formula in quotes")
+            found[key] = text
         return found
 
-    def law(self, name: str, law: Toml) -> Toml:
+    def scalars(self, name: str) -> dict[str, Scalar]:
+        return {key: self.scalar(f"{name}.{key}", value) for key, value in self.table(name).items()}
+
+    def scalar(self, name: str, value: Toml) -> Scalar:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise self._fault(f"{name} is {value!r:.80}", "give a number, or a formula in quotes")
+        return value
+
+    def law(self, name: str, law: Toml) -> Law:
         if not isinstance(law, str | list):
             raise self._fault(f"vary.{name} is {law!r:.80}", "write 'uniform(-0.1, 0.1)', or a list of values")
-        return law
+        return cast("Law", law)  # whoever reads it says what is wrong with its entries
 
-    def input(self, name: str, given: Toml) -> Toml:
+    def input(self, name: str, given: Toml) -> Input:
         if isinstance(given, dict):
             if {*given} - {"smooth"} != {"times", "values"}:
                 raise self._fault(f"inputs.{name} is {given!r:.80}", "write {times = [...], values = [...]}")
-            return Sampled(given["times"], given["values"], bool(given.get("smooth", False)))
-        return given
+            times, values = cast("ArrayLike", given["times"]), cast("ArrayLike", given["values"])
+            return Sampled(times, values, bool(given.get("smooth", False)))
+        return self.scalar(f"inputs.{name}", given)
 
     def control(self) -> Adaptive | FixedStep:
         if "step" in self.settings:
@@ -167,7 +183,13 @@ class _Given:
                 raise self._fault(f"events.{name} has no {key!r}", did_you_mean(key, _EVENT))
         action = self._choice(name, given.get("action", "record"), Action)
         direction = self._choice(name, given.get("direction", "both"), Direction)
-        return Event(name, given["condition"], direction, action, given.get("reset", {}))
+        reset = given.get("reset", {})
+        if not isinstance(reset, dict):
+            raise self._fault(f"events.{name}.reset is {reset!r:.80}", "write {name = '...'}")
+        where = f"events.{name}.reset"
+        values = {key: self.scalar(f"{where}.{key}", value) for key, value in reset.items()}
+        condition = self.scalar(f"events.{name}.condition", given["condition"])
+        return Event(name, condition, direction, action, values)
 
     def _choice(self, event: str, word: object, kind: type[One]) -> One:
         known = [one.name.lower() for one in kind]

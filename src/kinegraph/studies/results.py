@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from kinegraph.errors import StudyError
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.results.files import arrow_table, save_columns
 from kinegraph.solve.results.status import Status
+from kinegraph.studies.column import Column
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.running.one_case import Case
 from kinegraph.studies.sampling.samples import Design
@@ -32,7 +33,6 @@ from kinegraph.studies.statistics.summaries import (
 if TYPE_CHECKING:
     import pyarrow
 
-Column = NDArray[Any]
 _GOOD = [status.name for status in Status if status.good]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +22,7 @@ from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.progress import bar
 from kinegraph.studies.describe import Asked, Vary
 from kinegraph.studies.executors.choice import chosen_executor
+from kinegraph.studies.executors.dask import Client
 from kinegraph.studies.executors.executor import Executor
 from kinegraph.studies.executors.threads import Threads
 from kinegraph.studies.file import is_study_file, read_study_file
@@ -61,7 +61,7 @@ def study(
     until: Until | str | None = None,
     folder: str | Path | None = None,
     threads: int | None = None,
-    cluster: Any = None,
+    cluster: str | Client | None = None,
     executor: Executor | None = None,
     native: Native = "auto",
     progress: bool | None = None,

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinegraph.errors import StudyError
 from kinegraph.files import open_regular, read_input_text
+from kinegraph.studies.column import Column
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.running.cases import CaseTable
 
@@ -132,9 +132,10 @@ class Folder:
         text = json.dumps({"format": 1, "name": self.plan.mechanism.name, "facts": self._facts()}, indent=1)
         write_whole(path, lambda file: file.write(text.encode()))
 
-    def _facts(self) -> Any:
+    def _facts(self) -> dict[str, object]:
         """What the study is, as it is read back."""
-        return json.loads(json.dumps(self.plan.facts))
+        read: dict[str, object] = json.loads(json.dumps(self.plan.facts))
+        return read
 
     def _check_manifest(self) -> None:
         """The folder belongs to this study; StudyError says what is different where it does not."""
@@ -145,7 +146,7 @@ class Folder:
             raise StudyError(f"{message}\n  choose another folder, or ask for what is there")
 
 
-def _read_manifest(path: Path) -> Mapping[str, Any]:
+def _read_manifest(path: Path) -> Mapping[str, object]:
     try:
         facts = json.loads(read_input_text(path, _LARGEST_MANIFEST, "description of a study"))["facts"]
     except (ValueError, KeyError, TypeError):
@@ -155,10 +156,10 @@ def _read_manifest(path: Path) -> Mapping[str, Any]:
 
 def write_chunk(path: Path, table: CaseTable) -> None:
     """Write a chunk: wholly, or not at all."""
-    arrays: dict[str, Any] = {_COLUMN + name: column for name, column in table.columns.items()}
+    columns = {_COLUMN + name: column for name, column in table.columns.items()}
 
     def write(file: BinaryIO) -> None:
-        np.savez(file, allow_pickle=False, **{_SAVED: table.saved}, **arrays)
+        np.savez(file, allow_pickle=False, **{_SAVED: table.saved, **columns})
 
     write_whole(path, write)
 
@@ -194,6 +195,6 @@ def explained(path: Path) -> Iterator[None]:
         ) from None
 
 
-def joined(tables: list[CaseTable]) -> dict[str, NDArray[Any]]:
+def joined(tables: list[CaseTable]) -> dict[str, Column]:
     """The columns of many chunks as one table."""
     return {name: np.concatenate([table.columns[name] for table in tables]) for name in tables[0].columns}

@@ -6,9 +6,8 @@ import os
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-from kinegraph.extras import extra
+from kinegraph.extras import Foreign, extra
 from kinegraph.solve.results.files import save_columns
 from kinegraph.studies.results import Study
 from kinegraph.studies.storage import explained
@@ -16,7 +15,7 @@ from kinegraph.studies.storage import explained
 RESULTS, TRAJECTORIES = "results", "trajectories.zarr"
 
 
-def require_zarr() -> Any:
+def require_zarr() -> Foreign:
     """Zarr; an error says how to install it."""
     return extra("zarr", "keeping trajectories of a study")
 

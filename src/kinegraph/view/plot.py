@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinegraph.errors import KinegraphError, SolveError
+from kinegraph.extras import Foreign
 from kinegraph.files import written_to
 from kinegraph.solve.results.solution import Solution
 from kinegraph.view.energies import energies
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours: told apart by everyone, also in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000")
-_STYLE: dict[str, Any] = {
+_STYLE: dict[str, object] = {
     "font.family": "sans-serif", "font.size": 9.0, "axes.titlesize": 10.0, "axes.titleweight": "bold",
     "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "grid.color": "#E4E4E4", "grid.linewidth": 0.6, "axes.edgecolor": "#666666", "axes.axisbelow": True,
@@ -58,7 +60,7 @@ def styled() -> AbstractContextManager[None]:
     import matplotlib
     from cycler import cycler
 
-    style: Any = {**_STYLE, "axes.prop_cycle": cycler(linestyle=("-", "--")) * cycler(color=COLOURS)}
+    style: Foreign = {**_STYLE, "axes.prop_cycle": cycler(linestyle=("-", "--")) * cycler(color=COLOURS)}
     found: AbstractContextManager[None] = matplotlib.rc_context(style)
     return found
 
@@ -112,11 +114,11 @@ def _legend(panel: Axes) -> None:
     if not names:
         return
     letters = 1.5 * len(panel.get_title(loc="left")) + sum(len(name) + 4 for name in names)
-    beside: dict[str, Any] = {"loc": "lower right", "ncols": len(names), "borderaxespad": 0.2, "columnspacing": 0.9}
-    on_the_right: dict[str, Any] = {"loc": "upper left"}
-    panel.legend(
-        **beside if letters < _WIDTH else on_the_right, bbox_to_anchor=(1.0, 1.0), handlelength=1.3, handletextpad=0.4
-    )
+    legend = partial(panel.legend, bbox_to_anchor=(1.0, 1.0), handlelength=1.3, handletextpad=0.4)
+    if letters < _WIDTH:
+        legend(loc="lower right", ncols=len(names), borderaxespad=0.2, columnspacing=0.9)
+    else:
+        legend(loc="upper left")
 
 
 def _titled(title: str, most: int, count: int) -> str:

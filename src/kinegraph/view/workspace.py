@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinegraph.errors import TaskError
 from kinegraph.view.plot import picture_path, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
     from kinegraph.tasks.platforms.workspace import Workspace
+
+Floats: TypeAlias = NDArray[np.float64]
 
 #: Limits with a colour of their own.
 _LEGEND = 11
@@ -93,7 +97,7 @@ class _Limits:
     """What keeps the ring out, in words, and which of these holds at every pose, -1 for none."""
 
     words: tuple[str, ...]
-    places: Any
+    places: NDArray[np.int64]
 
 
 def _limits(workspace: Workspace) -> _Limits:
@@ -111,13 +115,16 @@ def _limits(workspace: Workspace) -> _Limits:
     return _Limits(tuple(words), places)
 
 
-def _color(index: int) -> Any:
+def _color(index: int) -> tuple[float, float, float, float]:
     from matplotlib import colormaps
 
-    return colormaps["Pastel2" if index < 8 else "Pastel1"](index % 8)
+    red, green, blue, alpha = colormaps["Pastel2" if index < 8 else "Pastel1"](index % 8)
+    return red, green, blue, alpha
 
 
-def _map(panel: Axes, values: list[Any], shown: Any, limits: Any, count: int, top: float) -> Any:
+def _map(
+    panel: Axes, values: list[Floats], shown: Floats, limits: NDArray[np.int64], count: int, top: float
+) -> QuadMesh:
     from matplotlib.colors import ListedColormap
 
     if count:
@@ -129,7 +136,7 @@ def _map(panel: Axes, values: list[Any], shown: Any, limits: Any, count: int, to
     return drawn
 
 
-def _lines(panel: Axes, values: list[Any], shown: Any) -> None:
+def _lines(panel: Axes, values: list[Floats], shown: Floats) -> None:
     """Lines of equal distance, for colours that reach down to zero hardly differ inside; and the border."""
     if min(shown.shape) < 2 or not np.any(np.isfinite(shown)):
         return

@@ -16,7 +16,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time, thread_time
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -38,7 +38,42 @@ MODEL = "docking-light-legs"
 _ROUNDS, _BURST, _OURS = 5, 20, 160  # bursts of each side, cases of one of SciPy's, and of one of ours
 
 
-def beside_scipy(method: str) -> dict[str, Any]:
+BesideSciPy = TypedDict(
+    "BesideSciPy",
+    {"method": str, "scipy": float, "one thread": float, "without peaks": float, "event_difference": float},
+)
+BesideMuJoCo = TypedDict(
+    "BesideMuJoCo",
+    {"cases": int, "rate": float, "captured": float, "captured here": float, "median difference": float},
+)
+Rates = TypedDict("Rates", {"seconds": float, "rate": float, "each core": float})
+_Lean = TypedDict("_Lean", {"without peaks": Rates})
+
+
+class Whole(Rates, _Lean):
+    """All cases: the rates with and without peaks, probabilities of the classes with their intervals, quantiles."""
+
+    cases: int
+    classes: dict[str, list[float]]
+    quantiles: dict[str, list[float]]
+    failed: int
+
+
+class _Found(TypedDict):
+    processor: str
+    threads: int
+    asked: float
+    beside_scipy: list[BesideSciPy]
+    whole: Whole
+
+
+class Found(_Found, total=False):
+    """All that was measured; MuJoCo where it was asked for."""
+
+    mujoco: BesideMuJoCo
+
+
+def beside_scipy(method: str) -> BesideSciPy:
     """Cases a second of both sides on one thread, and by how much their capture times differ."""
     plan = contact_plan(MODEL, 2000, method=method)
     plain, runner, lean = PlainDockings(plan), runner_of(plan), CaseRunner(_without_peaks(plan))
@@ -71,7 +106,7 @@ def _without_peaks(plan: Plan) -> Plan:
     return replace(plan, asked=replace(plan.asked, outcomes=asked))
 
 
-def beside_mujoco(cases: int) -> dict[str, Any]:
+def beside_mujoco(cases: int) -> BesideMuJoCo:
     """Cases a second in MuJoCo, and which part of the same cases is captured there and here."""
     docking = docking_of(load(MODEL))
     plan = contact_plan(docking, cases)
@@ -87,7 +122,7 @@ def beside_mujoco(cases: int) -> dict[str, Any]:
             "median difference": float(np.median(np.abs(np.array(times) - ours)[both]))}  # fmt: skip
 
 
-def whole_study(cases: int, page: Path | None) -> dict[str, Any]:
+def whole_study(cases: int, page: Path | None) -> Whole:
     """All cases on all threads: how long, with and without peaks; how probable capture is, and the page."""
     plan = contact_plan(MODEL, cases)
     study, found = _whole(plan)
@@ -102,7 +137,7 @@ def whole_study(cases: int, page: Path | None) -> dict[str, Any]:
             "failed": int(np.sum(~np.isin(study["status"], ["EVENT", "FINISHED"])))}  # fmt: skip
 
 
-def _whole(plan: Plan) -> tuple[Study, dict[str, float]]:
+def _whole(plan: Plan) -> tuple[Study, Rates]:
     """A whole study on all threads, and its cases a second: by the clock, and of each core while it works."""
     runner_of(plan).prepare()
     begun, worked = perf_counter(), process_time()
@@ -114,23 +149,34 @@ def _whole(plan: Plan) -> tuple[Study, dict[str, float]]:
 
 def main(cases: int, page: Path | None, mujoco: int, as_json: bool) -> None:
     """Measure and print."""
-    found: dict[str, Any] = {"processor": cpu_model(), "threads": cores(), "asked": ASKED}
-    found["beside_scipy"] = [beside_scipy(method) for method in ("dopri5", "dop853")]
-    if mujoco:
-        found["mujoco"] = beside_mujoco(mujoco)
-    found["whole"] = whole_study(cases, page)
+    beside = [beside_scipy(method) for method in ("dopri5", "dop853")]
+    peer = beside_mujoco(mujoco) if mujoco else None
+    whole = whole_study(cases, page)
+    found: Found = {
+        "processor": cpu_model(),
+        "threads": cores(),
+        "asked": ASKED,
+        "beside_scipy": beside,
+        "whole": whole,
+    }
+    if peer is not None:
+        found["mujoco"] = peer
     print(json.dumps(found)) if as_json else _show(found)
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(found: Found) -> None:
     print(f"{found['processor']}, {found['threads']} threads; cases a second, best of {_ROUNDS} bursts")
     whole, lean, asked = found["whole"], found["whole"]["without peaks"], found["asked"]
     for row in found["beside_scipy"]:
         scipy = row["scipy"]
         print(f"{row['method']:>7}: SciPy {scipy:.2f} on one thread; capture times differ by "
               f"{row['event_difference']:.0e} s")  # fmt: skip
-        for label, key, study in (("with peaks", "one thread", whole), ("without", "without peaks", lean)):
-            one, both = row[key], found["threads"] * study["each core"]
+        rows = (
+            ("with peaks", row["one thread"], whole["each core"]),
+            ("without", row["without peaks"], lean["each core"]),
+        )
+        for label, one, core in rows:
+            both = found["threads"] * core
             print(f"{label:>19}: one thread {one:.1f} ({one / scipy:.1f} times), all cores by their own time "
                   f"{both:.1f} ({both / scipy:.1f} times, asked {asked:g})")  # fmt: skip
     if "mujoco" in found:

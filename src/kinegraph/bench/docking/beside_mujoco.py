@@ -6,8 +6,7 @@ the world, so the face of the target is a box. Steps of 1 ms; latches are looked
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from kinegraph.docking.description import Docking
 from kinegraph.extras import extra
 from kinegraph.model.elements import Bumper, Capsule, ContactShape, Plane, Sphere, anchors_of
 from kinegraph.model.evaluate import number, parameter_values
+from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Body, Coordinate, Shift
 from kinegraph.solve.problem.problem import Floats
 
@@ -135,10 +135,10 @@ class MuJoCoDockings:
                 f'<site site="{letter}"/><site site="{letter.lower()}"/></spatial>'
             )
 
-    def _point(self, position: Any) -> list[float]:
+    def _point(self, position: Sequence[Expression]) -> list[float]:
         return [self._number(one) for one in position]
 
-    def _number(self, expression: Any) -> float:
+    def _number(self, expression: Expression) -> float:
         return float(number(expression, self.values))
 
 

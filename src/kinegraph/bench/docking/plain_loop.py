@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from kinegraph.solve.problem.problem import Floats, code_of
 from kinegraph.studies.plan import Plan
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+class _Ending(Protocol):
+    """An event of `solve_ivp` that ends a run: it looks for these attributes."""
+
+    terminal: bool
+    direction: float
+
+    def __call__(self, time: float, state: Floats) -> float: ...
 
 
 class PlainDockings(SciPyLoop):
@@ -52,6 +61,6 @@ class PlainDockings(SciPyLoop):
             call(*at)
             return float(values[places].max())
 
-        marked: Any = condition
+        marked = cast("_Ending", condition)
         marked.terminal, marked.direction = True, 1
-        return condition
+        return marked

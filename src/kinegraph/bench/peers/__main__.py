@@ -20,7 +20,7 @@ from rich.console import Console
 
 from kinegraph.bench.peers import agreement, measure, report, robots, targets
 from kinegraph.bench.peers.first_result import first_result
-from kinegraph.bench.peers.results import QuantityResult, Results, RobotResult
+from kinegraph.bench.peers.results import Machine, QuantityResult, Results, RobotResult
 from kinegraph.bench.peers.sides.build import Unavailable, cpp_compiler, cpu_model, work_folder
 from kinegraph.bench.peers.sides.casadi_c import CasadiC
 from kinegraph.bench.peers.sides.kinegraph import Kinegraph
@@ -40,7 +40,7 @@ CASADI_DERIVATIVES_UP_TO = 10
 T = TypeVar("T")
 
 
-def machine() -> dict[str, object]:
+def machine() -> Machine:
     """What the figures depend on."""
     compiler = subprocess.run([cpp_compiler(), "--version"], capture_output=True, text=True).stdout.splitlines()[0]
     gcc = subprocess.run(["gcc", "--version"], capture_output=True, text=True).stdout.splitlines()[0]

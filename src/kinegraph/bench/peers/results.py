@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from kinegraph.bench.peers.agreement import Agreement
 from kinegraph.bench.peers.first_result import FirstResult
@@ -43,11 +43,20 @@ class RobotResult:
     asked_seconds: tuple[float, float] | None = None
 
 
+class Machine(TypedDict):
+    """What the figures depend on."""
+
+    cpu: str
+    compiler: str
+    versions: dict[str, str]
+    started: str
+
+
 @dataclass
 class Results:
     """A run."""
 
-    machine: dict[str, Any]
+    machine: Machine
     robots: list[RobotResult] = field(default_factory=list)
 
     def write(self, path: Path) -> None:

@@ -18,19 +18,20 @@ from functools import partial
 from os import getloadavg
 from pathlib import Path
 from time import perf_counter, thread_time
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 import kinegraph as kg
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.bench.study.mock import MockWork, overhead, per_task, processor_per_task, sizes
-from kinegraph.bench.study.paper import CASE_SECONDS, START_SECONDS, Paper, paper_of
+from kinegraph.bench.study.paper import CASE_SECONDS, START_SECONDS, Paper, PaperRow, paper_of
 from kinegraph.bench.study.scipy_loop import SciPyLoop
 from kinegraph.compiler.load import load
 from kinegraph.extras import extra
 from kinegraph.jit.parallel import cores
 from kinegraph.solve.methods.step_control import Adaptive
+from kinegraph.solve.problem.problem import Floats
 from kinegraph.studies.describe import Asked
 from kinegraph.studies.executors.dask import DaskCluster
 from kinegraph.studies.executors.threads import Threads
@@ -41,6 +42,45 @@ from kinegraph.studies.running.cases import StudyWork, runner_of
 _ROUNDS, _BURST = 60, 50  # bursts of each side, and cases of one of ours
 ASKED = 15.0  # times as many cases a second as the plain loop
 MODELS = {"double-pendulum": "q1", "puma560": "q2"}
+
+
+Rates = TypedDict("Rates", {"scipy": float, "one thread": float, "all": float})
+Rates.__doc__ = "Cases a second: of SciPy, of ours on one thread, and on all."
+
+
+class BesideSciPy(Rates):
+    """One model and method: the rates, and by how much final states and times of events differ."""
+
+    model: str
+    method: str
+    difference: float
+    event_difference: float
+
+
+class Whole(TypedDict):
+    """A whole study: how long it took, and how probable success is."""
+
+    cases: int
+    seconds: float
+    rate: float
+    success: float
+    low: float
+    high: float
+
+
+class _Found(TypedDict):
+    processor: str
+    threads: int
+    asked: float
+    beside_scipy: list[BesideSciPy]
+    whole: Whole
+
+
+class Found(_Found, total=False):
+    """All that was measured; Dask and the plan on paper where they were asked for."""
+
+    dask: dict[str, float]
+    paper: list[PaperRow]
 
 
 def plan_of(model: str, coordinate: str, cases: int, method: str = "dop853", chunk: int | None = None) -> Plan:
@@ -62,7 +102,7 @@ def plan_of(model: str, coordinate: str, cases: int, method: str = "dop853", chu
     ).plan()
 
 
-def beside_scipy(model: str, coordinate: str, method: str) -> dict[str, Any]:
+def beside_scipy(model: str, coordinate: str, method: str) -> BesideSciPy:
     """Cases a second of both sides, and by how much the final states differ."""
     plan = plan_of(model, coordinate, 2000, method, _BURST)
     place = plan.mechanism.layout.positions.index(coordinate)
@@ -73,7 +113,7 @@ def beside_scipy(model: str, coordinate: str, method: str) -> dict[str, Any]:
     difference = max(float(np.abs(one.y[:, -1] - final).max()) for one, final in zip(theirs, ours.finals, strict=True))
     times = np.array([one.t_events[0][0] if len(one.t_events[0]) else np.nan for one in theirs])
     late = float(np.nanmax(np.abs(times - ours.first_at[:, 0])))
-    best = {"scipy": 0.0, "one thread": 0.0, "all": 0.0}
+    best: Rates = {"scipy": 0.0, "one thread": 0.0, "all": 0.0}
     for case in range(_ROUNDS):
         best["scipy"] = max(best["scipy"], _rate(partial(plain.run, case, case + 1), thread_time))
         best["one thread"] = max(best["one thread"], _rate(partial(runner.run, 1, 1 + _BURST), thread_time))
@@ -93,7 +133,7 @@ def _burst(plan: Plan, threads: int) -> range:
     return range(sum(len(table) for _, table in Threads(threads).run(StudyWork(plan), range(threads))))
 
 
-def _starts(plan: Plan, count: int) -> tuple[Any, Any]:
+def _starts(plan: Plan, count: int) -> tuple[Floats, Floats]:
     from kinegraph.studies.running.starts import starts
 
     rows = plan.samples.rows(0, count)
@@ -141,17 +181,18 @@ def show_plan(as_json: bool) -> None:
 
 def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
     """Measure and print."""
-    found: dict[str, Any] = {"processor": cpu_model(), "threads": cores(), "asked": ASKED, "beside_scipy": []}
-    for model, coordinate in MODELS.items():
-        for method in ("dopri5", "dop853"):
-            found["beside_scipy"].append(beside_scipy(model, coordinate, method))
-    model, coordinate = next(iter(MODELS.items()))
-    whole = run_plan(plan_of(model, coordinate, cases), progress=False)
-    rate, probability = len(whole) / whole.seconds, whole.probability()
-    found["whole"] = {"cases": len(whole), "seconds": whole.seconds, "rate": rate, "success": probability.value,
-                      "low": probability.low, "high": probability.high}  # fmt: skip
-    if page is not None:
-        kg.view(whole, page)
+    beside = [
+        beside_scipy(model, coordinate, method)
+        for model, coordinate in MODELS.items() for method in ("dopri5", "dop853")
+    ]  # fmt: skip
+    whole = whole_study(cases, page)
+    found: Found = {
+        "processor": cpu_model(),
+        "threads": cores(),
+        "asked": ASKED,
+        "beside_scipy": beside,
+        "whole": whole,
+    }
     if dask:
         found["dask"] = on_dask()
         found["paper"] = paper_of(found["dask"]["seconds a task"], sizes(10_000)).report()
@@ -161,12 +202,23 @@ def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
         _show(found)
 
 
-def _show(found: dict[str, Any]) -> None:
+def whole_study(cases: int, page: Path | None) -> Whole:
+    """All cases of the first model on all threads, and the page of them."""
+    model, coordinate = next(iter(MODELS.items()))
+    study = run_plan(plan_of(model, coordinate, cases), progress=False)
+    if page is not None:
+        kg.view(study, page)
+    probability = study.probability()
+    return {"cases": len(study), "seconds": study.seconds, "rate": len(study) / study.seconds,
+            "success": probability.value, "low": probability.low, "high": probability.high}  # fmt: skip
+
+
+def _show(found: Found) -> None:
     print(f"{found['processor']}, {found['threads']} threads; cases a second, the best of {_ROUNDS} bursts")
     head = "model", "method", "SciPy", "1 thread", "ratio", "all", "ratio"
     print("{:>16} {:>7} {:>7} {:>9} {:>6} {:>7} {:>6}".format(*head), f"  asked {ASKED:g}")
     for row in found["beside_scipy"]:
-        ratios = [row[name] / row["scipy"] for name in ("one thread", "all")]
+        ratios = row["one thread"] / row["scipy"], row["all"] / row["scipy"]
         rates = f"{row['scipy']:>7.0f} {row['one thread']:>9.0f} {ratios[0]:>6.1f} {row['all']:>7.0f} {ratios[1]:>6.1f}"
         agree = f"final states differ by {row['difference']:.0e}, events by {row['event_difference']:.0e} s"
         print(f"{row['model']:>16} {row['method']:>7} {rates}   {agree}")
@@ -175,9 +227,9 @@ def _show(found: dict[str, Any]) -> None:
           f"success {whole['success']:.4f} ({whole['low']:.4f} to {whole['high']:.4f})")  # fmt: skip
     for name, value in found.get("dask", {}).items():
         print(f"Dask, {name}: {value:.2e} s" if "task" in name else f"Dask, {name}: {100 * value:.1f} % of 1 ms")
-    for row in found.get("paper", ()):
-        print(f"{row['cases']:.0e} cases on {row['cores']} cores: chunks of {row['chunk']}, {row['seconds']:.0f} s "
-              f"(bound by the {row['bound']}), {row['moved'] / 1e9:.2f} GB moved")  # fmt: skip
+    for one in found.get("paper", ()):
+        print(f"{one['cases']:.0e} cases on {one['cores']} cores: chunks of {one['chunk']}, {one['seconds']:.0f} s "
+              f"(bound by the {one['bound']}), {one['moved'] / 1e9:.2f} GB moved")  # fmt: skip
 
 
 if __name__ == "__main__":

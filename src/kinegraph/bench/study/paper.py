@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log10
-from typing import Any
+from typing import TypedDict
 
 from kinegraph.bench.study.mock import Sizes
 
@@ -38,6 +38,21 @@ class Row:
         return max(parts, key=lambda name: parts[name])
 
 
+class PaperRow(TypedDict):
+    """A row as JSON has it: with what follows from it."""
+
+    cases: int
+    cores: int
+    chunk: int
+    compute: float
+    scheduler: float
+    driver: float
+    moved: float
+    seconds: float
+    bound: str
+    kept: float
+
+
 @dataclass(frozen=True)
 class Paper:
     """The plan: what a chunk costs scheduler and driver [s], the sizes of a row, and what studies take from that."""
@@ -46,10 +61,14 @@ class Paper:
     sizes: Sizes
     rows: tuple[Row, ...]
 
-    def report(self) -> list[dict[str, Any]]:
+    def report(self) -> list[PaperRow]:
         """The rows for JSON."""
-        return [vars(row) | {"seconds": row.seconds, "bound": row.bound, "kept": row.cases * self.sizes.kept}
-                for row in self.rows]  # fmt: skip
+        return [
+            {"cases": row.cases, "cores": row.cores, "chunk": row.chunk, "compute": row.compute,
+             "scheduler": row.scheduler, "driver": row.driver, "moved": row.moved, "seconds": row.seconds,
+             "bound": row.bound, "kept": row.cases * self.sizes.kept}
+            for row in self.rows
+        ]  # fmt: skip
 
     def table(self) -> str:
         """The plan as the table of the documentation."""

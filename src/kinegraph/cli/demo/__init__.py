@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypedDict
 
 import numpy as np
 import typer
@@ -33,6 +33,34 @@ PAGE, PICTURE = "walk.html", "walk.png"
 _TITLES = {"tau": "inverse dynamics (tau)", "qdd": "forward dynamics (qdd)"}
 
 
+class QuantityFigures(TypedDict):
+    """One quantity in the report."""
+
+    before: dict[str, int]
+    after: dict[str, int]
+    proved: bool
+    seconds_to_derive_reduce_prove_compile: float
+    nanoseconds_per_call: float
+    batched_per_second: int
+
+
+class MotionFigures(TypedDict):
+    """The walk in the report."""
+
+    seconds: float
+    steps: int
+    energy_balance: float
+
+
+class Figures(TypedDict):
+    """The report."""
+
+    model: str
+    quantities: dict[str, QuantityFigures]
+    both_forms_differ_by: float
+    motion: MotionFigures
+
+
 @dataclass(frozen=True)
 class Measured:
     """One quantity: operations before and after, and how fast its kernel is."""
@@ -45,7 +73,7 @@ class Measured:
     nanoseconds: float
     rate: float
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> QuantityFigures:
         """The figures of the report."""
         return {
             "before": {"mul": self.before.mul, "add": self.before.add},
@@ -69,7 +97,7 @@ def run(
         measured = {quantity: measure(mechanism, quantity) for quantity in QUANTITIES}
         difference = disagreement(measured["tau"].kernel)
     motion = walk(mechanism, progress=False if json else None)
-    figures = {
+    figures: Figures = {
         "model": NEW,
         "quantities": {quantity: one.as_data() for quantity, one in measured.items()},
         "both_forms_differ_by": difference,
@@ -109,7 +137,7 @@ def call_time(kernel: kg.Kernel, calls: int = 20_000) -> float:
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.address)
 
     @numba.njit
-    def repeat(x: Any, y: Any, times: int) -> None:
+    def repeat(x: np.ndarray, y: np.ndarray, times: int) -> None:
         for _ in range(times):
             function(x.ctypes, y.ctypes)
 
@@ -139,9 +167,7 @@ def disagreement(kernel: kg.Kernel, count: int = 1000) -> float:
     return float(np.abs(new - old).max() / np.abs(new).max())
 
 
-def export(
-    mechanism: kg.Mechanism, measured: Mapping[str, Measured], figures: Mapping[str, Any], folder: Path
-) -> list[Path]:
+def export(mechanism: kg.Mechanism, measured: Mapping[str, Measured], figures: Figures, folder: Path) -> list[Path]:
     """The model, the equations, C source and the report as files."""
     folder.mkdir(parents=True, exist_ok=True)
     texts = {f"{mechanism.name}.kg": kg.library.text(NEW)}
@@ -166,9 +192,7 @@ def _balance(motion: Solution) -> float:
     return next(check.error for check in motion.checks if check.name.startswith("energy"))
 
 
-def _report(
-    mechanism: kg.Mechanism, measured: Mapping[str, Measured], figures: Mapping[str, Any], files: Sequence[Path]
-) -> None:
+def _report(mechanism: kg.Mechanism, measured: Mapping[str, Measured], figures: Figures, files: Sequence[Path]) -> None:
     out = console()
     out.print(
         f"Legs of a walking robot: {len(mechanism.bodies)} bodies, {len(mechanism.layout.velocities)} coordinates\n"

@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.codegen.arrays import Doubles, vector
-from kinegraph.codegen.kernel import Kernel, Recipe, Result
+from kinegraph.codegen.kernel import Kernel, Outputs, Recipe, Result
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import FORMS, LEAVES, Instruction, Op, Program
@@ -60,7 +60,7 @@ class InterpretedKernel(Kernel):
     def recipe(self) -> Recipe:
         return InterpretedKernel, (self.graph, self.arguments)
 
-    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:
         """The outputs for one state: an array, or a dict of arrays by name if there are several."""
         found = np.asarray(self.flat(self._joined(values, named)))
         ends = np.cumsum([output.size for output in self.outputs])
@@ -68,7 +68,7 @@ class InterpretedKernel(Kernel):
         shaped = {output.name: part.reshape(output.shape) for output, part in parts}
         return shaped if len(shaped) > 1 else next(iter(shaped.values()))
 
-    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
         """The outputs for many states, by NumPy over all of them."""
         self.refuse_out(out)
         table = np.hstack(self.rows(values, named))
@@ -111,10 +111,9 @@ def _function(program: Program) -> Callable[[list[float]], Sequence[float]]:
             lines.append(f"    v{index} = {_expression(program, one)}")
     results = ", ".join(_operand(program, stored[place]) for place in range(program.output_size))
     lines.append(f"    return [{results}]")
-    scope: dict[str, Any] = {**vars(math), "abs": abs, "__builtins__": {}}
+    scope: dict[str, object] = {**vars(math), "abs": abs, "__builtins__": {}}
     exec(compile("\n".join(lines), "<interpreted graph>", "exec"), scope)
-    function: Callable[[list[float]], Sequence[float]] = scope["function"]
-    return function
+    return cast("Callable[[list[float]], Sequence[float]]", scope["function"])
 
 
 def _expression(program: Program, one: Instruction) -> str:

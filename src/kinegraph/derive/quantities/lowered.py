@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import cast
 
 from kinegraph.derive.tree.links import Tree
 from kinegraph.graph.build import GraphBuilder
@@ -29,16 +29,17 @@ class LoweredTrees:
             return made
         known, trees = self._kept[how]
         builder.become(known)
-        return tuple(_in_builder(tree, builder) for tree in trees)
+        return tuple(cast("Tree", _in_builder(tree, builder)) for tree in trees)
 
 
-def _in_builder(value: Any, builder: GraphBuilder) -> Any:
+def _in_builder(value: object, builder: GraphBuilder) -> object:
     """The same value with its scalars in another builder, which has the same nodes."""
     if isinstance(value, Scalar):
         return Scalar(builder, value.index)
     if isinstance(value, tuple):
         parts = [_in_builder(part, builder) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        make: Callable[..., object] = type(value)
+        return make(*parts) if hasattr(value, "_fields") else tuple(parts)
     if isinstance(value, Mapping):
         return {name: _in_builder(part, builder) for name, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):

@@ -27,7 +27,7 @@ class Literal:
 Children: TypeAlias = list[Any]
 
 
-class ExpressionReader(Transformer_NonRecursive[Token, Any]):
+class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
     """The rules of the grammar that make expressions; without recursion, so that length and depth cost nothing."""
 
     def __init__(self, source: str, places: Places) -> None:

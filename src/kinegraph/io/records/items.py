@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.model.expression import Expression, Name
@@ -39,7 +38,7 @@ def read_transforms(items: Sequence[Item], places: Places) -> tuple[Transform, .
 def read_inertia(items: Sequence[Item], places: Places) -> tuple[Inertia, dict[str, Place]]:
     """The third section of a record, and the place of each mass and moment by its field in `Inertia`."""
     central: list[Transform] = []
-    stated: dict[str, Any] = {}
+    stated: dict[str, Expression] = {}
     where: dict[str, Place] = {}
     for item in items:
         if item.word in _TRANSFORMS and item.arguments is not None:
@@ -53,7 +52,8 @@ def read_inertia(items: Sequence[Item], places: Places) -> tuple[Inertia, dict[s
             raise ModelError(f"{item.word} states {field} a second time", item.place, "keep one of the two")
         stated[field] = _amount(item, places)
         where[field] = item.place
-    return Inertia(**stated, central=tuple(central)), where
+    make: Callable[..., Inertia] = Inertia  # what is stated are masses and moments alone
+    return make(**stated, central=tuple(central)), where
 
 
 def _field(item: Item) -> str:

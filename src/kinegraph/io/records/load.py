@@ -7,7 +7,6 @@ from functools import cache
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, VisitError
@@ -72,7 +71,7 @@ def _grammar() -> Lark:
     return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=True)
 
 
-def _tree(text: str, source: str) -> Tree[Any]:
+def _tree(text: str, source: str) -> Tree[Token]:
     """The syntax tree, built token by token so that nesting can be limited and errors know what came before."""
     parser = _grammar().parse_interactive(text)
     last: Token | None = None
@@ -90,7 +89,7 @@ def _tree(text: str, source: str) -> Tree[Any]:
             if length > 3 * MAX_SIZE:  # parentheses are no part of an expression's size
                 raise _over_limit(token, source, f"an expression has more than {MAX_SIZE} parts")
         end = Token.new_borrow_pos("$END", "", last) if last else Token("$END", "", 0, 1, 1)
-        tree: Tree[Any] = parser.feed_token(end)
+        tree: Tree[Token] = parser.feed_token(end)
         return tree
     except UnexpectedCharacters as error:
         raise at_character(text, error, source, first) from None

@@ -159,7 +159,7 @@ class Installation:
             static, found = [], []
             for position, exponent in exponents:
                 kind, what = self.assembly.expansion.generators[position]
-                if kind == "static":
+                if kind == "static" and isinstance(what, int):
                     static.append((what, exponent))
                 else:
                     found += [self._leaf(position)] * exponent
@@ -172,7 +172,7 @@ class Installation:
         known = self._literal.get(position)
         if known is None:
             kind, what = self.assembly.expansion.generators[position]
-            known = self._angle(kind, what) if kind in ("sin", "cos") else self._node(what)
+            known = self._node(what) if isinstance(what, int) else self._angle(kind, what)
             self._literal[position] = known
         return known
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TypeAlias
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
 
@@ -14,7 +14,8 @@ from kinegraph.graph.node import Coefficient, Function, Graph, Polynomial, Symbo
 from kinegraph.passes.analytic.angles import AngleSpace, Form, blocks, combination, minus, positive
 from kinegraph.passes.factoring.convert import STATIC_TERMS
 
-Generator = tuple[str, Any]
+#: What a variable of the polynomials stands for: the sine or cosine of an angle, or a node.
+Generator: TypeAlias = tuple[str, Form | int]
 
 
 #: Sine and cosine of n angles added up have some 2^n terms, of n times one angle n terms.
@@ -87,7 +88,7 @@ class Expansion:
         return list(found)
 
     def _generators(self) -> list[Generator]:
-        found: list[Generator] = [("sin", form) for form in self.forms] + [("cos", form) for form in self.forms]
+        found: list[Generator] = [(name, form) for name in ("sin", "cos") for form in self.forms]
         for index, node in enumerate(self.graph.nodes):
             if self.graph.live[index] and self.graph.static[index]:
                 found.append(("static", index))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.codegen.arrays import Doubles
-from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
+from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.errors import AssemblyError, SolveError
 from kinegraph.graph.node import Graph
 from kinegraph.jit.glue import Glue
@@ -62,7 +61,7 @@ class LinkageProjection(Kernel):
     def code(self) -> Code:
         return self.address
 
-    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:
         """State and pivots of one state."""
         (x,) = self.arranged(values, named)
         given: Doubles = np.asarray(x, dtype=float)
@@ -70,7 +69,7 @@ class LinkageProjection(Kernel):
         q, v, pivots, _ = self._system.taken_back(given[:count].copy(), given[count : 2 * count].copy())
         return {"y": np.concatenate([q, v, given[2 * count : self._state]]), "pivots": np.repeat(pivots, 2)}
 
-    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
         """State and pivots of many states, one after the other."""
         self.refuse_out(out)
         found = [self(row) for row in np.hstack(self.rows(values, named))]

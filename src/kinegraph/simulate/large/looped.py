@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.codegen.arrays import Doubles, vector
-from kinegraph.codegen.kernel import Code, Kernel, Recipe, Result
+from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.compiler.compile import LARGE, compile
 from kinegraph.derive.dynamics.state_rate import rates_and_forces
 from kinegraph.derive.quantities.variables import depends_on_time
@@ -130,12 +129,12 @@ class LoopedRate(Kernel):
         joined: list[float] = np.concatenate([rates, found, further]).tolist()
         return joined
 
-    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Any:
+    def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:
         """The rates of one state."""
         given = zip(self.arguments, self.arranged(values, named), strict=True)
         return np.array(self.flat(np.concatenate([np.atleast_1d(vector(one, value)) for one, value in given])))
 
-    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Any:
+    def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
         """The rates of many states, one after the other."""
         self.refuse_out(out)
         return np.array([self.flat(row) for row in np.hstack(self.rows(values, named))])

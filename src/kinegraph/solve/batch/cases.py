@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,7 +120,7 @@ class CaseProblem:
             return 1
         return lane_count(self.problem.rhs, rows)
 
-    def _arguments(self, cases: Cases, tally: Tally, count: int) -> Any:
+    def _arguments(self, cases: Cases, tally: Tally, count: int) -> tuple[object, ...]:
         """What the loop takes, but for the rows it is to run; `count` lanes."""
         tableau, problem = self.tableau, self.problem
         lanes = lanes_of(problem, tableau, self.events, self.outputs, count)

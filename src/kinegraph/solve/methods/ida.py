@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
+from kinegraph.extras import Foreign
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
@@ -108,7 +108,7 @@ class _Trajectory:
         algebraic = [rhs.names.index(name) for name in rhs.algebraic]
         tolerance = control.absolute(rhs.names)
         tolerance[algebraic] = _NOT_TESTED
-        self.ida: Any = IDA(
+        self.ida: Foreign = IDA(
             self._residual, jacfn=self._matrix, rtol=control.rtol, atol=tolerance, algebraic_idx=algebraic or None,
             max_num_steps=control.max_steps, max_step=control.max_step or 0.0,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
@@ -32,6 +32,14 @@ class Execution(Enum):
     INTERPRETED = "no"
     KERNEL = "right-hand side only"
     NATIVE = "yes"
+
+
+class DecisionFacts(TypedDict):
+    """A decision as plain data; executions by their names."""
+
+    execution: str
+    forced: bool
+    estimates: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -53,13 +61,13 @@ class Decision:
         costs = ", ".join(f"{names[one]} {seconds:.2g} s" for one, seconds in self.estimates.items())
         return f"native: {self.execution.value}, estimated: {costs}"
 
-    def facts(self) -> dict[str, object]:
+    def facts(self) -> DecisionFacts:
         """As plain data."""
         estimates = {one.name: seconds for one, seconds in self.estimates.items()}
         return {"execution": self.execution.name, "forced": self.forced, "estimates": estimates}
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> Decision:
+    def of_facts(cls, facts: DecisionFacts) -> Decision:
         """The decision written as plain data."""
         estimates = {Execution[name]: float(seconds) for name, seconds in facts["estimates"].items()}
         return cls(Execution[facts["execution"]], bool(facts["forced"]), estimates)

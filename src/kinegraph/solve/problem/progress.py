@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
 
 _PATIENCE = 0.7  # seconds before a bar appears
 
@@ -42,8 +45,7 @@ class Bar:
 
     def __init__(self, start: float, end: float, unit: str = "s", label: str = "simulating") -> None:
         self.start, self.end, self.unit, self.label = start, end, unit, label
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar: RichProgress | None = None
         self._begun = perf_counter()
 
     def __enter__(self) -> Bar:
@@ -62,19 +64,20 @@ class Bar:
         if self._bar is None:
             if elapsed < _PATIENCE:
                 return
-            self._show()
+            self._bar = self._shown()
         rate = (amount - self.start) / elapsed
         text = f"{amount:.4g} of {self.end:.4g} {self.unit}, {rate:.3g} {self.unit} per second"
-        self._bar.update(self._task, completed=amount - self.start, reached=text)
+        self._bar.update(self._bar.task_ids[0], completed=amount - self.start, reached=text)
 
-    def _show(self) -> None:
+    def _shown(self) -> RichProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[reached]}")
-        self._bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self.label, total=self.end - self.start, reached="")
-        self._bar.start()
+        shown = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        shown.add_task(self.label, total=self.end - self.start, reached="")
+        shown.start()
+        return shown
 
 
 def bar(wanted: bool | None, start: float, end: float, unit: str = "s", label: str = "simulating") -> Progress:

@@ -6,17 +6,17 @@ import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import SolveError
-from kinegraph.extras import extra
+from kinegraph.extras import Foreign, extra
 from kinegraph.files import written_to
+from kinegraph.solve.results.facts import SolutionFacts
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
-Facts: TypeAlias = Mapping[str, Any]
 
 #: What the facts are called in the metadata of a table, and in an archive, where no column has this name.
 _FACTS = "kinegraph"
@@ -37,7 +37,7 @@ def require_format(path: str | Path) -> None:
         raise SolveError(f"cannot write {path}: there is no folder {path.parent}")
 
 
-def save_columns(path: str | Path, columns: Columns, facts: Facts | None = None) -> Path:
+def save_columns(path: str | Path, columns: Columns, facts: SolutionFacts | None = None) -> Path:
     """Write columns of one length to a file; its ending says how. Facts are kept by .parquet and .npz."""
     path = Path(path)
     require_format(path)
@@ -52,7 +52,7 @@ def save_columns(path: str | Path, columns: Columns, facts: Facts | None = None)
     return path
 
 
-def load_columns(path: str | Path) -> tuple[dict[str, NDArray[np.generic]], Facts]:
+def load_columns(path: str | Path) -> tuple[dict[str, NDArray[np.generic]], SolutionFacts]:
     """The columns and facts of a .parquet or .npz file; SolveError if it has no facts."""
     path = Path(path)
     columns, facts = _read_npz(path) if path.suffix.lower() == ".npz" else _read_parquet(path)
@@ -61,13 +61,13 @@ def load_columns(path: str | Path) -> tuple[dict[str, NDArray[np.generic]], Fact
     return columns, facts
 
 
-def arrow_table(columns: Columns, facts: Facts | None = None) -> Any:
+def arrow_table(columns: Columns, facts: SolutionFacts | None = None) -> Foreign:
     """Columns as an Arrow table; facts stand in its metadata."""
     table = extra("pyarrow", "an Arrow table").table(dict(columns))
     return table if facts is None else table.replace_schema_metadata({_FACTS: json.dumps(facts)})
 
 
-def _read_parquet(path: Path) -> tuple[dict[str, NDArray[np.generic]], Facts | None]:
+def _read_parquet(path: Path) -> tuple[dict[str, NDArray[np.generic]], SolutionFacts | None]:
     table = extra("pyarrow.parquet", "a Parquet file").read_table(path)
     written = (table.schema.metadata or {}).get(_FACTS.encode())
     columns = {name: table.column(name).to_numpy() for name in table.column_names}
@@ -82,7 +82,7 @@ def _save_csv(path: Path, columns: Columns) -> None:
         writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
-def _save_npz(path: Path, columns: Columns, facts: Facts | None) -> None:
+def _save_npz(path: Path, columns: Columns, facts: SolutionFacts | None) -> None:
     arrays: dict[str, NDArray[np.generic]] = {_entry(name): column for name, column in columns.items()}
     if facts is not None:
         arrays[_ENTRY] = np.array(json.dumps(facts))
@@ -94,7 +94,7 @@ def _entry(name: str) -> str:
     return f"{name}_" if name in ("file", "allow_pickle") else name
 
 
-def _read_npz(path: Path) -> tuple[dict[str, NDArray[np.generic]], Facts | None]:
+def _read_npz(path: Path) -> tuple[dict[str, NDArray[np.generic]], SolutionFacts | None]:
     with np.load(path, allow_pickle=False) as archive:
         columns = {name: archive[name] for name in archive.files if name != _ENTRY}
         facts = json.loads(str(archive[_ENTRY])) if _ENTRY in archive.files else None

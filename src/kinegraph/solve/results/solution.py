@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem.execution import Decision, Execution
 from kinegraph.solve.problem.problem import Floats, Signals
+from kinegraph.solve.results.facts import SolutionFacts, StatisticsFacts
 from kinegraph.solve.results.files import arrow_table, load_columns, save_columns
 from kinegraph.solve.results.recording import EventRecord, Statistics
 from kinegraph.solve.results.status import Ending, Status
@@ -22,6 +23,7 @@ from kinegraph.solve.results.status import Ending, Status
 if TYPE_CHECKING:
     import pyarrow
 
+T = TypeVar("T")
 TIME = "t"
 _WORTH_SAYING = 0.1  # seconds
 
@@ -94,7 +96,11 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
-    def get(self, name: str, default: Any = None) -> Any:
+    @overload
+    def get(self, name: str, /) -> Floats | None: ...
+    @overload
+    def get(self, name: str, /, default: Floats | T) -> Floats | T: ...
+    def get(self, name: str, /, default: object = None) -> object:
         """A column, or the default if there is none of this name."""
         return self.columns.get(name, default)
 
@@ -153,7 +159,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             drift=facts.get("drift", {}),
         )
 
-    def _facts(self) -> dict[str, object]:
+    def _facts(self) -> SolutionFacts:
         ending = self.ending
         return {
             "model": self.model,
@@ -166,7 +172,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             },
             "events": [{"name": h.name, "time": h.time, "state": h.state.tolist()} for h in self.events],
             "checks": [{"name": c.name, "error": c.error, "limit": c.limit} for c in self.checks],
-            "statistics": vars(self.statistics),
+            "statistics": cast("StatisticsFacts", vars(self.statistics)),
             "decision": self.decision.facts(),
             "drift": dict(self.drift),
         }  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -96,7 +95,7 @@ class InterpretedCallbacks(Callbacks):
         self._matrix_data = library.function("SUNDenseMatrix_Data", _POINTER, _POINTER)
         self._bad, self._rates, self._jacobians = -1, 0, 0
         self._raised: BaseException | None = None
-        self._functions: list[Any] = [_RATE(self._guarded(self._rate)), _JACOBIAN(self._guarded(self._slopes))]
+        self._functions = [_RATE(self._guarded(self._rate)), _JACOBIAN(self._guarded(self._slopes))]
         self.rate, jacobian = (ctypes.cast(one, _POINTER).value or 0 for one in self._functions)
         self.jacobian = jacobian if problem.rhs.jacobian else 0
 
@@ -116,7 +115,7 @@ class InterpretedCallbacks(Callbacks):
     def _guarded(self, function: Callable[..., int]) -> Callable[..., int]:
         """Ctrl-C is pressed while Python runs, which is nearly always in here: keep it for `trouble`."""
 
-        def guarded(*arguments: Any) -> int:
+        def guarded(*arguments: object) -> int:
             try:
                 with np.errstate(all="ignore"):
                     return function(*arguments)

@@ -7,10 +7,11 @@ functions, so that no step waits for Python.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from ctypes import POINTER, byref, c_double, c_int, c_long, c_void_p
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from kinegraph.errors import SolveError
 from kinegraph.solve.loops.marks import Floats
@@ -25,18 +26,18 @@ class Sundials:
         self._handles = handles
         self.index = index
 
-    def function(self, name: str, result: Any, *arguments: Any) -> Any:
+    def function(self, name: str, result: type | None, *arguments: type) -> Callable[..., int]:
         """A C function with its types."""
         for handle in self._handles:
             found = getattr(handle, name, None)
             if found is not None:
                 found.restype, found.argtypes = result, list(arguments)
-                return found
+                return cast("Callable[..., int]", found)
         raise SolveError(f"the SUNDIALS of scikit-sundae has no {name}: use method='dop853', or update scikit-sundae")
 
     def address(self, name: str) -> int:
         """The address of a C function."""
-        found = self.function(name, c_void_p)
+        found = cast("c_void_p", self.function(name, c_void_p))
         return int(ctypes.cast(found, c_void_p).value or 0)
 
 
@@ -99,7 +100,7 @@ class Session:
         if jacobian:
             self.call("CVodeSetJacFn", (c_void_p, jacobian))
 
-    def call(self, name: str, *arguments: tuple[Any, Any]) -> int:
+    def call(self, name: str, *arguments: tuple[type, object]) -> int:
         """Call `name(memory, ...)` and check that it went well; returns its flag."""
         function = self.library.function(name, c_int, c_void_p, *(kind for kind, _ in arguments))
         return self._check(name, function(self._memory, *(value for _, value in arguments)))

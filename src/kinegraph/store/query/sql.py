@@ -8,11 +8,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from sqlalchemy import text
 
 from kinegraph.errors import StoreError
+from kinegraph.store.schema.bulk import PostgresDriver
 from kinegraph.store.schema.failure import reported
 from kinegraph.store.schema.open import PATIENCE, Store, file_uri
 
@@ -108,7 +109,7 @@ def _query_postgres(store: Store, sql: str, values: Mapping[str, object], limit:
         # This first query also takes the transaction's snapshot, after which it can no longer be made writable.
         connection.execute(text("SELECT set_config('statement_timeout', :wait, true)"), {"wait": wait})
         # A cursor takes one statement, and only one that returns rows: nothing can follow or hide behind it.
-        driver: Any = connection.connection.driver_connection
+        driver = cast("PostgresDriver", connection.connection.driver_connection)
         prepared = text(sql).bindparams(**values).compile(dialect=connection.dialect)
         statement = str(prepared) if values else sql.replace("%", "%%")
         with driver.cursor(name="kinegraph_query") as cursor:

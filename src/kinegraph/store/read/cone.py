@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from sqlalchemy import (
     CTE,
@@ -13,7 +12,6 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
-    Select,
     Subquery,
     Table,
     insert,
@@ -22,6 +20,7 @@ from sqlalchemy import (
 )
 
 from kinegraph.store.schema import tables as schema
+from kinegraph.store.schema.query import Query
 
 #: Temporary tables belong to the session: the store itself is not touched.
 _scratch = MetaData()
@@ -53,13 +52,13 @@ def needed(connection: Connection, graph: int, codes: Collection[int]) -> Iterat
             _scratch.drop_all(connection, checkfirst=False)
 
 
-def walk_from(roots: Select[Any], graph: int) -> CTE:
+def walk_from(roots: Query, graph: int) -> CTE:
     """The roots (a query with a column `code`) and everything they are computed from, as a recursive query."""
     walk, links = roots.cte("walk", recursive=True), _links(graph)
     return walk.union(select(links.c.child).join(walk, links.c.variable == walk.c.code))
 
 
-def walk_up(roots: Select[Any], graph: int) -> CTE:
+def walk_up(roots: Query, graph: int) -> CTE:
     """The roots and everything that is computed from them."""
     walk, links = roots.cte("walk", recursive=True), _links(graph)
     return walk.union(select(links.c.variable).join(walk, links.c.child == walk.c.code))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from sqlalchemy import Connection, Select, Table, select
+from sqlalchemy import ColumnElement, Connection, Table, select
 
 from kinegraph.errors import StoreError
 from kinegraph.graph.collector import without_collector
@@ -16,6 +15,7 @@ from kinegraph.store.read.find import graph_row
 from kinegraph.store.schema import tables as schema
 from kinegraph.store.schema.exact import from_columns
 from kinegraph.store.schema.open import Store
+from kinegraph.store.schema.query import Query
 
 
 def load(store: Store, reference: str | int) -> Graph:
@@ -99,7 +99,7 @@ def _node(kind: str, name: str, terms: Sequence[Term], arguments: Sequence[int])
     return Symbol(Kind(kind), name)
 
 
-def _restricted(wanted: Select[Any], code: Any, level: int | None, only: Table | None) -> Select[Any]:
+def _restricted(wanted: Query, code: ColumnElement[int], level: int | None, only: Table | None) -> Query:
     """Ordered by code. Naming the table's own code there is what makes SQLite walk the table, not the whole graph."""
     if only is None:
         return wanted.order_by(code)

@@ -5,14 +5,13 @@ Expressions are texts of the model language. All tables begin with the mechanism
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import Column, ForeignKey, Integer, Table, Text
+from sqlalchemy.schema import SchemaItem
 
 from kinegraph.store.schema.tables import metadata
 
 
-def _parts(name: str, *columns: Column[Any]) -> Table:
+def _parts(name: str, *columns: SchemaItem) -> Table:
     mechanism = ForeignKey("mechanism.id", ondelete="CASCADE")
     keys = (
         Column("mechanism", Integer, mechanism, primary_key=True),

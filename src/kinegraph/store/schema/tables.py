@@ -7,8 +7,6 @@ the whole truth, `exact` holds the rational as text.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -25,6 +23,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.schema import SchemaItem
 
 #: Raised whenever a table changes; a store with a higher number is left alone, one with a lower number is brought up.
 #: 2: tables of bodies, transforms, joints, elements, loops and constraints, and of reductions.
@@ -37,7 +36,7 @@ def _graph_column() -> Column[int]:
     return Column("graph", Integer, ForeignKey("graph.id", ondelete="CASCADE"), primary_key=True)
 
 
-def _part(name: str, *columns: Column[Any]) -> Table:
+def _part(name: str, *columns: SchemaItem) -> Table:
     """A table of the parts of graphs: clustered by its key, which begins with the graph."""
     return Table(name, metadata, _graph_column(), *columns, sqlite_with_rowid=False)
 
@@ -136,7 +135,7 @@ entry = _part(
 )
 
 
-def _expression_key() -> tuple[Column[Any], Column[Any]]:
+def _expression_key() -> tuple[Column[int], Column[str]]:
     """Whose expression it is, and of which form: see `expression.Form`."""
     return Column("variable", Integer, primary_key=True, autoincrement=False), Column("form", Text, primary_key=True)
 

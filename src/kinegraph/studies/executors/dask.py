@@ -6,14 +6,14 @@ way are handed to the next scheduler at the same address.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from time import monotonic, sleep
-from typing import Any
+from typing import Protocol
 
 from kinegraph.errors import StudyError
-from kinegraph.extras import extra
+from kinegraph.extras import Foreign, extra
 from kinegraph.studies.executors.executor import Alone, Finished, Work
 from kinegraph.studies.running.cases import CaseTable
 
@@ -22,11 +22,55 @@ _RETRIES = 100  # a chunk may lose so many workers before it is given up
 _CONNECT = 10.0  # seconds to wait for a cluster
 
 
+class Future(Protocol):
+    """What is used of a task on the cluster."""
+
+    key: str
+    status: str
+
+    def exception(self) -> BaseException:
+        """What the worker raised."""
+        ...
+
+
+class Scheduler(Protocol):
+    """What is used of a client's scheduler."""
+
+    address: str
+
+
+class Client(Protocol):
+    """What is used of `distributed.Client`."""
+
+    scheduler: Scheduler
+    loop: object
+
+    def nthreads(self) -> Mapping[str, int]:
+        """Threads by worker."""
+        ...
+
+    def scatter(self, data: object, *, broadcast: bool, hash: bool) -> object:
+        """Send data to all workers; what stands for it in tasks."""
+        ...
+
+    def submit(self, function: Callable[..., CaseTable], *arguments: object, pure: bool, retries: int) -> Future:
+        """Have a worker call a function."""
+        ...
+
+    def cancel(self, futures: list[Future]) -> object:
+        """Forget tasks."""
+        ...
+
+    def close(self, timeout: float) -> object:
+        """End the connection."""
+        ...
+
+
 @dataclass(frozen=True)
 class DaskCluster(Alone):
     """The cluster at an address, or that of a `distributed.Client`; so many seconds a lost scheduler is waited for."""
 
-    cluster: Any
+    cluster: str | Client
     patience: float = 120.0
 
     def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
@@ -50,15 +94,16 @@ class DaskCluster(Alone):
 class _Connection:
     """A client that can be made anew."""
 
-    def __init__(self, distributed: Any, cluster: Any, patience: float) -> None:
+    def __init__(self, distributed: Foreign, cluster: str | Client, patience: float) -> None:
         self.distributed, self.patience = distributed, patience
         self.own = isinstance(cluster, str)
-        self.address = cluster if self.own else cluster.scheduler.address
-        self.client = self._connect(_CONNECT) if self.own else cluster
+        self.address = cluster if isinstance(cluster, str) else cluster.scheduler.address
+        self.client = self._connect(_CONNECT) if isinstance(cluster, str) else cluster
 
-    def _connect(self, seconds: float) -> Any:
+    def _connect(self, seconds: float) -> Client:
         try:
-            return self.distributed.Client(self.address, timeout=seconds, set_as_default=False)
+            found: Client = self.distributed.Client(self.address, timeout=seconds, set_as_default=False)
+            return found
         except (OSError, ValueError, TimeoutError) as error:
             raise StudyError(
                 f"there is no Dask cluster at {self.address!r} ({type(error).__name__})\n"
@@ -104,7 +149,7 @@ class _Batch:
         """Chunks as they are finished, until all are or the scheduler is lost."""
         distributed = self.connection.distributed
         gone = (OSError, TimeoutError, distributed.client.FutureCancelledError)
-        futures: Any = None
+        futures: Foreign = None
         try:
             recipe = self.client.scatter(self.work, broadcast=True, hash=False)
             room = _AHEAD * self.connection.threads
@@ -124,13 +169,12 @@ class _Batch:
             self.client.cancel(list(self._futures))
             raise
 
-    _futures: tuple[Any, ...] = ()
+    _futures: tuple[Future, ...] = ()
 
-    def _checked(self, future: Any, result: Any, chunk: int) -> CaseTable:
+    def _checked(self, future: Future, result: CaseTable, chunk: int) -> CaseTable:
         """The result; an error that a worker raised is raised here."""
         if future.status == "finished":
-            table: CaseTable = result
-            return table
+            return result
         error = future.exception()
         if isinstance(error, self.connection.distributed.KilledWorker):
             raise StudyError(
@@ -139,7 +183,7 @@ class _Batch:
             )
         raise error
 
-    def _submitted(self, recipe: Any, chunks: Iterable[int]) -> list[Any]:
+    def _submitted(self, recipe: object, chunks: Iterable[int]) -> list[Future]:
         made = []
         for chunk in chunks:
             future = self.client.submit(_table, recipe, chunk, pure=False, retries=_RETRIES)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Executor as FuturesExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Protocol
 
 from kinegraph.extras import extra
 from kinegraph.studies.executors.executor import Finished, S, Work
@@ -17,25 +18,45 @@ _AHEAD = 2  # chunks under way for each rank that works
 _present: list[Work] = []  # what this rank is working on
 
 
+class Communicator(Protocol):
+    """What is used of a communicator of mpi4py."""
+
+    @property
+    def rank(self) -> int:
+        """The number of this process."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        ...
+
+    def bcast(self, obj: S, root: int = 0) -> S:
+        """What one rank has, on every rank."""
+        ...
+
+
 @dataclass(frozen=True)
 class Mpi:
     """All ranks of a communicator; None takes that of the whole program. Every rank runs the same study."""
 
-    communicator: Any = None
+    communicator: Communicator | None = None
 
     @property
-    def ranks(self) -> Any:
+    def ranks(self) -> Communicator:
         """The communicator."""
-        return self.communicator or extra("mpi4py.MPI", "a study over MPI").COMM_WORLD
+        everyone: Communicator = self.communicator or extra("mpi4py.MPI", "a study over MPI").COMM_WORLD
+        return everyone
 
     @property
     def leads(self) -> bool:
         """Rank 0 keeps the results."""
-        return bool(self.ranks.rank == 0)
+        return self.ranks.rank == 0
 
     def shared(self, found: S | None) -> S:
         """The results of rank 0, on every rank."""
-        everywhere: S = self.ranks.bcast(found, root=0)
+        everywhere = self.ranks.bcast(found, root=0)
+        assert everywhere is not None  # rank 0 found something
         return everywhere
 
     def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
@@ -54,8 +75,8 @@ class Mpi:
             _present.pop()
 
 
-def _handed_out(pool: Any, waiting: Iterator[int], room: int) -> Iterator[Finished]:
-    running: dict[Any, int] = {}
+def _handed_out(pool: FuturesExecutor, waiting: Iterator[int], room: int) -> Iterator[Finished]:
+    running: dict[Future[CaseTable], int] = {}
     try:
         while True:
             for chunk in islice(waiting, room - len(running)):

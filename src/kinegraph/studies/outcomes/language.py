@@ -6,18 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from lark import Lark, Token, Tree
 from lark.exceptions import LarkError
-from numpy.typing import NDArray
 
 from kinegraph.errors import StudyError
 from kinegraph.model.names import did_you_mean
+from kinegraph.studies.column import Column
 from kinegraph.studies.outcomes.reductions import WORDS, Reduction, extracted
 
-Column = NDArray[Any]
 #: A number or a column of them.
 Value: TypeAlias = float | np.generic | Column
 _LONGEST = 10_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from kinegraph.errors import StudyError
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.batch.cases import CaseRows
+from kinegraph.studies.column import Column
 
 #: Reductions of a formula along the run, and the columns of `CaseRows` they are.
 OVER_FORMULA = {
@@ -97,7 +97,7 @@ class Reduced:
     events: Sequence[str]
     start: float
 
-    def value(self, one: Reduction) -> NDArray[Any]:
+    def value(self, one: Reduction) -> Column:
         """One reduction of all cases."""
         rows = self.rows
         if one.word in OVER_FORMULA:

@@ -10,7 +10,8 @@ import numpy as np
 
 from kinegraph.errors import StudyError
 from kinegraph.model.names import did_you_mean
-from kinegraph.studies.outcomes.language import Column, OutcomeFormula, read_outcome
+from kinegraph.studies.column import Column
+from kinegraph.studies.outcomes.language import OutcomeFormula, read_outcome
 from kinegraph.studies.outcomes.reductions import ALONG, Reduced, check_event
 
 #: Columns that every study has; no outcome may be called so.

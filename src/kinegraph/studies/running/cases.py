@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinegraph.jit.contents import digest
 from kinegraph.simulate.contacts.code import ContactCode
@@ -23,6 +21,7 @@ from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.results.recording import Grid
 from kinegraph.solve.results.status import Status
+from kinegraph.studies.column import Column
 from kinegraph.studies.outcomes.outputs import output_graph
 from kinegraph.studies.outcomes.reductions import Reduced
 from kinegraph.studies.plan import Plan
@@ -39,7 +38,7 @@ class CaseTable:
     """Some cases: columns of one length, and states at the times of the grid (cases, times, entries)."""
 
     first: int
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Column]
     saved: Floats
 
     def __len__(self) -> int:
@@ -122,7 +121,7 @@ class CaseRunner:
 
     def _columns(
         self, first: int, varied: Mapping[str, Floats], beginnings: Starts, rows: CaseRows
-    ) -> dict[str, NDArray[Any]]:
+    ) -> dict[str, Column]:
         count = len(beginnings.states)
         status = [end.status.name for end in rows.endings]
         reason = ["" if end.status.good else str(end).partition("\n")[0] for end in rows.endings]

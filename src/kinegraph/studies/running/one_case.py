@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -43,7 +42,7 @@ class Case:
         return case_seed(self.plan.samples.seed, self.index)
 
     @cached_property
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, bool | int | float | str]:
         """The case run again: every column of the table, bit for bit as the study has them."""
         table = runner_of(self.plan).run(self.index, self.index + 1)
         return {name: column[0].item() for name, column in table.columns.items()}

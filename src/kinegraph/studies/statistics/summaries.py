@@ -6,13 +6,13 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import StudyError
 from kinegraph.extras import extra
+from kinegraph.studies.column import Column
 from kinegraph.studies.sampling.samples import Samples
 from kinegraph.studies.statistics.intervals import Estimate, mean, quantile, wilson
 
@@ -36,7 +36,7 @@ class Summary:
     quantiles: Mapping[float, Estimate]
 
 
-def summary(name: str, column: NDArray[Any], confidence: float = 0.95) -> Summary:
+def summary(name: str, column: Column, confidence: float = 0.95) -> Summary:
     """The summary of a column; what is not a number counts as missing."""
     numbers = np.asarray(column, dtype=float)
     values = numbers[np.isfinite(numbers)]
@@ -47,7 +47,7 @@ def summary(name: str, column: NDArray[Any], confidence: float = 0.95) -> Summar
     return Summary(name, count, len(numbers) - count, mean(values, confidence), deviation, low, high, quantiles)
 
 
-def class_probabilities(classes: NDArray[Any], confidence: float = 0.95) -> dict[str, Estimate]:
+def class_probabilities(classes: Column, confidence: float = 0.95) -> dict[str, Estimate]:
     """How probable each class is, most frequent first."""
     found, counts = np.unique(classes, return_counts=True)
     order = np.argsort(-counts, kind="stable")

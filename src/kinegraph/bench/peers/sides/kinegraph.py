@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from kinegraph.bench.peers.robots import RobotCase
 from kinegraph.bench.peers.sides.peer import THREADS, Function, Loop, Peer, Sweep, driver, in_threads
 from kinegraph.bench.peers.states import Array, State, cross, tangent
 from kinegraph.codegen.arrays import addresses
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.io.robot.report import Robot
 
 #: The words of Kinegraph for the quantities of the bench.
@@ -45,7 +45,7 @@ class Kinegraph(Peer):
         robot = load(case, path)
         self.mechanism = robot.mechanism
         self.effort = effort
-        self._kernels: dict[str, Any] = {}
+        self._kernels: dict[str, Kernel] = {}
         #: Processor time of compiling each kernel, or of loading it from the cache.
         self.compile_seconds: dict[str, float] = {}
         base = 6 if case.floating else 0
@@ -59,7 +59,7 @@ class Kinegraph(Peer):
         if base:
             self.position_order = np.concatenate([np.arange(7), self.order[6:] + 1])
 
-    def kernel(self, quantity: str) -> Any:
+    def kernel(self, quantity: str) -> Kernel:
         """The kernel of a quantity, compiled at the first call, with the time that took."""
         if quantity not in self._kernels:
             compiler = import_module("kinegraph.compiler.compile")
@@ -137,7 +137,9 @@ class Kinegraph(Peer):
         return in_threads([partial(share, int(first), int(last)) for first, last in shares])
 
     def operations(self, quantity: str) -> int:
-        return int(self.kernel(quantity).operations.total)
+        counted = self.kernel(quantity).operations
+        assert counted is not None  # but of loops over bodies, which are none here
+        return int(counted.total)
 
     # conversion to Pinocchio's order and conventions
 
