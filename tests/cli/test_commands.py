@@ -296,3 +296,10 @@ def test_every_command_on_a_model_shows_an_example():
     for name, entry in COMMANDS.items():
         told = (import_module(f"kinegraph.cli.{entry.module}").run.__doc__ or "") if isinstance(entry, Entry) else ""
         assert f"Example: kinegraph {name}" in told or name in ("models", "demo") or isinstance(entry, Group)
+
+
+def test_a_name_that_is_given_twice_is_refused(capsys):
+    run = runner(capsys)
+    for line in ("--at q1=1,q1=2", "--at q1=1 --at q1=1", "--set m1=1,m1=2"):
+        result = run(f"eval double-pendulum -q H {line}")
+        assert result.code == 2 and "is given twice" in result.err

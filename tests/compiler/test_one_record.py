@@ -10,6 +10,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import settled
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.contest import Contest
 from kinegraph.compiler.request import request_of
@@ -19,7 +20,7 @@ from kinegraph.graph import text
 from kinegraph.graph.node import Graph
 from kinegraph.interrupt import Interrupt
 from kinegraph.store import add
-from tests.cli.run import runner
+from tests.cli.run import data, runner
 
 MODEL = "pendulum-3"  # no parameters: numbers and symbols are the same
 COMMANDS = {
@@ -61,6 +62,60 @@ def test_every_command_reads_the_record_of_its_request(
         line = COMMANDS[command].format(MODEL).format(tmp_path)
         assert runner(capsys)(line).code == 0
     assert {key for key, quantities in used if quantities == "qdd"} == {expected}
+
+
+CUT = """model cut_four_bar;
+coordinates q1 = 1.3939465633361556, q2 = -0.8683866399823039, q3 = -2.004651305620627;
+gravity 0, -9.81, 0;
+Crank          | Rz(q1)         | Sx(0.5), m(1), Jz(0.1);
+Coupler~Crank  | Sx(1), Rz(q2)  | Sx(1.5), m(3), Jz(0.9);
+Rocker~Coupler | Sx(3), Rz(q3)  | Sx(1.25), m(2), Jz(0.5);
+loop pin | revolute | Rocker: Sx(2.5) | Sx(3);
+cut Coupler;
+"""
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one != "ops"])
+def test_commands_cut_loops_where_compile_does(
+    command: str, used: list[tuple[str, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "cut.kg"
+    model.write_text(CUT, "utf-8")
+    mechanism = kg.load(model)
+    expected = settled(request_of(mechanism, "qdd", numeric=True), ())
+    assert expected.cut == ("Coupler",)
+    if command == "store":
+        add(kg.open_store(tmp_path / "store.sqlite"), mechanism, "qdd")
+    else:
+        assert runner(capsys)(COMMANDS[command].format(model).format(tmp_path)).code == 0
+    assert {key for key, quantities in used if quantities == "qdd"} == {expected.key}
+
+
+def test_inspect_prints_what_is_compiled_with_passes_of_ones_own(
+    used: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, passes = runner(capsys), "products,  monomials( degree=4 )"
+    kernel = kg.compile("double-pendulum", "tau", passes=passes)
+    assert isinstance(kernel, kg.Kernel) and kernel.proof is not None
+    reduced = run("inspect double-pendulum -q tau --stage reduced --passes", passes).out
+    request = request_of(kg.load("double-pendulum"), "tau", numeric=True, passes=passes)
+    assert request.passes == "products, monomials(degree=4)"
+    assert (
+        reduced == text.dump(Chain(request).reduced.graph) != run("inspect double-pendulum -q tau --stage reduced").out
+    )
+    found = data(run(f"export double-pendulum -q tau --to c --json -o {tmp_path} --passes", passes))
+    assert found["functions"][0]["operations"] == str(kg.count(Chain(request).chosen().graph))
+    wrong = run("inspect double-pendulum --passes monomial")
+    assert wrong.code == 2 and "no pass 'monomial'" in wrong.err
+
+
+def test_inspect_says_where_compile_would_take_loops(
+    used: object, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runner(capsys)
+    assert "by loops over bodies" not in run("inspect pendulum-3 --stage program").err
+    monkeypatch.setattr("kinegraph.compiler.compile.LARGE", 2)
+    assert "by loops over bodies" in run("inspect pendulum-3 --stage program").err
 
 
 def test_inspect_prints_what_is_compiled(used: object, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:  # the display is imported by what is shown: JSON needs none
 ClosureOption = Annotated[
     Closure, typer.Option("--closure", help="How loops are closed; see docs/closed-loops.md.", show_default=True)
 ]
+PassesOption = Annotated[
+    str,
+    typer.Option("--passes", help="Your own passes in order, as in 'expand(ways=0), products, monomials(degree=4)'."),
+]
 QuantityOption = Annotated[
     str,
     typer.Option(
@@ -89,6 +93,8 @@ def assignments(texts: Iterable[str], option: str) -> dict[str, str]:
             name, equals, value = (piece.strip() for piece in part.partition("="))
             if not (name and equals and value):
                 raise ModelError(f"{option}: cannot read {part.strip()!r}", remedy=f"write {option} name=value,...")
+            if name in found:
+                raise ModelError(f"{option}: {name} is given twice", remedy="give it once")
             found[name] = value
     return found
 

@@ -16,7 +16,7 @@ from kinegraph.cli.common import (
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.base_parameters import base_parameters
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import request_of
 from kinegraph.model.expression import Expression
 
@@ -59,5 +59,5 @@ def equations(
     mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool
 ) -> kg.Graph:
     """The graph whose equations are shown."""
-    chain = Chain(request_of(mechanism, quantity, numeric=numeric, parameters=values))
+    chain = chain_of(request_of(mechanism, quantity, numeric=numeric, parameters=values))
     return chain.derived.graph if raw else chain.reduced.graph

@@ -12,6 +12,7 @@ import kinegraph as kg
 from kinegraph.cli import completion
 from kinegraph.cli.common import (
     JsonOption,
+    PassesOption,
     QuantityOption,
     SetOption,
     console,
@@ -60,6 +61,7 @@ def run(
     effort: Annotated[kg.Effort, typer.Option("--effort", help="How hard to look for fewer operations.")] = (
         kg.Effort.QUICK
     ),
+    passes: PassesOption = "",
     no_self_test: Annotated[bool, typer.Option("--no-self-test", help="Leave out the self-test.")] = False,
     fmi: Annotated[Fmi, typer.Option("--fmi", help="The version of FMI (fmu).")] = Fmi.THREE,
     no_binary: Annotated[bool, typer.Option("--no-binary", help="Only sources, nothing compiled (fmu).")] = False,
@@ -81,6 +83,7 @@ def run(
         symbolic_parameters=symbolic,
         parameters=parameter_settings(mechanism, settings),
         effort=effort,
+        passes=passes,
         chunk=chunk,
         self_test=not no_self_test,
         fmi=fmi,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -10,7 +10,9 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli.common import (
+    ClosureOption,
     JsonOption,
+    PassesOption,
     QuantityOption,
     SetOption,
     parameter_settings,
@@ -18,9 +20,10 @@ from kinegraph.cli.common import (
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.ops import known_values
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.compile import straight_kernel
-from kinegraph.compiler.request import Request, quantities_of
+from kinegraph.compiler.closures import chain_of
+from kinegraph.compiler.compile import straight_kernel, uses_loops
+from kinegraph.compiler.request import Request, quantities_of, same_passes
+from kinegraph.derive.quantities.plan import Closure
 from kinegraph.model.expression import Expression
 from kinegraph.passes.pipeline import Effort
 
@@ -45,6 +48,8 @@ def run(
     quantity: QuantityOption = "tau",
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
     effort: Annotated[Effort, typer.Option(help="How long to try.")] = Effort.QUICK,
+    closure: ClosureOption = Closure.MULTIPLIERS,
+    passes: PassesOption = "",
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -59,29 +64,31 @@ def run(
     values = parameter_settings(mechanism, settings)
     if not symbolic:
         values = {**known_values(mechanism), **values}
-    text = stage_text(mechanism, stage, quantity, values, effort)
+    request = Request(mechanism, quantities_of(quantity), values, effort, closure=closure, passes=same_passes(passes))
+    text = stage_text(request, stage)
     if json:
         print_json({"name": mechanism.name, "stage": stage.value, "text": text})
     else:
         typer.echo(text, nl=not text.endswith("\n"))
 
 
-def stage_text(
-    mechanism: kg.Mechanism, stage: Stage, quantity: str, values: dict[str, Expression], effort: Effort = Effort.QUICK
-) -> str:
+def stage_text(request: Request, stage: Stage) -> str:
     """The text of one stage."""
+    mechanism, values = request.mechanism, request.parameters
     if stage is Stage.MODEL:
         return kg.write(mechanism)
     if stage is Stage.TREE:
         return "\n".join(_tree(mechanism, values)) + "\n"
     from kinegraph.graph.text import dump
 
-    chain = Chain(Request(mechanism, quantities_of(quantity), values, effort))
+    chain = chain_of(request, runtime := [one.name for one in mechanism.parameters if one.name not in values])
     if stage is Stage.GRAPH:
         return dump(chain.derived.graph)
     if stage is Stage.REDUCED:
         return dump(chain.reduced.graph)
-    kernel = straight_kernel(chain, [one.name for one in mechanism.parameters if one.name not in values])
+    if uses_loops(request, runtime):
+        typer.echo(f"`compile` computes {request} by loops over bodies: this is what loops=False compiles", err=True)
+    kernel = straight_kernel(chain, runtime)
     if stage is Stage.CHOSEN:
         return dump(kernel.graph)
     if stage is Stage.PROGRAM:
@@ -89,7 +96,7 @@ def stage_text(
     return kernel.ir if stage is Stage.IR else kernel.assembly()
 
 
-def _tree(mechanism: kg.Mechanism, values: dict[str, Expression]) -> Iterator[str]:
+def _tree(mechanism: kg.Mechanism, values: Mapping[str, Expression]) -> Iterator[str]:
     """Elementary links: what each moves about or along, and where its joint sits on the link before."""
     from kinegraph.compiler.request import bound_parameters
     from kinegraph.derive.quantities.derivation import Derivation, Plan

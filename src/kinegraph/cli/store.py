@@ -14,6 +14,7 @@ from rich.table import Table
 
 from kinegraph.cli.common import (
     JsonOption,
+    PassesOption,
     assignments,
     console,
     parse_value,
@@ -335,9 +336,7 @@ def eliminate(
 @app.command()
 def reduce(
     model: StoredArgument,
-    passes: Annotated[
-        str, typer.Option(help="Your own passes in order, as in 'expand(ways=0), products, monomials(degree=4)'.")
-    ] = "",
+    passes: PassesOption = "",
     effort: Annotated[Effort, typer.Option(help="How long to reduce, where no passes are given.")] = Effort.QUICK,
     stage: Annotated[str, typer.Option(help="What the result is called; else `reduced`, or `by passes`.")] = "",
     updates: Annotated[

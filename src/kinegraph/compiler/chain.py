@@ -38,7 +38,8 @@ from kinegraph.interrupt import Interrupt
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
 from kinegraph.jit.target import host
-from kinegraph.passes.pipeline import Effort, OnPass, reduce
+from kinegraph.passes.by_name import read_passes
+from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
 
 _log = logging.getLogger("kinegraph")
 
@@ -199,22 +200,30 @@ class Chain:
 
     def _reduce(self) -> tuple[Reduced, bool]:
         request, derived = self.request, self.derived
-        reduction = reduce(
-            derived.graph, request.effort, seconds_left(request.seconds), request.seed, prove=False,
-            on_pass=self.on_pass, interrupt=self._interrupt,
-        )  # fmt: skip
+        reduction = self._reduction(derived.graph, seconds_left(request.seconds))
         law.check(reduction.graph)
         first, deriving = self._first(derived.plan)
         proof = proved(first, self._compared(reduction.graph), request.mechanism, deriving)
         record = Reduced(request.key, reduction.graph, count(first), count(derived.graph), reduction.reports, proof)
         return record, not reduction.interrupted
 
+    def _reduction(self, graph: Graph, seconds: float | None) -> Reduction:
+        """A graph by the request's passes, or by those of its effort; not proved yet."""
+        request = self.request
+        passes = read_passes(request.passes) if request.passes else ()
+        return reduce(
+            graph, request.effort, seconds, request.seed, prove=False, on_pass=self.on_pass,
+            interrupt=self._interrupt, passes=passes,
+        )  # fmt: skip
+
     # choosing
 
     def _choose(self, means: Means, runtime: Sequence[str]) -> tuple[Chosen, bool]:
         solved = self._solved if means.solving_loops else ()
-        found = self._limbs_side_by_side(solved) if means.side_by_side else None
-        if means.side_by_side and self._search.bars:
+        # Passes that are asked for by name are run over all equations, not over those of one limb.
+        own_passes = bool(self.request.passes)
+        found = self._limbs_side_by_side(solved) if means.side_by_side and not own_passes else None
+        if means.side_by_side and self._search.bars and not own_passes:
             return self._loop(runtime), True
         # At quick effort deriving twice would take longer than what it might save.
         if found is None or self.request.effort is not Effort.QUICK:
@@ -225,11 +234,10 @@ class Chain:
         return found, True
 
     def _straight(self, solved: tuple[bool, ...]) -> Chosen:
-        request = self.request
         if not any(solved):
             return self._faster(self.derived.graph, self.derived.plan, self.reduced.graph)
         candidate, system = self._search.best_unsolved(self._budget)
-        reduced = reduce(candidate.graph, request.effort, request.seconds, request.seed, prove=False).graph
+        reduced = self._reduction(candidate.graph, self.request.seconds).graph
         return self._faster(candidate.graph, candidate.plan, reduced, self._tail(system, solved))
 
     def _faster(self, derived: Graph, plan: Plan, reduced: Graph, tail: BackSubstitution | None = None) -> Chosen:

@@ -25,7 +25,7 @@ from kinegraph.graph.flatten import flattened
 from kinegraph.graph.node import Graph
 from kinegraph.jit.target import host
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.pipeline import Effort, OnPass
 
 _log = logging.getLogger("kinegraph")
 
@@ -56,6 +56,11 @@ def settled(request: Request, runtime: Sequence[str], cache: bool = True) -> Req
     found = finalists(request, runtime, cache)
     _log.info("%s: %s", request, "; ".join(map(str, found)))
     return replace(request, closure=found[0].closure, cut=found[0].cut)
+
+
+def chain_of(request: Request, runtime: Sequence[str] = (), cache: bool = True, on_pass: OnPass | None = None) -> Chain:
+    """The records of a request once it is settled how its loops are closed: what `compile` compiles."""
+    return Chain(settled(request, runtime, cache), cache, on_pass)
 
 
 def _may_be_cut(request: Request) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import settled
+from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Parameters, Quantities, Request, arguments_of, request_of, runtime_names
@@ -53,7 +53,7 @@ def derive(
         mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort, closed_legs=closed_legs,
         closure=closure,
     )  # fmt: skip
-    return Chain(settled(request, ())).derived.graph
+    return chain_of(request).derived.graph
 
 
 def compile(
@@ -68,6 +68,7 @@ def compile(
     sparse: bool = False,
     closed_legs: bool = True,
     closure: Closure | str = Closure.MULTIPLIERS,
+    passes: str = "",
 ) -> Kernel:
     """From a mechanism to a callable kernel; parameters named in `runtime` become its last argument p.
 
@@ -75,19 +76,19 @@ def compile(
     forces one or the other. `sparse` is for matrices of trees with branches (H, derivatives): what is zero whatever
     the state is neither computed nor stored, and calls return SciPy's sparse arrays. Without `closed_legs` the legs
     of platforms are loops like any others. `closure` is the way loops are closed: multipliers, partition, closed-form,
-    or the fastest of these.
+    or the fastest of these. `passes` are run in place of those of the effort: 'products, monomials(degree=4)'.
     """
     mechanism, options = mechanism_of(mechanism), options_of(options)
     runtime = runtime_names(mechanism, runtime)
     request = request_of(
         mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort,
-        closed_legs=closed_legs, closure=closure,
+        closed_legs=closed_legs, closure=closure, passes=passes,
     )  # fmt: skip
-    if not sparse and _use_loops(request, runtime, loops):
+    if not sparse and uses_loops(request, runtime, loops):
         return _looped(request)
     if sparse and loops:
         raise KernelError("loops do not make sparse matrices: compile with loops=False")
-    chain = Chain(settled(request, runtime, options.cache), options.cache)
+    chain = chain_of(request, runtime, options.cache)
     return sparse_kernel(chain, runtime, options) if sparse else straight_kernel(chain, runtime, options)
 
 
@@ -111,12 +112,14 @@ def straight_kernel(chain: Chain, runtime: Sequence[str] = (), options: KernelOp
     )
 
 
-def _use_loops(request: Request, runtime: Sequence[str], loops: bool | None) -> bool:
+def uses_loops(request: Request, runtime: Sequence[str] = (), loops: bool | None = None) -> bool:
+    """Whether `compile` computes a request by loops over bodies; `loops` forces one or the other."""
     usual = request.closure in (Closure.MULTIPLIERS, Closure.FASTEST)
-    possible = usual and not runtime and all(_is_looped(quantity, request.mechanism) for quantity in request.quantities)
+    looped = all(_is_looped(quantity, request.mechanism) for quantity in request.quantities)
+    possible = usual and looped and not runtime and not request.passes
     if loops and not possible:
         names = ", ".join(record.name for record in TABLE if record.looped)
-        raise KernelError(f"loops compute {names} only, with all parameters bound; compile with loops=False")
+        raise KernelError(f"loops compute {names} only, all parameters bound, without passes: compile with loops=False")
     if loops is not None:
         return loops
     return possible and not request.mechanism.elements and len(request.mechanism.layout.velocities) > LARGE

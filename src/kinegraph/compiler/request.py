@@ -22,6 +22,7 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
+from kinegraph.passes.by_name import passes_text, read_passes
 from kinegraph.passes.pipeline import Effort
 
 Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
@@ -33,7 +34,8 @@ class Request:
     """What is asked for. All later records follow from it, so its complete contents are the key they are kept under.
 
     parameters: those with values, as exact expressions; all others stay symbols and are arguments of kernels.
-    effort, seconds, seed: how hard operations are saved. frames: how hard frames are searched for; None as effort.
+    effort, seconds, seed: how hard operations are saved. passes: what is run in place of the effort's own passes, as
+    `passes.by_name` writes it. frames: how hard frames are searched for; None as effort.
     closed_legs: legs of platforms in closed form; else they are loops like any others.
     closure: by which method loops are closed.
     cut: the joints at which they are cut for that; none: those the model closes them with.
@@ -49,6 +51,7 @@ class Request:
     closed_legs: bool = True
     closure: Closure = Closure.MULTIPLIERS
     cut: tuple[str, ...] = ()
+    passes: str = ""
 
     @cached_property
     def key(self) -> str:
@@ -69,6 +72,7 @@ def request_of(
     effort: Effort | str = Effort.QUICK,
     closed_legs: bool = True,
     closure: Closure | str = Closure.MULTIPLIERS,
+    passes: str = "",
 ) -> Request:
     """A request; parameters stay symbols unless `numeric` (the model's values) or given, those of `runtime` always."""
     wanted = quantities_of(quantities)
@@ -77,7 +81,15 @@ def request_of(
             refuse_contact_forces(mechanism, str(quantity))
     bound = bound_parameters(mechanism, numeric, parameters)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
-    return Request(mechanism, wanted, fixed, effort_of(effort), closed_legs=closed_legs, closure=closure_of(closure))
+    return Request(
+        mechanism, wanted, fixed, effort_of(effort), closed_legs=closed_legs, closure=closure_of(closure),
+        passes=same_passes(passes),
+    )  # fmt: skip
+
+
+def same_passes(text: str) -> str:
+    """Passes as they are written in one way alone; an empty text leaves them to the effort."""
+    return passes_text(read_passes(text)) if text else ""
 
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:

@@ -77,6 +77,7 @@ class ExportOptions:
     symbolic_parameters: parameters are an argument `p` of every function instead of numbers in the code; None takes
         what is usual, numbers in code and symbols on paper (LaTeX, SymPy); those of an FMU are its parameters.
     parameters: values of parameters that replace the model's.
+    passes: what is run in place of the effort's own passes, as in 'products, monomials(degree=4)'.
     chunk: about how many operations one function of the generated code holds; longer code is split.
     self_test: states and results computed by the interpreter are written into the code, with a function to check them.
     fmi, binary: the version of an FMU, and whether it is compiled for this machine where there is a C compiler.
@@ -89,6 +90,7 @@ class ExportOptions:
     symbolic_parameters: bool | None = None
     parameters: Mapping[str, Scalar] = field(default_factory=dict, hash=False)
     effort: Effort = Effort.QUICK
+    passes: str = ""
     chunk: int = 1000
     self_test: bool = True
     fmi: Fmi = Fmi.THREE

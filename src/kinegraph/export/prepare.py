@@ -11,6 +11,7 @@ from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue,
 from kinegraph.codegen.program.chunk import cut
 from kinegraph.codegen.program.lower import lower_with_places
 from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import Quantities, arguments_of, read_quantities, request_of
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.variables import ALL
@@ -30,6 +31,7 @@ from kinegraph.jit.contents import digest
 from kinegraph.model.evaluate import float_values, known_parameter_values, parameter_values
 from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.by_name import read_passes
 from kinegraph.passes.pipeline import reduce
 
 #: What generated code calls its own variables: t1, t2, ..., shared terms x1, x2, ... and the scratch array s.
@@ -124,6 +126,11 @@ class _Maker:
     def printed(self, group: tuple[str, ...], coded: Graph) -> Graph:
         """What `kinegraph derive` prints of the equations that are coded."""
         return coded
+
+    def reduced(self, graph: Graph) -> Graph:
+        """A graph by the passes that are asked for."""
+        passes = read_passes(self.options.passes) if self.options.passes else ()
+        return reduce(graph, effort=self.options.effort, passes=passes).graph
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         raise NotImplementedError
@@ -265,10 +272,9 @@ class _OfMechanism(_Maker):
         if group not in self._chains:
             numeric = not self.options.symbolic_parameters
             given = self.options.parameters if numeric else None
-            effort = self.options.effort
-            self._chains[group] = Chain(
-                request_of(self.mechanism, group, numeric=numeric, parameters=given, effort=effort)
-            )
+            effort, passes = self.options.effort, self.options.passes
+            request = request_of(self.mechanism, group, numeric=numeric, parameters=given, effort=effort, passes=passes)
+            self._chains[group] = chain_of(request)
         return self._chains[group]
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
@@ -289,7 +295,7 @@ class _OfParts(_OfMechanism):
         return tuple(self.parts)
 
     def graph(self, group: tuple[str, ...]) -> Graph:
-        return reduce(self.parts[group[0]].graph, effort=self.options.effort).graph
+        return self.reduced(self.parts[group[0]].graph)
 
     def printed(self, group: tuple[str, ...], coded: Graph) -> Graph:
         return coded
@@ -325,7 +331,7 @@ class _OfGraph(_Maker):
 
     def graph(self, group: tuple[str, ...]) -> Graph:
         chosen = Graph(self.source.nodes, tuple(self.source.output(name) for name in group))
-        return reduce(chosen, effort=self.options.effort).graph
+        return self.reduced(chosen)
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return graph_arguments(self.source, self.options.parameters)

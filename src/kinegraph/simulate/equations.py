@@ -12,6 +12,7 @@ import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import MISSED, PIVOTS, PROJECTED, projection
@@ -255,7 +256,7 @@ class VelocityForm(Equations):
     @cached_property
     def rate(self) -> Graph:
         wanted = "qdd,power" if DISSIPATED in self.balances else "qdd"
-        motion = Chain(request_of(self.mechanism, wanted, parameters=self.bound)).chosen().graph
+        motion = chain_of(request_of(self.mechanism, wanted, parameters=self.bound)).chosen().graph
         return state_rate(self.mechanism, motion, self.bound, self.forces)
 
     @cached_property

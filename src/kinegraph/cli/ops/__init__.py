@@ -14,6 +14,7 @@ import kinegraph as kg
 from kinegraph.cli.common import (
     ClosureOption,
     JsonOption,
+    PassesOption,
     QuantityOption,
     SetOption,
     console,
@@ -22,19 +23,16 @@ from kinegraph.cli.common import (
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.ops import like_rackovic
-from kinegraph.codegen.estimate.choice import KernelChoice, faster_as_kernel
+from kinegraph.codegen.estimate.choice import KernelChoice
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import settled
-from kinegraph.compiler.request import Request, quantities_of, unit_quaternions
+from kinegraph.compiler.closures import chain_of
+from kinegraph.compiler.request import Request, quantities_of, same_passes
 from kinegraph.derive.quantities.plan import Closure
 from kinegraph.errors import TaskError
 from kinegraph.graph.count import Operations, largest_exponent
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
-from kinegraph.passes.by_name import read_passes
 from kinegraph.passes.pipeline import Effort
-from kinegraph.passes.step import Pass
 
 _COLUMNS = ("mul", "add", "div", "sqrt", "sin", "cos")
 
@@ -102,10 +100,7 @@ def run(
     regrouped: Annotated[
         bool, typer.Option("--base-parameters", help="List the regrouped parameters as formulas.")
     ] = False,
-    passes: Annotated[
-        str | None,
-        typer.Option(help="Your own passes in order, as in 'expand(ways=0), products, monomials(degree=4)'."),
-    ] = None,
+    passes: PassesOption = "",
     closure: ClosureOption = Closure.MULTIPLIERS,
     settings: SetOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
@@ -130,9 +125,8 @@ def run(
 
         picture_path(plot, TaskError)  # said before the search, not after it
     chosen = effort or (Effort.NORMAL if seconds is None else Effort.SEARCH)
-    steps = read_passes(passes) if passes is not None else ()
     with console(stderr=True).status(f"reducing {mechanism.name} ..."):
-        account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed, steps, closure)
+        account = reduce_with_account(mechanism, quantity, values, chosen, seconds, seed, passes, closure)
     if plot is not None:
         draw(account, f"{mechanism.name}: {quantity}", plot)
     formulas = base_parameters(mechanism, parameters=parameter_settings(mechanism, settings)) if regrouped else None
@@ -171,33 +165,20 @@ def reduce_with_account(
     effort: Effort,
     seconds: float | None = None,
     seed: int = 0,
-    passes: tuple[Pass, ...] = (),
+    passes: str = "",
     closure: Closure = Closure.MULTIPLIERS,
 ) -> Account:
     """Derive, choose frames, reduce; the counts after each stage."""
-    request = Request(mechanism, quantities_of(quantity), values, effort, seconds, seed, closure=closure)
-    chain = Chain(settled(request, ()))
-    if passes:
-        return _account_of_passes(chain, passes)
+    request = Request(
+        mechanism, quantities_of(quantity), values, effort, seconds, seed, closure=closure, passes=same_passes(passes)
+    )
+    chain = chain_of(request)
     reduced = chain.reduced
     stages = [Stage("derived", reduced.first), Stage("frames chosen", reduced.derived)]
     stages += [Stage(report.name, report.after) for report in reduced.reports]
     kernel = chain.chosen().choice
     exponent = largest_exponent(reduced.graph)
     return Account(tuple(stages), kg.count(reduced.graph), True, kernel, chain.limbs_are_faster, exponent)
-
-
-def _account_of_passes(chain: Chain, passes: tuple[Pass, ...]) -> Account:
-    """The same with passes of the user's own."""
-    first, derived = chain.first, chain.derived.graph
-    reduction = kg.reduce(derived, passes=passes)
-    stages = [Stage("derived", kg.count(first)), Stage("frames chosen", kg.count(derived))]
-    stages += [Stage(report.name, report.after) for report in reduction.reports]
-    quaternions = unit_quaternions(chain.request.mechanism)
-    proved = reduction.proved and bool(kg.prove(first, derived, quaternions=quaternions))
-    kernel = faster_as_kernel(derived, reduction.graph, runtime=False)
-    exponent = largest_exponent(reduction.graph)
-    return Account(tuple(stages), kg.count(reduction.graph), proved, kernel, chain.limbs_are_faster, exponent)
 
 
 def _table(account: Account, title: str) -> Table:

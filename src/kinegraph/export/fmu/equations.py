@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.request import bound_parameters, request_of
+from kinegraph.compiler.closures import chain_of
+from kinegraph.compiler.request import Quantities, bound_parameters, request_of
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
 from kinegraph.derive.quantities.derivation import Derivation, Plan
@@ -91,8 +91,13 @@ def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression
     return {name: value for name, value in numbers.items() if names(value) - {PI}}
 
 
+def _chosen(mechanism: Mechanism, wanted: Quantities, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
+    request = request_of(mechanism, wanted, parameters=bound, effort=options.effort, passes=options.passes)
+    return chain_of(request).chosen().graph
+
+
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
-    accelerations = Chain(request_of(mechanism, "qdd", parameters=bound, effort=options.effort)).chosen().graph
+    accelerations = _chosen(mechanism, "qdd", bound, options)
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
     rate = state_rate(mechanism, accelerations, bound, forces, balances=())
     nodes = rate.output("rate").nodes
@@ -102,7 +107,7 @@ def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: Export
 def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     """Energies and the places of output points, called as `simulate` calls its columns."""
     wanted = ["energy", *(f"pose:{point.name}" for point in mechanism.points)]
-    graph = Chain(request_of(mechanism, wanted, parameters=bound, effort=options.effort)).chosen().graph
+    graph = _chosen(mechanism, wanted, bound, options)
     builder = GraphBuilder()
     energy, *poses = moved(graph.outputs, transfer(graph, builder))
     kinetic, potential = energy.nodes

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
@@ -75,7 +75,7 @@ class VariationalForm(VelocityForm):
     @cached_property
     def motion(self) -> Graph:
         """[q', v', integrands] as a graph."""
-        qdd = Chain(request_of(self.mechanism, "qdd", parameters=self.bound)).chosen().graph
+        qdd = chain_of(request_of(self.mechanism, "qdd", parameters=self.bound)).chosen().graph
         rate = state_rate(self.mechanism, qdd, self.bound, self.forces, balances=())
         builder = GraphBuilder()
         nodes = list(moved(rate.outputs, transfer(rate, builder))[0].nodes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.compile import kernel_of
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Quantities, request_of
@@ -34,7 +34,7 @@ def add(
 ) -> SavedModel:
     """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass."""
     mechanism = mechanism_of(mechanism)
-    chain = Chain(request_of(mechanism, quantities, effort=effort), on_pass=on_pass)
+    chain = chain_of(request_of(mechanism, quantities, effort=effort), on_pass=on_pass)
     words = tuple(str(quantity) for quantity in chain.request.quantities)
     initial, reduced = chain.derived.graph, chain.reduced
     passes = [PassRecord("initial", count(initial))]
