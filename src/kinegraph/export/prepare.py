@@ -100,6 +100,8 @@ class _Maker:
     units: Units
     known: dict[str, float]
     parameters: tuple[str, ...]
+    #: The mechanism whose definitions code calls by their names.
+    definitions: Mechanism | None = None
 
     def __init__(self, options: ExportOptions) -> None:
         self.options = options
@@ -179,7 +181,7 @@ class _Maker:
 
     def routine(self, bound: Bound) -> Routine:
         program, places = lower_with_places(bound.binding, group=1, fuse=False)
-        names = shared_terms(bound.printed, bound.binding.graph)
+        names = shared_terms(bound.printed, bound.binding.graph, self.definitions)
         options = self.options
         vector = make_vector(bound.binding, program, self.known, options.precision) if options.self_test else None
         return Routine(
@@ -239,7 +241,7 @@ def _readable(name: str) -> str:
 class _OfMechanism(_Maker):
     def __init__(self, mechanism: Mechanism, options: ExportOptions) -> None:
         super().__init__(options)
-        self.mechanism = mechanism
+        self.mechanism = self.definitions = mechanism
         self.title = mechanism.name
         self.text = write(mechanism)
         self.units = Units(mechanism)

@@ -37,6 +37,8 @@ class Latex:
 
     def label(self, label: Label) -> str:
         """The name of an output."""
+        if not label.suffix:
+            return name_latex(label.stem)
         stem = label.stem if len(label.stem) == 1 else rf"\mathrm{{{label.stem}}}"
         plain = re.fullmatch(r"[\d_]+|[A-Z]\d*", label.suffix)
         index = label.suffix.replace("_", ",") if plain else name_latex(label.suffix)
@@ -113,7 +115,7 @@ def latex(graph: Graph, title: str = "", width: int = 75, mechanism: Mechanism |
 
     Entries are numbered; with the mechanism the graph was derived from they bear its own names.
     """
-    naming = Naming(graph)
+    naming = Naming(graph, mechanism=mechanism)
     writer = Writer(naming, Latex(graph.symbols(), mechanism))
     parts = [*_head(graph, title)]
     if naming.order:

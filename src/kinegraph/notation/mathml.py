@@ -45,6 +45,8 @@ class MathMl:
 
     def label(self, label: Label) -> str:
         """The name of an output."""
+        if not label.suffix:
+            return name_mathml(label.stem)
         index = label.suffix.replace("_", ",")
         plain = index.replace(",", "").isdigit()
         return (
@@ -144,7 +146,7 @@ def mathml(graph: Graph, mechanism: Mechanism | None = None, digits: int | None 
 
     digits: rounds numbers for reading, with their exact value beside them.
     """
-    writer = Writer(Naming(graph), MathMl(graph.symbols(), mechanism, digits))
+    writer = Writer(Naming(graph, mechanism=mechanism), MathMl(graph.symbols(), mechanism, digits))
     entries = (display for section in writer.naming.sections for display in _displays(writer.entries(section.entries)))
     return Displays(tuple(_displays(writer.abbreviations())), tuple(entries))
 

@@ -15,6 +15,8 @@ from typing import TypeAlias
 
 from kinegraph.graph.angle import linear_form
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.notation.defined import defined_nodes
 from kinegraph.notation.guards import without_guards
 
 #: An expression with more parts than this gets a name even if it is used once: nobody reads it.
@@ -29,12 +31,14 @@ _INDEXED = re.compile(r"([^\W\d_]+)(\d+)$")
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The name of an abbreviation: a stem and what tells it from others, as in s and 23."""
+    """The name of an abbreviation: a stem and what tells it from others, as in s and 23; of a definition the stem."""
 
     stem: str
     suffix: str
 
     def __str__(self) -> str:
+        if not self.suffix:
+            return self.stem
         joined = self.suffix.isdigit() or re.fullmatch(r"\d+(_\d+)*|[A-Z]\d*", self.suffix)
         return self.stem + self.suffix if joined else f"{self.stem}_{self.suffix}"
 
@@ -75,12 +79,16 @@ def is_angle_function(node: Node) -> bool:
 class Naming:
     """The names of one graph. `labels` says which nodes are written by name, `order` in what order they are defined."""
 
-    def __init__(self, graph: Graph, abbreviate: bool = True) -> None:
+    def __init__(self, graph: Graph, abbreviate: bool = True, mechanism: Mechanism | None = None) -> None:
+        """mechanism: what its definitions are called, nodes are called as well."""
         self.graph = graph = without_guards(graph)
+        #: Nodes whose name stands for them with the other sign.
+        self.negative: set[int] = set()
         self._taken = {node.name for node in graph.nodes if isinstance(node, Symbol)}
         self._roots = {index for output in graph.outputs for index in output.nodes}
         self.labels: dict[int, Label] = {}
         if abbreviate:
+            self.labels |= self._definition_labels(mechanism)
             self.labels |= self._angle_labels()
             self.labels |= self._shared_labels()
 
@@ -118,10 +126,20 @@ class Naming:
     def _moving(self, index: int) -> bool:
         return is_angle_function(self.graph.nodes[index]) and not self.graph.static[index]
 
+    # definitions
+
+    def _definition_labels(self, mechanism: Mechanism | None) -> Iterator[tuple[int, Label]]:
+        for index, (name, negative) in defined_nodes(self.graph, mechanism).items():
+            if self.uses[index] and name not in self._taken:
+                self._taken.add(name)
+                if negative:
+                    self.negative.add(index)
+                yield index, Label(name, "")
+
     # sines and cosines
 
     def _angle_labels(self) -> Iterator[tuple[int, Label]]:
-        found = [index for index, used in enumerate(self.uses) if used and self._moving(index)]
+        found = [i for i, used in enumerate(self.uses) if used and self._moving(i) and i not in self.labels]
         prefixes = {match[1] for index in found if (match := self._indexed(index))}
         letters = _letters()
         joint = "" if all(len(match[2]) == 1 for index in found for match in self._numbered(index)) else "_"

@@ -78,7 +78,7 @@ def formula(graph: Graph, width: int = 110, mechanism: Mechanism | None = None) 
 
     Entries are numbered; with the mechanism the graph was derived from they bear its own names, as in `x'' = ...`.
     """
-    naming = Naming(graph)
+    naming = Naming(graph, mechanism=mechanism)
     writer = Writer(naming, PlainText(mechanism))
     blocks: list[list[str]] = []
     if naming.order:

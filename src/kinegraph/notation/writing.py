@@ -97,7 +97,10 @@ class Writer:
     def abbreviations(self) -> Iterator[Equation]:
         """The list of abbreviations, each using only those before it."""
         for index in self.naming.order:
-            yield Equation((self.dialect.label(self.naming.labels[index]),), self._sums[index])
+            right = self._sums[index]
+            if index in self.naming.negative:
+                right = _positive_first(_negated(right))
+            yield Equation((self.dialect.label(self.naming.labels[index]),), right)
 
     def entries(self, entries: Sequence[Entry]) -> Iterator[Equation]:
         """The entries of an output."""
@@ -108,7 +111,7 @@ class Writer:
     def written(self, index: int) -> Sum:
         """A node as it stands inside another: by its name, or written out."""
         if label := self.naming.labels.get(index):
-            return (Piece(False, self.dialect.label(label), atomic=True),)
+            return (Piece(index in self.naming.negative, self.dialect.label(label), atomic=True),)
         return self._sums[index]
 
     def _written_out(self, index: int) -> Sum:
@@ -133,8 +136,7 @@ class Writer:
 
     def _sum(self, terms: Sequence[Term]) -> Sum:
         pieces = [piece for coefficient, factors in self._ordered(terms) for piece in self._term(coefficient, factors)]
-        first = next((place for place, piece in enumerate(pieces) if not piece.negative), 0)
-        return (pieces[first], *pieces[:first], *pieces[first + 1 :]) if pieces else ()
+        return _positive_first(pieces)
 
     def _ordered(self, terms: Sequence[Term]) -> Sequence[Term]:
         """Sums of symbols stand in the order of their names, as q1 + q2; others as they are."""
@@ -150,7 +152,7 @@ class Writer:
         """One term; plus or minus a sum becomes part of the sum around it."""
         if abs(coefficient) == 1 and len(factors) == 1 and factors[0][1] == 1:
             inner = self.written(factors[0][0])
-            return inner if coefficient == 1 else tuple(replace(piece, negative=not piece.negative) for piece in inner)
+            return inner if coefficient == 1 else _negated(inner)
         return (self._product(coefficient, factors),)
 
     def _product(self, coefficient: Coefficient, factors: Sequence[Factor]) -> Piece:
@@ -159,6 +161,8 @@ class Writer:
         below: list[Factor] = []
         for child, exponent in sorted(flat.items(), key=self._place):
             node = self.graph.nodes[child]
+            if child in self.naming.negative and exponent % 2:
+                scale = -scale
             if isinstance(node, Function) and node.name == "reciprocal" and child not in self.naming.labels:
                 below.append((node.arguments[0], exponent))
             else:
@@ -199,6 +203,8 @@ class Writer:
         """One factor; in parentheses if it is a sum, unless a bar of a fraction stands over it alone."""
         child, exponent = factor
         inner = self.written(child)
+        if child in self.naming.negative:  # the product has its sign
+            inner = _negated(inner)
         text = self.dialect.sum(inner)
         if not inner[0].atomic or len(inner) > 1 or inner[0].negative:
             text = text if alone and exponent == 1 else self.dialect.group(text)
@@ -214,6 +220,17 @@ class Writer:
         if label is None:
             return (2, index, ())
         return (1, 0 if is_angle_function(node) else 1, natural(str(label)))
+
+
+def _negated(pieces: Sum) -> Sum:
+    """A sum with the other sign."""
+    return tuple(replace(piece, negative=not piece.negative) for piece in pieces)
+
+
+def _positive_first(pieces: Sequence[Piece]) -> Sum:
+    """A sum that begins with a term that is added, if there is one."""
+    first = next((place for place, piece in enumerate(pieces) if not piece.negative), 0)
+    return (pieces[first], *pieces[:first], *pieces[first + 1 :]) if pieces else ()
 
 
 def joined(pieces: Sequence[Piece], plus: str = " + ", minus: str = " - ") -> str:

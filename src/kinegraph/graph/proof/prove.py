@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from kinegraph.errors import ProofError
 from kinegraph.graph.interpret import Evaluation
@@ -66,6 +66,16 @@ def prove(first: Graph, second: Graph, seed: int | None = None, quaternions: Ite
     return Proof(differences)
 
 
+def values_at_one_point(first: Graph, second: Graph) -> tuple[Sequence[int], Sequence[int], int]:
+    """The values of all nodes of two graphs at one random point of a prime field, and the prime.
+
+    Nodes of one value are equal expressions, but for chance.
+    """
+    comparison = _Comparison(first, second, secrets.randbits(128), ())
+    left, right, prime = comparison.evaluated()
+    return cast(Sequence[int], left.values), cast(Sequence[int], right.values), prime
+
+
 def _require_same_outputs(first: Graph, second: Graph) -> None:
     shapes = [{output.name: output.shape for output in graph.outputs} for graph in (first, second)]
     if shapes[0] != shapes[1]:
@@ -97,11 +107,16 @@ class _Comparison:
 
     def at_one_point(self) -> tuple[Entry, ...]:
         """The entries that differ if nothing is known of functions other than sine, cosine and division."""
+        left, right, _ = self.evaluated()
+        return self._different(left, right)
+
+    def evaluated(self) -> tuple[FieldEvaluation, FieldEvaluation, int]:
+        """Both graphs at one point, and the prime of its field."""
         for number in range(8):
             try:
                 point = self.point(number)
                 left = FieldEvaluation(self.first, point, self.angles[0])
-                return self._different(left, FieldEvaluation(self.second, point, self.angles[1]))
+                return left, FieldEvaluation(self.second, point, self.angles[1]), point.prime
             except UnluckyPoint:
                 continue
         raise ProofError(

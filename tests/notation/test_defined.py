@@ -1,0 +1,66 @@
+"""What a model defines is called by its name in equations and in code."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import request_of
+from kinegraph.notation.mathml import mathml
+from tests.notation.test_formula import recomputed
+
+#: `x1` is what abbreviations are called otherwise, `height` uses a point, `idle` is used nowhere.
+NAMED = kg.parse("""model named;
+parameters k = 20;
+coordinates q1 = 0.3, q2;
+define gamma = q1 + q2, load = k*(gamma - 0.1), height = tip.z, x1 = q1'^2 + q2'^2, idle = q1*q2;
+quasivelocity w = q1' + cos(gamma)*q2';
+Arm1      | Ry(q1)         | Sz(-0.5), m(2), Jy(0.2);
+Arm2~Arm1 | Sz(-1), Ry(q2) | Sz(-0.4), m(1), Jy(0.1);
+output tip = Arm2 (0, 0, -0.8);
+spring coil | on(gamma), stiffness(k);
+damper slow | on(w), damping(0.3);
+damper fast | on(q1), force(x1*rate);
+force  push | value(-load*height), on(q1);
+""")
+
+
+def reduced(numeric: bool) -> kg.Graph:
+    return Chain(request_of(NAMED, "forces", numeric=numeric)).reduced.graph
+
+
+@pytest.mark.parametrize(("numeric", "load"), [(False, "load = k*gamma - 0.1*k"), (True, "load = 20*gamma - 2")])
+def test_equations_call_definitions_by_their_names(numeric: bool, load: str) -> None:
+    """However the reduction wrote them: in its graph `load` has the other sign."""
+    graph = reduced(numeric)
+    written = kg.formula(graph, mechanism=NAMED)
+    assert {"gamma = q1 + q2", "w = c12*q2' + q1'", "x1 = q1'^2 + q2'^2", load} <= set(written.splitlines())
+    assert "load*(" in written and "(-load" not in written
+    assert "height" not in written and "idle" not in written
+    assert r"\gamma &= q_{1} + q_{2}" in kg.latex(graph, mechanism=NAMED)
+    assert any("γ" in str(one) for one in mathml(graph, NAMED, 10).abbreviations)
+    assert "gamma" not in kg.formula(graph)
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+def test_equations_by_names_are_those_of_the_graph(numeric: bool) -> None:
+    values = {"q1": 0.4, "q2": -0.9, "q1'": 1.3, "q2'": 0.7, "k": 20.0}
+    graph = reduced(numeric)
+    found = recomputed(kg.formula(graph, mechanism=NAMED), values)
+    expected = np.ravel(kg.interpret(graph, values)["forces"])
+    assert [found["forces[q1]"], found["forces[q2]"]] == pytest.approx(list(expected))
+
+
+def test_code_calls_definitions_by_their_names(tmp_path: Path) -> None:
+    kg.export(NAMED, "forces", "c", tmp_path)
+    code = (tmp_path / "named.c").read_text()
+    assert "const double gamma = q[1] + q[0];" in code and "const double w = " in code
+    assert "idle" not in code
+
+
+def test_values_of_the_command_line_are_not_taken_for_those_of_the_model() -> None:
+    """With another k no expression is `load` as the model has it."""
+    graph = Chain(request_of(NAMED, "forces", numeric=True, parameters={"k": 7})).reduced.graph
+    assert "load" not in kg.formula(graph, mechanism=NAMED)
