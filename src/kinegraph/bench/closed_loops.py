@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.assembly.assemble import Assembler
 from kinegraph.bench.linkages import long_loops
 from kinegraph.bench.linkages.parallel_chains import polygon
+from kinegraph.bench.linkages.states import moving_states
 from kinegraph.bench.peers.sides.build import Unavailable, cpp_compiler, cpu_model, pinocchio_options, shared_library
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.load import load
@@ -62,7 +62,7 @@ def main(sizes: Sequence[int] = SIZES) -> None:
 
 def measured(joints: int) -> Measured:
     """Both sides at the same states, in turns."""
-    rows = _states(joints)
+    rows = moving_states(load(f"loop-{joints}"), _ROWS)
     kernel = compile(f"loop-{joints}", "qdd", loops=False)
     own = own_timer(kernel, rows)
     try:
@@ -85,19 +85,6 @@ def long_measured(joints: int) -> Measured:
     own = long_loops.measured(joints, np.array(polygon(joints)))
     note = f"lowest pivot {own.pivot:.1e}, equations fulfilled to"
     return Measured(joints, own.nanoseconds, None, note, own.residual)
-
-
-def _states(joints: int) -> Floats:
-    """Assembled states that move: q, v and tau, one row each, in the order of the library's loop."""
-    mechanism = load(f"loop-{joints}")
-    assembler = Assembler(mechanism)
-    random = np.random.default_rng(1)
-    q, v = assembler.start({})
-    found = []
-    for _ in range(_ROWS):
-        place = assembler.assembled(q + random.normal(scale=0.05, size=len(q)), v + random.normal(size=len(v)))
-        found.append(np.concatenate([place.q, place.v, np.zeros(len(v))]))
-    return np.array(found)
 
 
 def own_timer(kernel: Kernel, rows: Floats) -> Callable[[], float]:

@@ -15,7 +15,7 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, request_of
-from kinegraph.derive.constraints.projection import MISSED, PIVOTS, PROJECTED, projection
+from kinegraph.derive.constraints.projection import MISSED, PROJECTED, projected_in, projection
 from kinegraph.derive.dynamics.canonical import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import (
     DISSIPATED,
@@ -285,8 +285,7 @@ class VelocityForm(Equations):
         if self.projection is None:
             return None
         builder = GraphBuilder()
-        wanted = [self.projection.output(name) for name in (PROJECTED, PIVOTS)]
-        state, pivots = moved(wanted, transfer(self.projection, builder))
+        state, pivots = projected_in(builder, self.projection)
         further = [builder.symbol(symbol.kind, symbol.name) for symbol in self.state_symbols[len(state.nodes) :]]
         return builder.graph([Output("y", (len(self.names),), (*state.nodes, *further)), pivots])
 

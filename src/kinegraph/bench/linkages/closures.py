@@ -18,8 +18,8 @@ from statistics import median
 
 import numpy as np
 
-from kinegraph.assembly.assemble import Assembler
 from kinegraph.bench.closed_loops import own_timer
+from kinegraph.bench.linkages.states import moving_states
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.chain import Chain
@@ -109,25 +109,13 @@ def _kernels(request: Request, all_cuts: bool, choice: Request) -> dict[Way, Ker
 
 def _times(mechanism: Mechanism, kernels: Sequence[Kernel]) -> tuple[list[float], list[Floats]]:
     """Nanoseconds of a call, and results, at the same states."""
-    states = _states(mechanism)
+    states = moving_states(mechanism, _ROWS, forced=True)
     timers = [own_timer(kernel, states) for kernel in kernels]
     times = [float("inf")] * len(timers)
     for _ in range(_ROUNDS):
         times = [min(best, timed()) for best, timed in zip(times, timers, strict=True)]
     split = [len(mechanism.layout.positions), len(mechanism.layout.positions) + len(mechanism.layout.velocities)]
     return times, [np.array([np.asarray(kernel(*np.split(row, split))) for row in states]) for kernel in kernels]
-
-
-def _states(mechanism: Mechanism) -> Floats:
-    """Assembled states that move, under random forces: q, v and tau, one row each."""
-    assembler = Assembler(mechanism)
-    random = np.random.default_rng(1)
-    q, v = assembler.start({})
-    found = []
-    for _ in range(_ROWS):
-        place = assembler.assembled(q + random.normal(scale=0.05, size=len(q)), v + random.normal(size=len(v)))
-        found.append(np.concatenate([place.q, place.v, random.normal(size=len(v))]))
-    return np.array(found)
 
 
 def main(models: Sequence[str] = MODELS, effort: str = "quick", all_cuts: bool = False, as_json: bool = False) -> None:

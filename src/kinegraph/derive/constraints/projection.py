@@ -13,10 +13,18 @@ from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.tree.quasi_velocities import position_rates
-from kinegraph.graph.node import Graph
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.transfer import moved, transfer
 
 PROJECTED, MISSED, PIVOTS = "projected", "missed", "pivots"
+
+
+def projected_in(builder: GraphBuilder, projection: Graph) -> tuple[Output, Output]:
+    """State and pivots of a projection in another builder."""
+    state, pivots = moved([projection.output(name) for name in (PROJECTED, PIVOTS)], transfer(projection, builder))
+    return state, pivots
 
 
 def projection(derivation: Derivation) -> Graph:

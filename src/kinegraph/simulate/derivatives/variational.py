@@ -12,7 +12,7 @@ import numpy as np
 
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import request_of
-from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED
+from kinegraph.derive.constraints.projection import projected_in
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
@@ -96,8 +96,7 @@ class VariationalForm(VelocityForm):
         if self.projection is None:
             return None
         builder = GraphBuilder()
-        wanted = [self.projection.output(name) for name in (PROJECTED, PIVOTS)]
-        state, pivots = moved(wanted, transfer(self.projection, builder))
+        state, pivots = projected_in(builder, self.projection)
         integrals = [builder.symbol(Kind.INPUT, name) for name in self.integrands]
         roots = (*state.nodes, *integrals)
         derivatives = [along(root) for along in self.directions(builder) for root in roots]

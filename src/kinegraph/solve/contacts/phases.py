@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from time import perf_counter
-from types import TracebackType
 from typing import Protocol
 
 import numpy as np
@@ -27,7 +26,7 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, code_of
-from kinegraph.solve.problem.progress import Progress
+from kinegraph.solve.problem.progress import Progress, Silent
 from kinegraph.solve.results.recording import EventRecord, Grid, OwnSteps, Run, Save, Statistics
 from kinegraph.solve.results.status import Ending, Status
 
@@ -115,19 +114,11 @@ def coarseness(phases: Sequence[Phase], span: tuple[float, float]) -> float:
     return 10.0**blocks
 
 
-class _Within:
-    """The bar of the whole run, for one phase of it."""
+class _Within(Silent):
+    """The bar of the whole run, for one phase of it: that begins and ends nothing."""
 
     def __init__(self, whole: Progress) -> None:
         self._whole = whole
-
-    def __enter__(self) -> _Within:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
 
     def reached(self, amount: float) -> None:
         """Move the bar."""

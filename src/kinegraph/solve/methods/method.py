@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,8 @@ from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
 from kinegraph.solve.problem.progress import Progress, Silent
-from kinegraph.solve.results.recording import OwnSteps, Run, Save
+from kinegraph.solve.problem.slices import Loop
+from kinegraph.solve.results.recording import OwnSteps, Recorder, Run, Save
 
 NO_EVENTS = EventSet()
 EVERY_STEP = OwnSteps()
@@ -24,6 +26,14 @@ SILENT = Silent()
 
 #: A problem whose types are those of all problems; it is never run.
 TYPICAL = CauchyProblem(RightHandSide(1, ("y",)), np.zeros(1), 0.0, 1.0)
+
+
+def compile_sliced(loop_of: Callable[[CauchyProblem, FixedStep, Recorder], Loop], problem: CauchyProblem) -> None:
+    """Compile the loop that a method makes of a problem, or load it."""
+    from kinegraph.solve.loops.machine_code import compile_for
+
+    made = loop_of(problem, FixedStep(1.0), Recorder(problem, EVERY_STEP, NO_EVENTS))
+    compile_for(made.advance, *made.arguments, 0)
 
 
 class Solver(ABC):

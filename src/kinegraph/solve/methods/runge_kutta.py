@@ -17,8 +17,8 @@ from kinegraph.solve.loops.step import NESTED, System, Work
 from kinegraph.solve.loops.weights import TABLEAUX, Method
 from kinegraph.solve.loops.weights_code import EACH, ONE, sums_code
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
-from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver, compile_sliced
+from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
@@ -65,10 +65,7 @@ class RungeKutta(Solver):
 
     def compile_loops(self) -> None:
         """Compile the loop of all runs, or load it."""
-        from kinegraph.solve.loops.machine_code import compile_for
-
-        made = self._loop(TYPICAL, FixedStep(1.0), Recorder(TYPICAL, EVERY_STEP, NO_EVENTS))
-        compile_for(made.advance, *made.arguments, 0)
+        compile_sliced(self._loop, TYPICAL)
 
     def _loop(self, problem: CauchyProblem, control: Control, recorder: Recorder) -> Loop:
         method, work = loop_method(self.tableau), loop_work(problem, self.tableau)

@@ -21,7 +21,7 @@ from kinegraph.solve.loops import rattle as rattle_loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.step import NESTED, Work
 from kinegraph.solve.methods.capabilities import Capabilities, StateForm
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver, compile_sliced
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.problem.events import EventSet
@@ -88,21 +88,15 @@ class Symplectic(Solver):
 
     def compile_loops(self) -> None:
         """Compile the loop of all runs, or load it."""
-        from kinegraph.solve.loops.machine_code import compile_for
-
-        made = self._loop(TYPICAL, FixedStep(1.0), Recorder(TYPICAL, EVERY_STEP, NO_EVENTS))
-        compile_for(made.advance, *made.arguments, 0)
+        compile_sliced(self._loop, TYPICAL)
 
     def loops_with(self, closing: bool) -> Compilation:
         return integrator("rattle", self.compile_closed_loops) if closing else self.loops
 
     def compile_closed_loops(self) -> None:
         """Compile the loop of runs with loops and constraints, or load it."""
-        from kinegraph.solve.loops.machine_code import compile_for
-
         closed = replace(TYPICAL, rhs=replace(TYPICAL.rhs, rows=("g",), closing=Closing(1, 1, 1)))
-        made = self._closed_loop(closed, FixedStep(1.0), Recorder(closed, EVERY_STEP, NO_EVENTS))
-        compile_for(made.advance, *made.arguments, 0)
+        compile_sliced(self._closed_loop, closed)
 
     def _closed_loop(self, problem: CauchyProblem, control: FixedStep, recorder: Recorder) -> Loop:
         """RATTLE, in a composition of the same order."""

@@ -80,7 +80,7 @@ class DifferentiatedRun:
     def __init__(
         self,
         mechanism: Mechanism,
-        by: Sequence[str],
+        by: tuple[str, ...],
         settings: RunSettings,
         results: Mapping[str, Expression] | None = None,
         integrands: Mapping[str, Expression] | None = None,
@@ -206,6 +206,18 @@ def require_continuous(form: VariationalForm, rows: Floats) -> None:
             f"{form.mechanism.name}: forces jump at about t = {time:.6g} (sign or select in a formula)\n"
             "  derivatives across a jump are not computed: write a continuous law, e.g. tanh(v/0.01) for sign(v)"
         )
+
+
+def differentiated(
+    mechanism: Mechanism,
+    by: Sequence[str] | str,
+    settings: RunSettings,
+    results: Results | None,
+    integrals: Mapping[str, Scalar] | None,
+) -> DifferentiatedRun:
+    """The run that a user asks for, with all names and formulas checked."""
+    names = variables(mechanism, by)
+    return DifferentiatedRun(mechanism, names, settings, formulas(results, "results"), formulas(integrals, "integrals"))
 
 
 def variables(mechanism: Mechanism, by: Sequence[str] | str, what: str = "by") -> tuple[str, ...]:

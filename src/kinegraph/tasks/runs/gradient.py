@@ -26,13 +26,13 @@ from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Run
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.runs.derivative_table import derivative_table
 from kinegraph.tasks.runs.differentiated_run import (
     DifferentiatedRun,
     Results,
     RunSettings,
-    formulas,
+    differentiated,
     require_continuous,
-    variables,
 )
 from kinegraph.tasks.runs.least_squares import place_of
 
@@ -57,12 +57,8 @@ class Gradient(RichDisplay):
         return float(self.derivatives[place_of(result, self.results), place_of(by, self.by)])
 
     def __str__(self) -> str:
-        width = max(12, *(len(name) + 2 for name in (*self.results, *self.by)))
-        lines = [f"{self.model}: derivatives at t = {self.time:.9g}, backwards in time"]
-        lines.append("".join(f"{name:>{width}}" for name in ("by", *self.results)))
-        for name, column in zip(self.by, self.derivatives.T, strict=True):
-            lines.append("".join(f"{text:>{width}}" for text in (name, *(f"{x:.6g}" for x in column))))
-        return "\n".join(lines)
+        title = f"{self.model}: derivatives at t = {self.time:.9g}, backwards in time"
+        return derivative_table(title, self.results, self.by, self.derivatives)
 
 
 def gradient(
@@ -88,15 +84,14 @@ def gradient(
     intervals: from how many saved states the motion is integrated back.
     """
     mechanism = mechanism_of(mechanism)
-    names = variables(mechanism, by)
     if intervals < 1:
         raise TaskError(f"intervals is {intervals}: give at least 1")
     control = Adaptive(rtol, atol)
     span = span_of(start, duration, control)
     settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress)
-    run = DifferentiatedRun(mechanism, names, settings, formulas(results, "results"), formulas(integrals, "integrals"))
+    run = differentiated(mechanism, by, settings, results, integrals)
     found = backwards(run, span, intervals)
-    return Gradient(mechanism.name, span[1], run.results, names, found.values, found.derivatives, run.values)
+    return Gradient(mechanism.name, span[1], run.results, run.by, found.values, found.derivatives, run.values)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.results.recording import Statistics
 from kinegraph.tasks.operating_point import Floats
-from kinegraph.tasks.runs.differentiated_run import DifferentiatedRun, Results, RunSettings, formulas, variables
+from kinegraph.tasks.runs.derivative_table import derivative_table
+from kinegraph.tasks.runs.differentiated_run import Results, RunSettings, differentiated
 from kinegraph.tasks.runs.least_squares import place_of
 
 #: Into how many equal intervals a run is saved.
@@ -59,13 +60,8 @@ class Sensitivities(RichDisplay):
         return np.asarray(self.derivatives[-1])
 
     def __str__(self) -> str:
-        width = max(12, *(len(name) + 2 for name in (*self.results, *self.by)))
-        head = "".join(f"{name:>{width}}" for name in ("by", *self.results))
-        lines = [f"{self.model}: derivatives at t = {self.times[-1]:.9g}", head]
-        lines.append("".join(f"{text:>{width}}" for text in ("value", *(f"{x:.6g}" for x in self.values[-1]))))
-        for name, column in zip(self.by, self.final.T, strict=True):
-            lines.append("".join(f"{text:>{width}}" for text in (name, *(f"{x:.6g}" for x in column))))
-        return "\n".join(lines)
+        title = f"{self.model}: derivatives at t = {self.times[-1]:.9g}"
+        return derivative_table(title, self.results, self.by, self.final, self.values[-1])
 
 
 def sensitivities(
@@ -94,13 +90,12 @@ def sensitivities(
     given in `initial` as numbers. The other arguments are those of `simulate`.
     """
     mechanism = mechanism_of(mechanism)
-    names = variables(mechanism, by)
     control = Adaptive(rtol, atol)
     span = span_of(start, duration, control)
     save = save_at(grid, span)
     settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress)
-    run = DifferentiatedRun(mechanism, names, settings, formulas(results, "results"), formulas(integrals, "integrals"))
+    run = differentiated(mechanism, by, settings, results, integrals)
     rows = run.at(run.values, span, save)
     return Sensitivities(
-        mechanism.name, rows.times, run.results, names, rows.values, rows.derivatives, run.values, rows.statistics
+        mechanism.name, rows.times, run.results, run.by, rows.values, rows.derivatives, run.values, rows.statistics
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +36,7 @@ class Mujoco(Peer):
         self.order = np.arange(offset + len(joint_names))
         for index, address in enumerate(addresses):
             self.order[address] = offset + index
-        self._library = _library(mujoco)
+        self._library = mujoco_library(mujoco, _FUNCTIONS.values())
 
     def offers(self, quantity: str) -> bool:
         return quantity in _FUNCTIONS
@@ -102,14 +102,15 @@ def _float_base(root: ElementTree.Element) -> None:
     ElementTree.SubElement(joint, "child", link=str(base))
 
 
-def _library(mujoco: Foreign) -> ctypes.CDLL:
+def mujoco_library(mujoco: Foreign, functions: Iterable[str]) -> ctypes.CDLL:
+    """Functions of `mujoco_peer.c`, linked with the wheel's own library."""
     folder = Path(mujoco.__file__).parent
     shared = next(folder.glob("libmujoco.so.*"), None)
     if shared is None:
         raise Unavailable("the mujoco wheel has no shared library to link with")
     options = ("-O2", f"-I{folder}/include", f"-L{folder}", f"-l:{shared.name}", f"-Wl,-rpath,{folder}")
     library = shared_library("mujoco_peer.c", "gcc", options)
-    for name in _FUNCTIONS.values():
+    for name in functions:
         function = getattr(library, name)
         function.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_long, ctypes.c_long, ctypes.c_ulong]
         function.restype = ctypes.c_double

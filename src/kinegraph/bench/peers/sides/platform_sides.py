@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from kinegraph.bench.peers.sides.build import Unavailable, cpp_compiler, pinocchio_options, shared_library
+from kinegraph.bench.peers.sides.build import cpp_compiler, pinocchio_options, shared_library
+from kinegraph.bench.peers.sides.mujoco import mujoco_library
 from kinegraph.extras import Foreign
 from kinegraph.solve.problem.problem import Floats
 
@@ -138,14 +138,7 @@ def mujoco_side(hexapod: Hexapod, states: list[RingState]) -> Side:
     """`mj_forward` with `connect` constraints, which give way."""
     import mujoco
 
-    folder = Path(mujoco.__file__).parent
-    shared = next(folder.glob("libmujoco.so.*"), None)
-    if shared is None:
-        raise Unavailable("the mujoco wheel has no shared library to link with")
-    options = ("-O2", f"-I{folder}/include", f"-L{folder}", f"-l:{shared.name}", f"-Wl,-rpath,{folder}")
-    library = shared_library("mujoco_peer.c", "gcc", options)
-    library.mujoco_forward.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_long, ctypes.c_long, ctypes.c_ulong]
-    library.mujoco_forward.restype = ctypes.c_double
+    library = mujoco_library(mujoco, ("mujoco_forward",))
     model = mujoco.MjModel.from_xml_string(_mjcf(hexapod))
     data = mujoco.MjData(model)
     rows = np.ascontiguousarray([_mujoco_row(one) for one in states])

@@ -21,7 +21,6 @@ from kinegraph.derive.platforms.legs.leg import (
     Acceleration,
     Forces,
     JointMotion,
-    Leg,
     LegInertia,
     Load,
     Momenta,
@@ -29,7 +28,8 @@ from kinegraph.derive.platforms.legs.leg import (
     SpinMomentum,
     Turn,
 )
-from kinegraph.derive.platforms.legs.swing import CrossAxes, Curl, Swing, across, cross_axes, isotropic, swing_mass
+from kinegraph.derive.platforms.legs.swing import Curl, Swing, isotropic, swing_mass
+from kinegraph.derive.platforms.legs.swinging import SwingingLeg
 from kinegraph.derive.platforms.ring import FreeMotion
 from kinegraph.derive.platforms.vectors import added, outer
 from kinegraph.derive.tree.algebra import (
@@ -49,12 +49,11 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.records import LegType
 
 
-class Crank(Leg):
+class Crank(SwingingLeg):
     """A crank on the base and a rod from its tip to the ring."""
 
     def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
-        super().__init__(numbers, ring, joint)
-        self.kind = kind
+        super().__init__(kind, numbers, ring, joint)
         crank, rod = numbers.lengths
         d, z = joint.place, joint.base_axis
         high = dot(d, z)
@@ -67,13 +66,24 @@ class Crank(Leg):
         first, second = share * along, share * self.root
         self.tip = minus(times(first, flat), times(second, turned))
         self.tip_turned = plus(times(first, turned), times(second, flat))
-        self.rod = minus(d, self.tip)
-        self.inverse_rod = rod.reciprocal()
-        self.along = times(self.inverse_rod, self.rod)
+        self.line, self.length = minus(d, self.tip), rod
+        self.inverse_length = rod.reciprocal()
+        self.along = times(self.inverse_length, self.line)
         #: The rate of the crank is this times the velocity of the joint on the ring.
-        self.row = times((crank * self.root).reciprocal(), self.rod)
+        self.row = times((crank * self.root).reciprocal(), self.line)
         self.rate = dot(self.row, self._seen_from_base(joint.velocity, d))
-        self.far = minus(joint.velocity, self._tip_velocity())
+        self._end_velocity = minus(joint.velocity, self._tip_velocity())
+
+    @property
+    def slide(self) -> Scalar:
+        return self.rate.number(0)
+
+    @property
+    def end_velocity(self) -> Vector:
+        return self._end_velocity
+
+    def _beta(self, about_two: Scalar) -> Scalar:
+        return -about_two
 
     def _seen_from_base(self, velocity: Vector, place: Vector) -> Vector:
         spin = self.joint.base_spin
@@ -90,27 +100,6 @@ class Crank(Leg):
         inverse = self.numbers.lengths[0].reciprocal()
         axes = times(inverse, self.tip), times(inverse, self.tip_turned), self.joint.base_axis
         return CrankBody(self.numbers.crank, axes, self.rate, self.joint.base_spin)
-
-    @cached_property
-    def at_base(self) -> Swing:
-        """The rod as it would move if its joint on the crank were universal."""
-        axes = self._axes(self.joint.base_axis)
-        return self._swing(axes, self.joint.base_spin, False)
-
-    @cached_property
-    def at_ring(self) -> Swing:
-        """The rod as the universal joint at the ring turns it."""
-        axes = self._axes(self.numbers.ring_axis)
-        return self._swing(axes, self.ring.spin, True)
-
-    def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_ring: bool) -> Swing:
-        none = self.rate.number(0)
-        return Swing(axes, self.numbers.lengths[1], self.inverse_rod, none, self.far, carrier_spin, on_ring)
-
-    def _axes(self, reference: Vector) -> CrossAxes:
-        length = self.numbers.lengths[1]
-        lies = across(self.rod, length * length, reference)
-        return cross_axes(self.rod, length, self.inverse_rod, lies, lies.aside.reciprocal())
 
     @property
     def swing(self) -> Swing:
@@ -167,7 +156,7 @@ class Crank(Leg):
         """The second derivative of the crank's angle, and the acceleration of its tip seen from the base joint."""
         square = self.rate * self.rate
         crank = self.numbers.lengths[0]
-        rest = square * dot(self.rod, self.tip) + dot(self.far, self.far)
+        rest = square * dot(self.line, self.tip) + dot(self.end_velocity, self.end_velocity)
         inverse = (crank * self.root).reciprocal()
         carried = self._carried(acceleration)
         seen = acceleration.seen if carried is None else minus(acceleration.seen, carried)
@@ -223,11 +212,6 @@ class Crank(Leg):
             needed = needed + y / length * dot(self.tip, acceleration.fall)
         return needed
 
-    def _of_angles(self, forces: Forces) -> Vector:
-        """The moment, on a rod behind a universal joint, that takes what forces on the leg's angles do."""
-        about = self.rate.number(0) if forces.twist is None else forces.twist
-        return -(forces.alpha * self.at_base.axes.inverse_cosine), forces.beta, about
-
     def effort(self) -> Vector:
         return self.row
 
@@ -244,7 +228,7 @@ class Crank(Leg):
         return self.body.moments().plus(far).shifted(negative(self.joint.place))
 
     def momenta(self) -> Momenta:
-        axes, inverse, zero = self.swing.axes, self.inverse_rod, self.rate.number(0)
+        axes, inverse, zero = self.swing.axes, self.inverse_length, self.rate.number(0)
         found = [
             (self._swung(axes.one), *self._of_rod((zero, inverse, zero))),
             (self._swung(axes.two), *self._of_rod((-inverse, zero, -(axes.tangent * inverse)))),
@@ -298,24 +282,15 @@ class Crank(Leg):
         own = self.at_ring.axes.two
         return theta, alpha, beta, Turn(-dot(own, axes.one), dot(own, axes.two))
 
-    def rates(self) -> tuple[Scalar, ...]:
-        one, two, _ = self.at_base.relative_spin
-        found = self.rate, one * self.at_base.axes.inverse_cosine - self.rate, -two
-        return found if self.kind is LegType.RUS else (*found, self.at_ring.spin[2] - self.at_base.spin[2])
+    def _driven_rates(self, alpha: Scalar) -> tuple[Scalar, Scalar]:
+        return self.rate, alpha - self.rate
 
-    def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
-        change, tip = self._tip(acceleration)
-        far = minus(acceleration.seen, tip)
-        swing = self.at_base
-        curl = swing.curl(swing.axes.into(far), acceleration.base)
-        first, second, _ = swing.relative_change(curl, acceleration.base)
-        one, two, _ = swing.relative_spin
-        turned = (first + one * two * swing.axes.tangent) * swing.axes.inverse_cosine
-        found = change, turned - change, -second
-        if self.kind is LegType.RUS:
-            return found
-        spun = self.at_ring.curl(self.at_ring.axes.into(far), acceleration.ring)
-        return (*found, spun.change[2] - curl.change[2])
+    def _driven_accelerations(self, acceleration: Acceleration, alpha: Scalar) -> tuple[Scalar, Scalar]:
+        change, _ = self._tip(acceleration)
+        return change, alpha - change
+
+    def _end_acceleration(self, acceleration: Acceleration) -> Vector:
+        return minus(acceleration.seen, self._tip(acceleration)[1])
 
     def pivots(self) -> tuple[Scalar, ...]:
         return self.root * self.root / self.wide, self.swing.axes.cosine

@@ -9,7 +9,6 @@ from kinegraph.derive.platforms.legs.leg import (
     Acceleration,
     Forces,
     JointMotion,
-    Leg,
     LegInertia,
     Load,
     Momenta,
@@ -17,7 +16,17 @@ from kinegraph.derive.platforms.legs.leg import (
     SpinMomentum,
     Turn,
 )
-from kinegraph.derive.platforms.legs.swing import CrossAxes, Curl, Swing, across, cross_axes, isotropic, swing_mass
+from kinegraph.derive.platforms.legs.swing import (
+    Across,
+    CrossAxes,
+    Curl,
+    Swing,
+    across,
+    cross_axes,
+    isotropic,
+    swing_mass,
+)
+from kinegraph.derive.platforms.legs.swinging import SwingingLeg
 from kinegraph.derive.platforms.ring import FreeMotion
 from kinegraph.derive.platforms.vectors import added, skew
 from kinegraph.derive.tree.algebra import (
@@ -40,12 +49,12 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.records import LegType
 
 
-class Strut(Leg):
+class Strut(SwingingLeg):
     """A leg from the joint on the base straight to the joint on the ring."""
 
     def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
-        super().__init__(numbers, ring, joint)
-        self.kind = kind
+        super().__init__(kind, numbers, ring, joint)
+        self.line = joint.place
         square = dot(joint.place, joint.place)
         self.length = square.apply("sqrt")
         main = (numbers.ring_axis, None) if kind is LegType.SPU else (joint.base_axis, joint.ahead)
@@ -65,25 +74,20 @@ class Strut(Leg):
         """The rate of the length."""
         return dot(self.along, self.joint.velocity)
 
-    @cached_property
-    def at_base(self) -> Swing:
-        """What does not turn about the leg relative to the base."""
-        return self._swing(self._axes(self.joint.base_axis), self.joint.base_spin)
+    @property
+    def end_velocity(self) -> Vector:
+        return self.joint.velocity
 
-    @cached_property
-    def at_ring(self) -> Swing:
-        """What the universal joint at the ring turns about the leg."""
-        return self._swing(self._axes(self.numbers.ring_axis), self.ring.spin, True)
+    def _beta(self, about_two: Scalar) -> Scalar:
+        return about_two
 
     def _axes(self, reference: Vector) -> CrossAxes:
-        line = self.joint.place
         if reference is self._main.reference:
-            return cross_axes(line, self.length, self.inverse_length, self._main, self._inverse_aside)
-        lies = across(line, self._square, reference)
-        return cross_axes(line, self.length, self.inverse_length, lies, lies.aside.reciprocal())
+            return cross_axes(self.line, self.length, self.inverse_length, self._main, self._inverse_aside)
+        return super()._axes(reference)
 
-    def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_ring: bool = False) -> Swing:
-        return Swing(axes, self.length, self.inverse_length, self.slide, self.joint.velocity, carrier_spin, on_ring)
+    def _lies_to(self, reference: Vector) -> Across:
+        return across(self.line, self._square, reference)
 
     @cached_property
     def swings(self) -> list[tuple[Swing, Part, Part]]:
@@ -166,11 +170,6 @@ class Strut(Leg):
         if all(item.is_zero for item in (*lower.first, *upper.first)):
             return zero_vector(self.slide)
         return swing.axes.into(acceleration.fall)
-
-    def _of_angles(self, forces: Forces) -> Vector:
-        """The moment, on a part behind the joint on the base, that takes what forces on the leg's angles do."""
-        about = self.slide.number(0) if forces.twist is None else forces.twist
-        return -(forces.alpha * self.at_base.axes.inverse_cosine), -forces.beta, about
 
     def _axial(self, acceleration: Acceleration, forces: Forces) -> Scalar:
         armature = self.numbers.armature
@@ -260,22 +259,14 @@ class Strut(Leg):
         cross_axis = negative(self.at_ring.axes.two)
         return None, alpha, beta, Turn(dot(cross_axis, axes.two), dot(cross_axis, axes.one))
 
-    def rates(self) -> tuple[Scalar, ...]:
-        one, two, _ = self.at_base.relative_spin
-        found = self.slide, one * self.at_base.axes.inverse_cosine, two
-        return found if self.kind is LegType.UPS else (*found, self.at_ring.spin[2] - self.at_base.spin[2])
+    def _driven_rates(self, alpha: Scalar) -> tuple[Scalar, Scalar]:
+        return self.slide, alpha
 
-    def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
-        swing = self.at_base
-        curl = swing.curl(swing.axes.into(acceleration.seen), acceleration.base)
-        first, second, _ = swing.relative_change(curl, acceleration.base)
-        one, two, _ = swing.relative_spin
-        alpha = (first + one * two * swing.axes.tangent) * swing.axes.inverse_cosine
-        found = self._growth(acceleration), alpha, second
-        if self.kind is LegType.UPS:
-            return found
-        turned = self.at_ring.curl(self.at_ring.axes.into(acceleration.seen), acceleration.ring)
-        return (*found, turned.change[2] - curl.change[2])
+    def _driven_accelerations(self, acceleration: Acceleration, alpha: Scalar) -> tuple[Scalar, Scalar]:
+        return self._growth(acceleration), alpha
+
+    def _end_acceleration(self, acceleration: Acceleration) -> Vector:
+        return acceleration.seen
 
     def pivots(self) -> tuple[Scalar, ...]:
         return tuple(swing.axes.cosine for swing, _, _ in self.swings)
