@@ -251,3 +251,11 @@ def test_terms_of_a_graph_keep_clear_of_its_outputs() -> None:
     routine = prepare(builder.graph(outputs), "", ExportOptions(layout=FunctionLayout.COMBINED)).routines[0]
     assert [field.name for field in routine.outputs] == ["x1_out", "t3_out"]
     assert len(set(temporaries(routine).values())) == len(routine.program.instructions)
+
+
+def test_comments_tell_forces_from_inputs(tmp_path: Path) -> None:
+    model = kg.parse("coordinates q; inputs u; A | Ry(q) | m(1), Jy(1); force f | value(u), on(q);")
+    export(model, "qdd", "c", tmp_path, ExportOptions(name="pushed"))
+    header = (tmp_path / "pushed.h").read_text("utf-8")
+    assert "tau: generalized forces\n *     0 tau:q" in header
+    assert "u: inputs of the model\n *     0 u" in header

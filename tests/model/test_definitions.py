@@ -115,6 +115,7 @@ def test_names_inside_definitions_are_replaced_too():
         ("quasivelocity w = q'^2;", (1, 15), "not linear in the velocities"),
         ("quasivelocity w = sin(q');", (1, 15), "not linear"),
         ("inputs u; quasivelocity w = u*q';", (1, 29), "depends on the input u"),
+        ("inputs u = -2*q';", (1, 15), "(?s)the input u depends on the velocity q'.*is a definition: `define f"),
     ],
 )
 def test_what_is_wrong_is_said_where_it_stands(statements, place, words):

@@ -35,7 +35,8 @@ def test_an_array_of_initial_values_is_taken_in_the_order_of_q_and_v() -> None:
         (1, {"inputs": lambda t: 1}, "a Python function: give formulas"),
         (1, {"inputs": {"q1": lambda t: 1}}, "the input 'q1' is a Python function"),
         (1, {"initial": {"q1": "1e400"}}, "too large"),
-        (1, {"initial": {"q1": float("inf")}}, "."),
+        (1, {"initial": {"q1": float("inf")}}, "q1 = inf is not a finite number"),
+        (1, {"parameters": {"l1": float("nan")}}, "l1 = nan is not a finite number"),
     ],
 )
 def test_mistakes_say_what_to_write(duration: Any, options: dict[str, Any], message: str) -> None:

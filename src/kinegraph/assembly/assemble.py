@@ -76,7 +76,7 @@ class Assembler:
         self._derive: RowsOf = OpenRows(runtime) if runtime else constraint_graph
         self.parameters = parameters
         self._values = parameter_values(mechanism, parameters)
-        self._overrides = {name: expression(value) for name, value in (parameters or {}).items()}
+        self._overrides = {name: expression(value, name) for name, value in (parameters or {}).items()}
 
     @cached_property
     def rows(self) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class Assembler:
         for name in at:
             if name not in known:
                 raise AssemblyError(f"{self.mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
-        given = {name: number(expression(value), self._values) for name, value in at.items()}
+        given = {name: number(expression(value, name), self._values) for name, value in at.items()}
         q = zip(layout.positions, initial_positions(self.mechanism, self._values), strict=True)
         v = zip(layout.velocities, initial_velocities(self.mechanism, self._values), strict=True)
         positions, velocities = (np.array([given.get(*pair) for pair in group], dtype=float) for group in (q, v))

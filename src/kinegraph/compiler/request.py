@@ -166,7 +166,7 @@ def bound_parameters(mechanism: Mechanism, numeric: bool, parameters: Parameters
     """The parameters that become numbers, as exact expressions: those given, and all others if `numeric`."""
     if not isinstance(parameters or {}, Mapping):
         raise ModelError(f"parameters is {parameters!r:.80}", remedy="give values by name, such as {'m1': 2}")
-    given = {name: expression(value) for name, value in (parameters or {}).items()}
+    given = {name: expression(value, name) for name, value in (parameters or {}).items()}
     known = {parameter.name: parameter.value for parameter in mechanism.parameters}
     for name in given:
         if name not in known:

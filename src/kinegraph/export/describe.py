@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Frame
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.export.identifiers import comment
 from kinegraph.graph.node import Kind
 from kinegraph.model.expression import names
@@ -68,6 +69,8 @@ def _driven_names(mechanism: Mechanism) -> tuple[set[str], set[str]]:
 def argument_meaning(argument: Argument) -> str:
     """What an argument is."""
     kinds = {symbol.kind for symbol in argument.symbols}
+    if argument.name == Variables.INPUTS and kinds == {Kind.INPUT}:
+        return "inputs of the model"
     return _ARGUMENTS.get(kinds.pop(), "constants") if len(kinds) == 1 else "inputs"
 
 

@@ -89,7 +89,7 @@ def _maker(source: Mechanism | Graph, options: ExportOptions) -> _Maker:
 
 def digest_of(text: str, titles: Iterable[str], values: Mapping[str, Scalar]) -> str:
     """The hash generated code carries: of the model's text, the quantities, and values that replace the model's."""
-    return digest(text, tuple(titles), {name: expression(value) for name, value in values.items()})
+    return digest(text, tuple(titles), {name: expression(value, name) for name, value in values.items()})
 
 
 class _Maker:

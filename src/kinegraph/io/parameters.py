@@ -87,7 +87,7 @@ def _value(value: object, name: str, place: Place) -> Expression:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         message = f"{place.source}: the value of {name} is no number"
         raise ModelError(message, remedy='write a number, or an expression in quotes such as "2*m1"')
-    return expression(value)
+    return expression(value, f"{place.source}: {name}")
 
 
 def _from_csv(text: str, source: str) -> dict[str, Expression]:

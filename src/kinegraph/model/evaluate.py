@@ -130,7 +130,7 @@ def _formulas(mechanism: Mechanism, overrides: Mapping[str, Scalar]) -> dict[str
     for name, given in overrides.items():
         if name not in formulas:
             raise ModelError(f"there is no parameter {name}", remedy=did_you_mean(name, formulas))
-        formulas[name] = expression(given)
+        formulas[name] = expression(given, name)
     return formulas
 
 

@@ -256,8 +256,8 @@ def renamed(root: Expression, change: Callable[[Name | Defined], Expression]) ->
     return done[0]
 
 
-def expression(value: Scalar) -> Expression:
-    """An expression from what a Python user writes: a number, or a name as a string."""
+def expression(value: Scalar, name: str = "") -> Expression:
+    """An expression from what a Python user writes: a number, or a name as a string. `name`: whose value it is."""
     if isinstance(value, Expression):
         return value
     if isinstance(value, str):
@@ -275,7 +275,9 @@ def expression(value: Scalar) -> Expression:
         # repr is the shortest decimal that reads back as this double: the number as it was written.
         return Number(Fraction(float.__repr__(float(value))))
     except (ValueError, OverflowError, TypeError):
-        message = f"{value!r} is not a finite number, or too large a one"
+        written = str(value) if isinstance(value, Decimal) else repr(value)
+        whose = f"{name} = {written}" if name else written
+        message = f"{whose} is not a finite number, or too large a one"
         raise ModelError(message, remedy="write a number, a name as a string, or an expression") from None
 
 

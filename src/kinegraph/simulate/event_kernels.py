@@ -66,7 +66,7 @@ def _joined(first: Graph, second: Graph) -> Graph:
 
 def read(event: Event) -> Event:
     """The event with its texts read as formulas."""
-    new = {name: formula(value) for name, value in event.reset.items()}
+    new = {name: formula(value, name) for name, value in event.reset.items()}
     return replace(event, condition=formula(event.condition), reset=new)
 
 

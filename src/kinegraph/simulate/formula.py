@@ -29,10 +29,10 @@ ENTRY = re.compile(r"([^\W\d_][\w$]*(?::[\w$]+)?)\[([\d,\s]+)\]")
 _ENTRY = "entry$"
 
 
-def formula(given: Scalar) -> Expression:
-    """The expression a user means: text is read, numbers and expressions are taken as they are."""
+def formula(given: Scalar, name: str = "") -> Expression:
+    """The expression a user means: text is read, others are taken as they are. `name`: whose value it is."""
     if not isinstance(given, str):
-        return expression(given)
+        return expression(given, name)
     if len(given) > _LONGEST:
         raise SolveError(f"a formula of {len(given)} characters is too long; the limit is {_LONGEST}")
     spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)

@@ -103,7 +103,7 @@ def simulate(
     check_inputs(inputs or {}, feedback=True)
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
-    values = {name: formula(value) for name, value in (parameters or {}).items()}
+    values = {name: formula(value, name) for name, value in (parameters or {}).items()}
     happening = read_events(events)
     check_method(solver, mechanism, happening)
     equations = (

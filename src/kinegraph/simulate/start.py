@@ -24,7 +24,7 @@ def given_state(
     for name in initial:
         if name not in known:
             raise SolveError(f"initial: {mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
-    given = {name: number(formula(value), parameters) for name, value in initial.items()}
+    given = {name: number(formula(value, name), parameters) for name, value in initial.items()}
     q = dict(zip(mechanism.layout.positions, initial_positions(mechanism, parameters), strict=True))
     v = dict(zip(mechanism.layout.velocities, initial_velocities(mechanism, parameters), strict=True))
     positions = np.array([given.get(name, value) for name, value in q.items()], dtype=float)

@@ -75,8 +75,8 @@ class _Planning:
         if not self.names:
             raise StudyError("vary: name at least one thing and its law, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
         check_inputs(asked.inputs)
-        self.initial = {name: formula(value) for name, value in asked.initial.items()}
-        self.parameters = {name: formula(value) for name, value in asked.parameters.items()}
+        self.initial = {name: formula(value, name) for name, value in asked.initial.items()}
+        self.parameters = {name: formula(value, name) for name, value in asked.parameters.items()}
         self.events = read_events(asked.events)
 
     def plan(self) -> Plan:

@@ -26,7 +26,7 @@ def kernel_of(
 ) -> Kernel:
     """Machine code for quantities, with numbers for all parameters but those of `runtime`, which it takes as p."""
     wanted = tuple(str(quantity) for quantity in quantities_of(quantities))
-    given = tuple(sorted((name, expression(value)) for name, value in (parameters or {}).items()))
+    given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
     return _remembered(mechanism, wanted, given, runtime)
 
 

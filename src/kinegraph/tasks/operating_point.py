@@ -64,7 +64,7 @@ def operating_point(
     for name, value in (at or {}).items():
         if name not in state:
             raise TaskError(f"{mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
-        state[name] = number(formula(value), values)
+        state[name] = number(formula(value, name), values)
     layout = mechanism.layout
     q, v, tau, u = (
         np.array([state[name] for name in group], dtype=float)

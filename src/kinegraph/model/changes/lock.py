@@ -52,7 +52,7 @@ def _held(mechanism: Mechanism, wanted: Mapping[str, Scalar | None]) -> dict[str
         for name, initial in zip(own, start, strict=True):
             if name in wanted:
                 value = wanted[name]
-                held[name] = initial if value is None else expression(value)
+                held[name] = initial if value is None else expression(value, name)
     return held
 
 

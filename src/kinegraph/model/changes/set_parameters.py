@@ -18,7 +18,7 @@ def with_parameters(mechanism: Mechanism, values: Mapping[str, Scalar]) -> Mecha
     for name in values:
         if name not in known:
             raise ModelError(f"{mechanism.name} has no parameter {name!r}", remedy=did_you_mean(name, known))
-    given = {name: expression(value) for name, value in values.items()}
+    given = {name: expression(value, name) for name, value in values.items()}
     changed = replace(
         mechanism,
         parameters=tuple(replace(one, value=given.get(one.name, one.value)) for one in mechanism.parameters),

@@ -66,13 +66,17 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An expression in its place: what it is in words, the kinds of names it may use, and a name of its own if any."""
+    """An expression in its place: what it is in words, the kinds of names it may use, and a name of its own if any.
+
+    aside: what else to write where it may not use a name.
+    """
 
     root: Expression
     what: str
     allowed: frozenset[str]
     place: Place | None
     local: str = ""
+    aside: str = ""
 
 
 def check_expression(site: Site, scope: Scope, places: Places) -> None:
@@ -119,7 +123,7 @@ def _check_name(name: Name, site: Site, scope: Scope, place: Place | None) -> No
         raise ModelError(f"{name.text} in {site.what} does not carry its definition", place, "build it with `resolved`")
     elif kind not in site.allowed and kind != "constant":
         message = f"{site.what} depends on {_KIND_WORDS[kind]} {name.text}"
-        raise ModelError(message, place, _remedy(site.allowed))
+        raise ModelError(message, place, _remedy(site.allowed) + site.aside)
 
 
 def _check_defined(defined: Defined, site: Site, scope: Scope, place: Place | None) -> None:

@@ -30,6 +30,7 @@ from kinegraph.model.validation.kinds import PARAMETERS
 from kinegraph.model.validation.shapes import check_shapes, shape_sites
 
 _AND_TIME = frozenset({"parameter", "time"})
+_NAME_IT = "; what depends on the motion is a definition: `define f = -2*q';`"
 _AND_MOTION = frozenset({"parameter", "time", "coordinate"})
 _FOR_QUATERNION = frozenset({"parameter", "quaternion coordinate"})
 
@@ -177,7 +178,7 @@ def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
         yield from _body_sites(body, places)
     for given in mechanism.inputs:
         if given.value is not None:
-            yield Site(given.value, f"the input {given.name}", _AND_TIME, places.of(given))
+            yield Site(given.value, f"the input {given.name}", _AND_TIME, places.of(given), aside=_NAME_IT)
     yield from definition_sites(mechanism, places)
     yield from element_sites(mechanism, places)
     yield from constraint_sites(mechanism, places)

@@ -68,7 +68,7 @@ def _graph(
     """The outputs `start` and `slopes` (by the parameters of `runtime`)."""
     builder = GraphBuilder()
     scope = Names(builder, mechanism, bound)
-    written = {name: formula(value) for name, value in initial.items()}
+    written = {name: formula(value, name) for name, value in initial.items()}
     nodes = tuple(scope.scalar(written.get(name, usual)).index for name, usual in _expressions(mechanism).items())
     symbols = [builder.symbol(Kind.PARAMETER, name) for name in runtime]
     slopes = tuple(entry for row in jacobian(builder, nodes, symbols) for entry in row) if symbols else ()

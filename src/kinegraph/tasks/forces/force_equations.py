@@ -67,7 +67,7 @@ def force_kernel(
     mechanism: Mechanism, names: Sequence[str], way: Formation, parameters: Mapping[str, Scalar] | None = None
 ) -> Kernel:
     """A and B as machine code of q, v, a, t and the unknowns u, which are zero."""
-    given = tuple(sorted((name, expression(value)) for name, value in (parameters or {}).items()))
+    given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
     return _remembered(mechanism, tuple(names), way, given)
 
 

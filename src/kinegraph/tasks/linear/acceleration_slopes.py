@@ -102,7 +102,7 @@ def _independent_rows(mechanism: Mechanism, jacobian: Floats, parameters: Mappin
     """The rows that restrict the motion: as many as anywhere, else the position is singular."""
     rows = list(row_rank(jacobian).independent)
     usual = _usual_rank(
-        mechanism, tuple(sorted((name, expression(value)) for name, value in (parameters or {}).items()))
+        mechanism, tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
     )
     if usual is not None and len(rows) < usual:
         raise TaskError(

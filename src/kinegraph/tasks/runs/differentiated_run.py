@@ -249,7 +249,7 @@ def formulas(given: Results | None, what: str) -> dict[str, Expression]:
     if not isinstance(given, Mapping | Sequence):
         raise TaskError(f"{what} is {given!r:.80}: give formulas, e.g. ['tip.x'] or {{'height': 'tip.z + 1'}}")
     named = given if isinstance(given, Mapping) else {text: text for text in given}
-    return {str(name): formula(value) for name, value in named.items()}
+    return {str(name): formula(value, str(name)) for name, value in named.items()}
 
 
 def _form(
