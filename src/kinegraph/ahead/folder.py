@@ -28,11 +28,11 @@ def folder(name: str, sources: Iterable[Path]) -> Path:
     """Where the code made of these files by this Numba is kept.
 
     Numba looks at the file a function stands in, not at those of its parts: it would run old code. So the folder's
-    name holds a digest of all of them.
+    name holds a digest of all of them, and of the files here, which say how records are laid out.
     """
     files = sorted(sources)
     digest = sha256(version("numba").encode())
-    for file in files:
+    for file in [*files, *sorted(Path(__file__).parent.glob("*.py"))]:
         digest.update(file.read_bytes())
     return _base(files[0].parent / "__pycache__") / f"{name}-{digest.hexdigest()[:16]}"
 

@@ -8,6 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
+from kinegraph.ahead.numba_records import Record, entry_of
 from kinegraph.ahead.numba_words import NumbaType, Signature, TargetContext, TypingContext, Written, written_by_hand
 from kinegraph.solve.loops import marks, weights
 
@@ -84,19 +85,18 @@ def _call_batch(
 
 
 def _weighted(
-    typing_context: TypingContext, method: types.NamedTuple, row: NumbaType, h: NumbaType, base: NumbaType,
+    typing_context: TypingContext, method: Record, row: NumbaType, h: NumbaType, base: NumbaType,
     slopes: NumbaType, size: NumbaType, target: NumbaType, start: NumbaType,
 ) -> Written:  # fmt: skip
     """Call the weighted sums of a method by their address; h is a number, or an array with one entry for each d."""
     each = is_doubles(h)
     if not (is_doubles(base) and is_doubles(slopes) and is_doubles(target)):
         return None
-    place = method.fields.index("each_sums" if each else "sums")
 
     def generate(
         context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
     ) -> ir.Value:
-        method, row, h, base, slopes, size, target, start = arguments
+        record, row, h, base, slopes, size, target, start = arguments
         kinds = signature.args
         pointers = (
             data_of(context, builder, kinds[3], base),
@@ -106,7 +106,8 @@ def _weighted(
         step = data_of(context, builder, kinds[2], h) if each else h
         values = [row, step, size, *pointers]
         kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
-        builder.call(builder.inttoptr(builder.extract_value(method, place), kind.as_pointer()), values)
+        address = entry_of(context, builder, method, record, "each_sums" if each else "sums")
+        builder.call(builder.inttoptr(address, kind.as_pointer()), values)
         return context.get_dummy_value()
 
     step_kind = h if each else types.float64

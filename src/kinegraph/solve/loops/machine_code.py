@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import TypeVar, cast
 
 from kinegraph.ahead.numba_cache import cached_in
+from kinegraph.ahead.numba_records import by_address, is_record_class
 from kinegraph.ahead.numba_words import AddressedCode, Dispatcher, addressed, machine_code
 from kinegraph.ahead.parts import PART
 from kinegraph.jit.once import once
@@ -43,11 +44,16 @@ def compiled(function: F) -> F:
     assert kind is not None and isinstance(function, FunctionType)
     if kind is Kind.INTRINSIC:
         return cast(F, _INTRINSICS[function])
-    names = dict(function.__globals__)
+    names = {**function.__globals__, **_records_of(function)}
     names |= {name: compiled(names[name]) for name in function.__code__.co_names if kind_of(names.get(name))}
     twin = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     twin.__qualname__, twin.__module__ = function.__qualname__, function.__module__
     return cast(F, cached_in(loops_folder(), lambda: machine_code(twin, cache=True, **_OPTIONS, **_BY_KIND[kind])))
+
+
+def _records_of(function: FunctionType) -> dict[str, Callable[..., object]]:
+    """The classes of records that a function knows, each replaced by what makes one in compiled code."""
+    return {name: by_address(value) for name, value in function.__globals__.items() if is_record_class(value)}
 
 
 def compile_for(function: F, *arguments: object) -> None:
