@@ -26,36 +26,42 @@ from kinegraph.export import export as write_files
 _LANGUAGES = ", ".join(language.value for language in Language)
 
 
+ToOption = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        metavar="LANGUAGE",
+        help=f"One of {_LANGUAGES}.",
+        show_default=False,
+        autocompletion=completion.languages,
+    ),
+]
+DirectoryOption = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="PATH", help="Where the files go; a single file can be named itself."),
+]
+NameOption = Annotated[
+    str | None, typer.Option("--name", help="What files and functions are called after; else the model.")
+]
+SymbolicOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--symbolic-parameters/--numeric-parameters",
+        help="Parameters as an argument p, or as numbers in the code; symbols are usual in latex and fmu.",
+    ),
+]
+
+
 @reads_model
 def run(
     source: ModelSource,
-    to: Annotated[
-        str,
-        typer.Option(
-            "--to",
-            metavar="LANGUAGE",
-            help=f"One of {_LANGUAGES}.",
-            show_default=False,
-            autocompletion=completion.languages,
-        ),
-    ],
-    directory: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="PATH", help="Where the files go; a single file can be named itself."),
-    ] = Path(),
+    to: ToOption,
+    directory: DirectoryOption = Path(),
     quantity: QuantityOption = "tau",
-    name: Annotated[
-        str | None, typer.Option("--name", help="What files and functions are called after; else the model.")
-    ] = None,
+    name: NameOption = None,
     single: Annotated[bool, typer.Option("--float", help="Single precision (c, rust).")] = False,
     libm: Annotated[bool, typer.Option("--libm", help="Sine and cosine from the library (c, rust).")] = False,
-    symbolic: Annotated[
-        bool | None,
-        typer.Option(
-            "--symbolic-parameters/--numeric-parameters",
-            help="Parameters as an argument p, or as numbers in the code; symbols are usual in latex and fmu.",
-        ),
-    ] = None,
+    symbolic: SymbolicOption = None,
     combined: Annotated[bool, typer.Option("--combined", help="One function for all quantities.")] = False,
     chunk: Annotated[int, typer.Option("--chunk", help="About how many operations one function holds.")] = 1000,
     effort: Annotated[kg.Effort, typer.Option("--effort", help="How hard to look for fewer operations.")] = (

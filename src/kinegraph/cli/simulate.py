@@ -18,6 +18,16 @@ from kinegraph.cli.common import (
     print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.run_options import (
+    AtolOption,
+    DurationOption,
+    EventOption,
+    InputOption,
+    QuietOption,
+    RtolOption,
+    RunSetOption,
+    StopOption,
+)
 from kinegraph.errors import ModelError, SolveError
 from kinegraph.files import read_input_text
 from kinegraph.model.names import did_you_mean
@@ -31,63 +41,53 @@ if TYPE_CHECKING:
     from kinegraph.solve.problem.problem import Floats
     from kinegraph.solve.results.solution import Solution
 
-RunSetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE,...", help="Initial values (q1=1,q1'=0) and parameters (m1=2)."),
+
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save to .csv, .npz or (extra) .parquet.")
 ]
-InputOption = Annotated[
-    list[str] | None,
+PageOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
+]
+NativeOption = Annotated[
+    bool | None,
+    typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
+]
+LoopsOption = Annotated[
+    bool | None,
+    typer.Option("--loops/--no-loops", help="Accelerations by loops over bodies; else only where bodies are many."),
+]
+BaumgarteOption = Annotated[
+    str | None,
     typer.Option(
-        "--input",
-        metavar="NAME=FORMULA",
-        help="A force on a coordinate or an input of the model: q1=2*sin(3*t)-0.1*q1', u=@samples.csv.",
+        metavar="ALPHA,BETA", help="Let loops decay with these gains (1/s; `auto`: from --step), not project them."
     ),
+]
+EstimateErrorOption = Annotated[
+    bool, typer.Option("--estimate-error", help="Run again with a hundredth of the tolerance; say what agrees.")
 ]
 
 
 @reads_model
 def run(
     source: ModelSource,
-    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
+    duration: DurationOption = 10.0,
     settings: RunSetOption = None,
     inputs: InputOption = None,
-    events: Annotated[
-        list[str] | None,
-        typer.Option("--event", metavar="NAME=FORMULA", help="Record when a formula passes zero: low=tip.z+1."),
-    ] = None,
-    stop: Annotated[
-        list[str] | None, typer.Option("--stop", metavar="NAME=FORMULA", help="Stop when a formula passes zero.")
-    ] = None,
+    events: EventOption = None,
+    stop: StopOption = None,
     method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams, bdf or ida.")] = "dop853",
-    rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-8,
-    atol: Annotated[float | None, typer.Option(help="Absolute tolerance per step.")] = None,
+    rtol: RtolOption = 1e-8,
+    atol: AtolOption = None,
     step: Annotated[float | None, typer.Option(help="Length of fixed steps (rk4, symplectic), in seconds.")] = None,
     points: Annotated[int, typer.Option(help="Equal intervals to save; 0 saves the integrator's own steps.")] = 1000,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save to .csv, .npz or (extra) .parquet.")
-    ] = None,
+    output: OutputOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw to .png, .svg or .pdf.")] = None,
-    page: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
-    ] = None,
-    native: Annotated[
-        bool | None,
-        typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
-    ] = None,
-    loops: Annotated[
-        bool | None,
-        typer.Option("--loops/--no-loops", help="Accelerations by loops over bodies; else only where bodies are many."),
-    ] = None,
-    baumgarte: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ALPHA,BETA", help="Let loops decay with these gains (1/s; `auto`: from --step), not project them."
-        ),
-    ] = None,
-    estimate_error: Annotated[
-        bool, typer.Option("--estimate-error", help="Run again with a hundredth of the tolerance; say what agrees.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar, no word of what is compiled.")] = False,
+    page: PageOption = None,
+    native: NativeOption = None,
+    loops: LoopsOption = None,
+    baumgarte: BaumgarteOption = None,
+    estimate_error: EstimateErrorOption = False,
+    quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Simulate a mechanism and print how it went; save the motion and draw it.

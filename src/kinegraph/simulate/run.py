@@ -249,11 +249,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         q, v = fitting if drift.closed else (q, v)
     balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))
     rows = Rows(run.times, q, v, balances, nothing, fitting)
-    own: dict[str, Floats] = {TIME: run.times}
-    own |= zip(mechanism.layout.positions, q.T, strict=True)
-    own |= zip(mechanism.layout.velocities, v.T, strict=True)
-    own |= zip(mechanism.layout.integrals, run.states.T[mechanism.layout.integral_part.slice], strict=True)
-    own |= named(equations, rows)
+    own = _own_columns(equations, run, rows)
     observe = looped_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
     columns = own | balances | found | further
@@ -273,6 +269,16 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         decision=finished.decision,
         drift=drift_facts(drift, kept),
     )
+
+
+def _own_columns(equations: Equations, run: Run, rows: Rows) -> dict[str, Floats]:
+    """What the model itself has names for: time, state, integrals, definitions."""
+    layout = equations.mechanism.layout
+    own: dict[str, Floats] = {TIME: run.times}
+    own |= zip(layout.positions, rows.q.T, strict=True)
+    own |= zip(layout.velocities, rows.v.T, strict=True)
+    own |= zip(layout.integrals, run.states.T[layout.integral_part.slice], strict=True)
+    return own | named(equations, rows)
 
 
 def _told_apart(columns: dict[str, Floats], own: dict[str, Floats]) -> dict[str, Floats]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import runpy
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
 
 from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.errors import KinegraphError
+
+if TYPE_CHECKING:
+    from kinegraph.bench.kidym.table_2 import Row
 
 app = typer.Typer(help="Measurements that anyone can repeat; only ratios mean something.", no_args_is_help=True)
 
@@ -73,28 +78,27 @@ def kidym(json: JsonOption = False) -> None:
 
     rows = [measure(example) for example in EXAMPLES]
     if json:
-        print_json({"examples": [
-            {"model": row.example.model, "duration": row.example.duration, "without": row.without,
-             "source_kb": row.source, "object_kb": row.sizes.object if row.sizes else None,
-             "library_kb": row.sizes.library if row.sizes else None, "compile": row.compiling, "with": row.native,
-             "ratio": row.ratio,
-             "published": vars(row.example.published) | {"ratio": row.example.published.ratio}}
-            for row in rows
-        ]})  # fmt: skip
-        return
-    columns = (
-        "example",
-        "by",
-        "without",
-        "source",
-        "object",
-        "library",
-        "compiling",
-        "with",
-        "ratio",
-        "ratio with compiling",
-    )
-    table = Table(*columns, box=None, pad_edge=False)
+        print_json({"examples": [_kidym_data(row) for row in rows]})
+    else:
+        console().print(_kidym_table(rows))
+
+
+def _kidym_data(row: Row) -> dict[str, object]:
+    return {
+        "model": row.example.model, "duration": row.example.duration, "without": row.without,
+        "source_kb": row.source, "object_kb": row.sizes.object if row.sizes else None,
+        "library_kb": row.sizes.library if row.sizes else None, "compile": row.compiling, "with": row.native,
+        "ratio": row.ratio, "published": vars(row.example.published) | {"ratio": row.example.published.ratio},
+    }  # fmt: skip
+
+
+_KIDYM = (
+    "example", "by", "without", "source", "object", "library", "compiling", "with", "ratio", "ratio with compiling",
+)  # fmt: skip
+
+
+def _kidym_table(rows: Sequence[Row]) -> Table:
+    table = Table(*_KIDYM, box=None, pad_edge=False)
     for row in rows:
         old = row.example.published
         table.add_row(
@@ -108,7 +112,7 @@ def kidym(json: JsonOption = False) -> None:
             _size(old.library), f"{old.compiling:g} s",
             f"{old.native:g} s", f"{old.ratio:.2f}", f"{old.without / (old.native + old.compiling):.2f}",
         )  # fmt: skip
-    console().print(table)
+    return table
 
 
 def _size(kilobytes: float | None) -> str:

@@ -82,24 +82,24 @@ def counts(operations: Operations) -> dict[str, int]:
     return {kind: found[kind] for kind in (*_COLUMNS, *(("other",) if operations.other else ()))}
 
 
+EffortOption = Annotated[Effort | None, typer.Option(help="How long to try.  [default: normal]", show_default=False)]
+SecondsOption = Annotated[float | None, typer.Option(min=0.0, help="Time for the search; implies --effort search.")]
+RackovicOption = Annotated[
+    bool, typer.Option("--like-rackovic", help="The steps of Rackovic's dissertation, beside its figures.")
+]
+RegroupedOption = Annotated[bool, typer.Option("--base-parameters", help="List the regrouped parameters as formulas.")]
+
+
 @reads_model
 def run(
     source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
-    effort: Annotated[
-        Effort | None, typer.Option(help="How long to try.  [default: normal]", show_default=False)
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(min=0.0, help="Time for the search; implies --effort search.")
-    ] = None,
+    effort: EffortOption = None,
+    seconds: SecondsOption = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
-    rackovic: Annotated[
-        bool, typer.Option("--like-rackovic", help="The steps of Rackovic's dissertation, beside its figures.")
-    ] = False,
-    regrouped: Annotated[
-        bool, typer.Option("--base-parameters", help="List the regrouped parameters as formulas.")
-    ] = False,
+    rackovic: RackovicOption = False,
+    regrouped: RegroupedOption = False,
     passes: PassesOption = "",
     closure: ClosureOption = Closure.MULTIPLIERS,
     settings: SetOption = None,
@@ -133,7 +133,15 @@ def run(
     if json:
         print_json(account.as_data() | (_formulas_data(formulas) if formulas else {}))
         return
-    console().print(_table(account, f"{mechanism.name}: {quantity}"))
+    _show(account, f"{mechanism.name}: {quantity}")
+    if formulas:
+        number = f"{len(formulas)} base parameters" + (", the fewest possible" if formulas.minimal else "")
+        console().print(f"\n{number}; links by their first body, later ones taken in:", markup=False)
+        console().print(str(formulas), markup=False, soft_wrap=True)
+
+
+def _show(account: Account, title: str) -> None:
+    console().print(_table(account, title))
     console().print(_verdict(account), markup=False)
     console().print(f"largest exponent: {account.largest_exponent}", markup=False)
     console().print(str(account.kernel), markup=False)
@@ -141,10 +149,6 @@ def run(
         console().print(
             "limbs of one shape: kernels compute them side by side where that pays; counted is each", markup=False
         )
-    if formulas:
-        number = f"{len(formulas)} base parameters" + (", the fewest possible" if formulas.minimal else "")
-        console().print(f"\n{number}; links by their first body, later ones taken in:", markup=False)
-        console().print(str(formulas), markup=False, soft_wrap=True)
 
 
 def _formulas_data(found: BaseParameters) -> dict[str, object]:

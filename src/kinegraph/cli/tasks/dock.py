@@ -9,7 +9,8 @@ import typer
 
 from kinegraph.cli.common import JsonOption, assignments, console, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
+from kinegraph.cli.run_options import InputOption, RtolOption, RunSetOption
+from kinegraph.cli.simulate import formulas, input_values, split_settings
 from kinegraph.errors import SolveError
 
 if TYPE_CHECKING:
@@ -21,6 +22,22 @@ if TYPE_CHECKING:
 _UNITS = {"bending": "N m"}
 
 
+PortOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE,...",
+        help="Of the passive spacecraft that is added to models without one: radius, latches, mass, ahead, ...",
+    ),
+]
+CasesOption = Annotated[
+    int | None, typer.Option(metavar="N", help="A study of so many random first contacts instead, up to capture.")
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Keep the study here, or go on with it."),
+]
+
+
 @reads_model
 def run(
     source: ModelSource,
@@ -29,25 +46,14 @@ def run(
     inputs: InputOption = None,
     distance: Annotated[float, typer.Option(help="Latches catch below this distance, in metres.")] = 0.015,
     speed: Annotated[float, typer.Option(help="Latches catch below this speed, in metres per second.")] = 0.05,
-    rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-9,
-    port: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE,...",
-            help="Of the passive spacecraft that is added to models without one: radius, latches, mass, ahead, ...",
-        ),
-    ] = None,
+    rtol: RtolOption = 1e-9,
+    port: PortOption = None,
     springs: Annotated[bool, typer.Option("--springs", help="Single latches hold by springs, not exactly.")] = False,
     at_once: Annotated[bool, typer.Option("--at-once", help="No latch holds before all of them fit.")] = False,
     to_capture: Annotated[bool, typer.Option("--to-capture", help="Stop where all latches hold.")] = False,
-    cases: Annotated[
-        int | None, typer.Option(metavar="N", help="A study of so many random first contacts instead, up to capture.")
-    ] = None,
+    cases: CasesOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the random first contacts.")] = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Keep the study here, or go on with it."),
-    ] = None,
+    output: OutputOption = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="The study as one .html page.")] = None,
     json: JsonOption = False,
 ) -> None:

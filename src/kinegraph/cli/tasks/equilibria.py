@@ -19,28 +19,34 @@ if TYPE_CHECKING:
     from kinegraph.tasks.equilibria import Equilibria
 
 
+OverOption = Annotated[
+    str,
+    typer.Option(
+        "--over", metavar="NAME=FROM:TO", help="Follow branches over a parameter, force, input or steady rate."
+    ),
+]
+WithinOption = Annotated[
+    list[str] | None,
+    typer.Option("--within", metavar="NAME=FROM:TO", help="Where to look, e.g. --within q1=-10:10."),
+]
+StartsOption = Annotated[
+    int | None,
+    typer.Option("--starts", min=0, max=1_000_000, help="From how many places to search: 400, with --over 200."),
+]
+PlotOption = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="With --over: the diagram as a picture.")
+]
+
+
 @reads_model
 def run(
     source: ModelSource,
     at: AtOption = None,
-    over: Annotated[
-        str,
-        typer.Option(
-            "--over", metavar="NAME=FROM:TO", help="Follow branches over a parameter, force, input or steady rate."
-        ),
-    ] = "",
-    within: Annotated[
-        list[str] | None,
-        typer.Option("--within", metavar="NAME=FROM:TO", help="Where to look, e.g. --within q1=-10:10."),
-    ] = None,
-    starts: Annotated[
-        int | None,
-        typer.Option("--starts", min=0, max=1_000_000, help="From how many places to search: 400, with --over 200."),
-    ] = None,
+    over: OverOption = "",
+    within: WithinOption = None,
+    starts: StartsOption = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the starting places.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="With --over: the diagram as a picture.")
-    ] = None,
+    plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:

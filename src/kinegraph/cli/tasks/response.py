@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -13,6 +13,15 @@ from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import AtOption, EquilibriumOption, show_table, steady_state
 from kinegraph.errors import TaskError
 
+if TYPE_CHECKING:
+    from kinegraph.tasks.linear.response import Response
+
+FrequenciesOption = Annotated[
+    str,
+    typer.Option("--over", metavar="FROM:TO[:N]", help="Angular frequencies in rad/s, evenly in the logarithm."),
+]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Amplitude and phase as a picture.")]
+
 
 @reads_model
 def run(
@@ -20,13 +29,8 @@ def run(
     at: AtOption = None,
     equilibrium: EquilibriumOption = None,
     inputs: Annotated[str, typer.Option("--input", metavar="LIST", help="Forces: tau:q1, or inputs.")] = "",
-    frequencies: Annotated[
-        str,
-        typer.Option("--over", metavar="FROM:TO[:N]", help="Angular frequencies in rad/s, evenly in the logarithm."),
-    ] = "",
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Amplitude and phase as a picture.")
-    ] = None,
+    frequencies: FrequenciesOption = "",
+    plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -49,15 +53,15 @@ def run(
         from kinegraph.view.response import plot_response
 
         plot_response(found, plot)
-    if json:
-        print_json(
-            {
-                "frequencies": found.frequencies.tolist(), "inputs": found.inputs, "outputs": found.outputs,
-                "amplitude": found.amplitude.tolist(), "phase": found.phase.tolist(),
-            }
-        )  # fmt: skip
+    if not json:
+        _show(found, len(mechanism.layout.velocities))
         return
-    size = len(mechanism.layout.velocities)
+    head = {"frequencies": found.frequencies.tolist(), "inputs": found.inputs, "outputs": found.outputs}
+    print_json({**head, "amplitude": found.amplitude.tolist(), "phase": found.phase.tolist()})
+
+
+def _show(found: Response, size: int) -> None:
+    """Amplitudes of the first outputs, as many as coordinates, at some frequencies."""
     for column, name in enumerate(found.inputs):
         step = max(1, len(found.frequencies) // 20)
         rows = [

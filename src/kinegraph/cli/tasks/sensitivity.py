@@ -10,33 +10,35 @@ import typer
 
 from kinegraph.cli.common import JsonOption, assignments, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
+from kinegraph.cli.run_options import DurationOption, InputOption, IntegralOption, QuietOption, RtolOption, RunSetOption
+from kinegraph.cli.simulate import formulas, input_values, split_settings
 from kinegraph.cli.tasks.common import formula_list, show_table
+
+ByOption = Annotated[
+    str, typer.Option("--by", metavar="LIST", help="Parameters (m1) and initial values (q1(0), q1'(0)).")
+]
+ResultsOption = Annotated[
+    str, typer.Option("--results", metavar="LIST", help="Formulas: tip.x,q1^2,energy. By default the state.")
+]
+BackwardOption = Annotated[
+    bool, typer.Option("--backward", help="At the end only, backwards in time: for many parameters.")
+]
 
 
 @reads_model
 def run(
     source: ModelSource,
-    by: Annotated[
-        str, typer.Option("--by", metavar="LIST", help="Parameters (m1) and initial values (q1(0), q1'(0)).")
-    ],
-    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
-    results: Annotated[
-        str, typer.Option("--results", metavar="LIST", help="Formulas: tip.x,q1^2,energy. By default the state.")
-    ] = "",
-    integrals: Annotated[
-        list[str] | None,
-        typer.Option("--integral", metavar="NAME=FORMULA", help="A result that is an integral over time: cost=q1^2."),
-    ] = None,
+    by: ByOption,
+    duration: DurationOption = 10.0,
+    results: ResultsOption = "",
+    integrals: IntegralOption = None,
     settings: RunSetOption = None,
     inputs: InputOption = None,
     method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, adams or bdf.")] = "dop853",
-    rtol: Annotated[float, typer.Option(help="Relative tolerance per step.")] = 1e-10,
+    rtol: RtolOption = 1e-10,
     points: Annotated[int, typer.Option(min=1, help="Equal intervals that --json prints.")] = 100,
-    backward: Annotated[
-        bool, typer.Option("--backward", help="At the end only, backwards in time: for many parameters.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    backward: BackwardOption = False,
+    quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
     """Exact derivatives of a run's results by parameters and initial values.

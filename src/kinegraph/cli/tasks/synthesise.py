@@ -9,41 +9,45 @@ import typer
 
 from kinegraph.cli.common import JsonOption, assignments, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.simulate import InputOption, RunSetOption, formulas, input_values, split_settings
+from kinegraph.cli.run_options import CompileOption, DurationOption, InputOption, IntegralOption, RunSetOption
+from kinegraph.cli.simulate import formulas, input_values, split_settings
 from kinegraph.cli.tasks.common import name_list, ranges, zip_names
 
 if TYPE_CHECKING:
     from kinegraph.tasks.runs.synthesise import Synthesis
 
 
+WantedOption = Annotated[
+    list[str], typer.Option("--want", metavar="RESULT=FORMULA", help="What a result should be: tip.x=0.3*sin(t).")
+]
+BoundsOption = Annotated[
+    list[str], typer.Option("--bounds", metavar="NAME=FROM:TO", help="What is free, and within which bounds.")
+]
+MotionOption = Annotated[
+    list[str] | None,
+    typer.Option("--motion", "-m", metavar="NAME=LAW", help="Dimensions for a path: no run, laws of time instead."),
+]
+AtEndsOption = Annotated[
+    str, typer.Option("--at-ends", metavar="LIST", help="With --motion: results that count at both ends only.")
+]
+
+
 @reads_model
 def run(
     source: ModelSource,
-    wanted: Annotated[
-        list[str], typer.Option("--want", metavar="RESULT=FORMULA", help="What a result should be: tip.x=0.3*sin(t).")
-    ],
-    bounds: Annotated[
-        list[str], typer.Option("--bounds", metavar="NAME=FROM:TO", help="What is free, and within which bounds.")
-    ],
-    motion: Annotated[
-        list[str] | None,
-        typer.Option("--motion", "-m", metavar="NAME=LAW", help="Dimensions for a path: no run, laws of time instead."),
-    ] = None,
-    at_ends: Annotated[
-        str, typer.Option("--at-ends", metavar="LIST", help="With --motion: results that count at both ends only.")
-    ] = "",
-    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")] = 10.0,
+    wanted: WantedOption,
+    bounds: BoundsOption,
+    motion: MotionOption = None,
+    at_ends: AtEndsOption = "",
+    duration: DurationOption = 10.0,
     at_end: Annotated[bool, typer.Option("--at-end", help="Only the end of the run counts.")] = False,
-    integrals: Annotated[
-        list[str] | None,
-        typer.Option("--integral", metavar="NAME=FORMULA", help="A result that is an integral over time: cost=q1^2."),
-    ] = None,
+    integrals: IntegralOption = None,
     settings: RunSetOption = None,
     inputs: InputOption = None,
     points: Annotated[int, typer.Option(min=1, help="At how many equal intervals results count.")] = 100,
     starts: Annotated[int, typer.Option(min=1, max=10_000, help="From how many places to search.")] = 1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the starting places.")] = 0,
-    native: Annotated[bool, typer.Option("--native/--interpret", help="Compile the runs or not.")] = True,
+    native: CompileOption = True,
     json: JsonOption = False,
 ) -> None:
     """Parameters and initial values within bounds whose run comes nearest to what is wanted.
@@ -55,37 +59,21 @@ def run(
     from kinegraph.tasks.runs.synthesise import synthesise
 
     mechanism = source.mechanism()
-    initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
+    initial, values = split_settings(mechanism, assignments(settings or (), "--set"))
+    parameters, targets, within = formulas(values), assignments(wanted, "--want"), ranges(bounds, "--bounds")
     if motion:
-        _show(
-            synthesise_path(
-                mechanism,
-                assignments(motion, "--motion"),
-                assignments(wanted, "--want"),
-                ranges(bounds, "--bounds"),
-                np.linspace(0.0, duration, points + 1),
-                only_at=dict.fromkeys(name_list(at_ends), (0.0, duration)),
-                parameters=formulas(parameters),
-                starts=starts,
-                seed=seed,
-            ),
-            json,
+        times, ends = np.linspace(0.0, duration, points + 1), dict.fromkeys(name_list(at_ends), (0.0, duration))
+        laws = assignments(motion, "--motion")
+        path = synthesise_path(
+            mechanism, laws, targets, within, times, only_at=ends, parameters=parameters, starts=starts, seed=seed
         )
+        _show(path, json)
         return
     found = synthesise(
-        mechanism,
-        duration,
-        assignments(wanted, "--want"),
-        ranges(bounds, "--bounds"),
-        integrals=assignments(integrals or (), "--integral"),
-        initial=initial,
-        parameters=formulas(parameters),
-        inputs=input_values(assignments(inputs or (), "--input")),
-        grid=[duration] if at_end else points,
-        starts=starts,
-        seed=seed,
-        native=native,
-    )
+        mechanism, duration, targets, within, integrals=assignments(integrals or (), "--integral"), initial=initial,
+        parameters=parameters, inputs=input_values(assignments(inputs or (), "--input")),
+        grid=[duration] if at_end else points, starts=starts, seed=seed, native=native,
+    )  # fmt: skip
     _show(found, json)
 
 

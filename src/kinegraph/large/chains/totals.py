@@ -115,15 +115,6 @@ def _in_memory(shared: Floats, counter: Integers, count: Integers, worker: int, 
     give_way = _address(ctypes.CDLL(None).sched_yield) if os.name == "posix" else 0
     resting = [f"%rested = call i32 {_pointer(give_way)}()"] if give_way else []
     base, arrived, round_ = (f"ptr {_pointer(one.ctypes.data)}" for one in (shared, counter, count))
-    sums = []
-    for k in range(workers):
-        before = f"%s{k - 1}" if k else "0.0"
-        sums += [
-            f"%at{k} = add i64 %i, {k * size}",
-            f"%p{k} = getelementptr double, ptr %mine, i64 %at{k}",
-            f"%v{k} = load double, ptr %p{k}",
-            f"%s{k} = fadd double {before}, %v{k}",
-        ]
     lines = [
         f"%round = load i64, {round_}",
         "%odd = and i64 %round, 1",
@@ -136,6 +127,16 @@ def _in_memory(shared: Floats, counter: Integers, count: Integers, worker: int, 
         f"store i64 %next, {round_}",
         f"%all = mul i64 %next, {workers}",
         "br label %wait",
+        *_waiting(arrived, resting),
+        *_adding(workers, size),
+    ]
+    declared = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+    return "\n".join([declared, f"{_HEAD} {{", *lines, "}", ""])
+
+
+def _waiting(arrived: str, resting: list[str]) -> list[str]:
+    """Until all messages of this round are there; after many tries let others run."""
+    return [
         "wait:",
         "%tries = phi i64 [0, %0], [%again, %turn]",
         f"%now = load atomic i64, {arrived} seq_cst, align 8",
@@ -151,6 +152,21 @@ def _in_memory(shared: Floats, counter: Integers, count: Integers, worker: int, 
         "br label %turn",
         "turn:",
         "br label %wait",
+    ]
+
+
+def _adding(workers: int, size: int) -> list[str]:
+    """The messages of all workers entry by entry, in the order of the workers."""
+    sums = []
+    for k in range(workers):
+        before = f"%s{k - 1}" if k else "0.0"
+        sums += [
+            f"%at{k} = add i64 %i, {k * size}",
+            f"%p{k} = getelementptr double, ptr %mine, i64 %at{k}",
+            f"%v{k} = load double, ptr %p{k}",
+            f"%s{k} = fadd double {before}, %v{k}",
+        ]
+    return [
         "add:",
         "%i = phi i64 [0, %wait], [%j, %add]",
         *sums,
@@ -162,5 +178,3 @@ def _in_memory(shared: Floats, counter: Integers, count: Integers, worker: int, 
         "end:",
         "ret void",
     ]
-    declared = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
-    return "\n".join([declared, f"{_HEAD} {{", *lines, "}", ""])

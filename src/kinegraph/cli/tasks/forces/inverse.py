@@ -26,31 +26,38 @@ if TYPE_CHECKING:
     from kinegraph.tasks.forces.unknown_forces import UnknownForces
 
 
+MotionOption = Annotated[
+    list[str] | None,
+    typer.Option("--motion", "-m", metavar="NAME=LAW", help="A law of time, e.g. -m 's=0.5*cos(t)'."),
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FILE.csv", help="Measured coordinates: a head of names (t,s,...), numbers."),
+]
+NoiseOption = Annotated[
+    list[str] | None,
+    typer.Option("--noise", metavar="NAME=SIGMA", help="Standard deviation of measured values. Else estimated."),
+]
+DurationOption = Annotated[
+    float | None, typer.Option("--for", metavar="T", help="The end time in seconds; else the times of --data.")
+]
+LeastSquaresOption = Annotated[
+    bool, typer.Option("--least-squares", help="The best values where the unknowns cannot cause the motion.")
+]
+
+
 @reads_model
 def run(
     source: ModelSource,
-    motion: Annotated[
-        list[str] | None,
-        typer.Option("--motion", "-m", metavar="NAME=LAW", help="A law of time, e.g. -m 's=0.5*cos(t)'."),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FILE.csv", help="Measured coordinates: a head of names (t,s,...), numbers."),
-    ] = None,
-    noise: Annotated[
-        list[str] | None,
-        typer.Option("--noise", metavar="NAME=SIGMA", help="Standard deviation of measured values. Else estimated."),
-    ] = None,
-    duration: Annotated[
-        float | None, typer.Option("--for", metavar="T", help="The end time in seconds; else the times of --data.")
-    ] = None,
+    motion: MotionOption = None,
+    data: DataOption = None,
+    noise: NoiseOption = None,
+    duration: DurationOption = None,
     unknown: UnknownOption = "",
     inputs: InputOption = None,
     steps: Annotated[int, typer.Option("--steps", min=1, max=1_000_000, help="Into how many equal steps.")] = 20,
     least_norm: LeastNormOption = False,
-    least_squares: Annotated[
-        bool, typer.Option("--least-squares", help="The best values where the unknowns cannot cause the motion.")
-    ] = False,
+    least_squares: LeastSquaresOption = False,
     plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,

@@ -19,6 +19,11 @@ from kinegraph.cli.tasks.common import (
 )
 from kinegraph.tasks.forces.axes import Axes
 
+JointOption = Annotated[
+    list[str] | None,
+    typer.Option("--joint", "-j", metavar="BODY", help="Joints whose reactions are wanted; all with --joint all."),
+]
+
 
 @reads_model
 def run(
@@ -26,10 +31,7 @@ def run(
     at: AtOption = None,
     unknown: UnknownOption = "",
     inputs: InputOption = None,
-    joint: Annotated[
-        list[str] | None,
-        typer.Option("--joint", "-j", metavar="BODY", help="Joints whose reactions are wanted; all with --joint all."),
-    ] = None,
+    joint: JointOption = None,
     axes: Annotated[Axes, typer.Option("--axes", help="In whose axes reactions are.")] = Axes.WORLD,
     least_norm: LeastNormOption = False,
     settings: SetOption = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -13,35 +13,40 @@ from kinegraph.cli.tasks.common import AtOption, PlotOption, show_table
 from kinegraph.cli.tasks.kinematics.path import follow_path
 from kinegraph.errors import TaskError
 
+if TYPE_CHECKING:
+    from kinegraph.tasks.kinematics.inverse_kinematics import PoseSolutions
+
+BodyOption = Annotated[str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to be placed.")]
+PoseOption = Annotated[
+    str,
+    typer.Option(
+        "--pose",
+        metavar="NUMBERS",
+        help="x,y,z of a point; x,y,z,roll,pitch,yaw (as in URDF); or the 16 numbers of a 4 x 4 matrix by rows.",
+    ),
+]
+PathOption = Annotated[
+    list[str] | None,
+    typer.Option("--path", metavar="WHAT=LAW", help="Follow a path: tip.x=0.4*cos(t), q4=0; several times."),
+]
+SpringOption = Annotated[
+    float | None, typer.Option("--spring", metavar="N/M", help="Follow by fictitious springs of this stiffness.")
+]
+StartsOption = Annotated[int, typer.Option("--starts", min=1, max=1_000_000, help="From how many places to search.")]
+
 
 @reads_model
 def run(
     source: ModelSource,
-    body: Annotated[
-        str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to be placed.")
-    ] = "",
-    pose: Annotated[
-        str,
-        typer.Option(
-            "--pose",
-            metavar="NUMBERS",
-            help="x,y,z of a point; x,y,z,roll,pitch,yaw (as in URDF); or the 16 numbers of a 4 x 4 matrix by rows.",
-        ),
-    ] = "",
-    path: Annotated[
-        list[str] | None,
-        typer.Option("--path", metavar="WHAT=LAW", help="Follow a path: tip.x=0.4*cos(t), q4=0; several times."),
-    ] = None,
+    body: BodyOption = "",
+    pose: PoseOption = "",
+    path: PathOption = None,
     duration: Annotated[float, typer.Option("--for", metavar="T", help="The end time of a path in seconds.")] = 1.0,
     steps: Annotated[int, typer.Option("--steps", min=1, max=1_000_000, help="Of a path.")] = 100,
-    spring: Annotated[
-        float | None, typer.Option("--spring", metavar="N/M", help="Follow by fictitious springs of this stiffness.")
-    ] = None,
+    spring: SpringOption = None,
     at: AtOption = None,
     plot: PlotOption = None,
-    starts: Annotated[
-        int, typer.Option("--starts", min=1, max=1_000_000, help="From how many places to search.")
-    ] = 256,
+    starts: StartsOption = 256,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -62,23 +67,28 @@ def run(
         mechanism, body, _pose(pose), starts=starts, parameters=parameter_settings(mechanism, settings)
     )
     if json:
-        rows = [
-            {"q": dict(zip(found.coordinates, one.q.tolist(), strict=True)), "error": one.error}
-            for one in found.solutions
-        ]
-        data = {"solutions": rows, "family": found.family, "nearest": found.nearest.error}
-        print_json({**data, "method": found.method, "complete": found.complete})
+        print_json(_data(found))
     elif found.solutions:
-        show_table(
-            (*found.coordinates, "error"),
-            [(*(f"{value:.10g}" for value in one.q), f"{one.error:.1e}") for one in found.solutions],
-        )
-        if found.family:
-            typer.echo("the mechanism can move while the body stays: these are examples of infinitely many")
-        typer.echo(f"found by {found.method}" + (": these are all" if found.complete else ""))
+        _show(found)
     if not found.solutions:
         how = f"from {starts} starts" if found.method == SEARCH else f"({found.method}: no position reaches it)"
         raise TaskError(f"the pose was not reached {how}: the nearest misses it by {found.nearest.error:.3g}")
+
+
+def _data(found: PoseSolutions) -> dict[str, object]:
+    rows = [
+        {"q": dict(zip(found.coordinates, one.q.tolist(), strict=True)), "error": one.error} for one in found.solutions
+    ]
+    data = {"solutions": rows, "family": found.family, "nearest": found.nearest.error}
+    return {**data, "method": found.method, "complete": found.complete}
+
+
+def _show(found: PoseSolutions) -> None:
+    rows = [(*(f"{value:.10g}" for value in one.q), f"{one.error:.1e}") for one in found.solutions]
+    show_table((*found.coordinates, "error"), rows)
+    if found.family:
+        typer.echo("the mechanism can move while the body stays: these are examples of infinitely many")
+    typer.echo(f"found by {found.method}" + (": these are all" if found.complete else ""))
 
 
 def _pose(text: str) -> np.ndarray:

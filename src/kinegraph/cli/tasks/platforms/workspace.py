@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,29 +13,37 @@ from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.tasks.common import PlotOption, numbers_by_name, ranges, show_table
 from kinegraph.errors import TaskError
 
+if TYPE_CHECKING:
+    from kinegraph.tasks.platforms.workspace import Workspace
+
+OverOption = Annotated[
+    list[str] | None,
+    typer.Option("--over", metavar="NAME=FROM:TO", help="One to three coordinates of the ring to go over."),
+]
+AtOption = Annotated[
+    list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="Other coordinates of the ring.")
+]
+RingTiltOption = Annotated[
+    float | None, typer.Option("--ring-tilt", help="The same in its joint on the ring, seen from the ring.")
+]
+DrivesOption = Annotated[
+    list[str] | None,
+    typer.Option("--drives", metavar="NAME=VALUE", help="All poses of the ring for these drives instead."),
+]
+
 
 @reads_model
 def run(
     source: ModelSource,
-    over: Annotated[
-        list[str] | None,
-        typer.Option("--over", metavar="NAME=FROM:TO", help="One to three coordinates of the ring to go over."),
-    ] = None,
-    at: Annotated[
-        list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="Other coordinates of the ring.")
-    ] = None,
+    over: OverOption = None,
+    at: AtOption = None,
     points: Annotated[int, typer.Option("--points", min=2, help="Values of each coordinate.")] = 41,
     stroke: Annotated[str, typer.Option("--stroke", metavar="FROM:TO", help="Bounds of all drives.")] = "",
     tilt: Annotated[float | None, typer.Option("--tilt", help="Degrees a leg may lean from its start.")] = None,
-    ring_tilt: Annotated[
-        float | None, typer.Option("--ring-tilt", help="The same in its joint on the ring, seen from the ring.")
-    ] = None,
+    ring_tilt: RingTiltOption = None,
     radius: Annotated[float, typer.Option("--radius", help="Of the legs, which must not touch.")] = 0.0,
     least: Annotated[float, typer.Option("--least", help="Least distance from singular poses, 0 to 1.")] = 0.0,
-    drives: Annotated[
-        list[str] | None,
-        typer.Option("--drives", metavar="NAME=VALUE", help="All poses of the ring for these drives instead."),
-    ] = None,
+    drives: DrivesOption = None,
     plot: PlotOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -63,22 +71,20 @@ def run(
         from kinegraph.view.workspace import plot_workspace
 
         plot_workspace(found, plot)
-    if json:
-        inside = found.dexterity[found.inside]
-        print_json(
-            {
-                "axes": {name: values.tolist() for name, values in found.axes.items()},
-                "verdict": found.verdict.tolist(),
-                "share": found.share,
-                "counts": found.counts(),
-                "limits": [
-                    {"limit": one.meaning, "leg": leg, "poses": count} for (one, leg), count in found.limits().items()
-                ],
-                "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
-            }
-        )
-        return
-    typer.echo(str(found))
+    print_json(_data(found)) if json else typer.echo(str(found))
+
+
+def _data(found: Workspace) -> dict[str, object]:
+    inside = found.dexterity[found.inside]
+    limits = found.limits().items()
+    return {
+        "axes": {name: values.tolist() for name, values in found.axes.items()},
+        "verdict": found.verdict.tolist(),
+        "share": found.share,
+        "counts": found.counts(),
+        "limits": [{"limit": one.meaning, "leg": leg, "poses": count} for (one, leg), count in limits],
+        "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
+    }
 
 
 def _poses(source: ModelSource, drives: list[str], json: bool) -> None:

@@ -1,108 +1,28 @@
-"""`kinegraph store`: the model database."""
+"""What reads the store: list, show, query, eval, expression, code, check."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from kinegraph.cli.common import (
-    JsonOption,
-    PassesOption,
-    assignments,
-    console,
-    parse_value,
-    plural,
-    print_json,
-)
+from kinegraph.cli.common import JsonOption, assignments, parse_value, plural, print_json
 from kinegraph.cli.eval import written
-from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.store.common import NumericOption, StoredArgument, StoreOption, SumsOption, opened, show_rows
 from kinegraph.model.evaluate import number
-from kinegraph.passes.pipeline import Effort
 
-if TYPE_CHECKING:  # SQLAlchemy is imported when a command runs: the other commands start without it
+if TYPE_CHECKING:
     from kinegraph.export.options import Language
     from kinegraph.store.query.sql import Answer
     from kinegraph.store.read.code import StoredPart
-    from kinegraph.store.schema.open import Store
-    from kinegraph.store.schema.records import SavedModel
-    from kinegraph.store.write.history import CountChange
 
-app = typer.Typer(
-    help="The model database: add, list, show, query, eval, expression, code, reduce, diff, prune, check."
-)
-
-StoreOption = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="PATH|URL",
-        help="An SQLite file or postgresql:// URL; else $KINEGRAPH_STORE, else a file in the user's data directory.",
-    ),
-]
-StoredArgument = Annotated[
-    str,
-    typer.Argument(metavar="MODEL", help="NAME, NAME@VERSION, NAME@VERSION:STAGE or #GRAPH.", show_default=False),
-]
 EntryArgument = Annotated[
     str, typer.Argument(metavar="OUTPUT", help="An output (H), an entry (H11, H[1,1], tau3) or a variable (%7).")
 ]
-NumericOption = Annotated[bool, typer.Option("--numeric", help="Parameters as the numbers they were saved with.")]
-SumsOption = Annotated[bool, typer.Option("--sums", help="Leave sines and cosines of sums of angles whole.")]
 
 
-@contextmanager
-def opened(target: str | None, create: bool = False) -> Iterator[Store]:
-    """The store of `--store`."""
-    from kinegraph.store.schema.open import open_store
-
-    store = open_store(target, create=create)
-    try:
-        yield store
-    finally:
-        store.close()
-
-
-@app.command()
-@reads_model
-def add(
-    source: ModelSource,
-    quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST")] = "H,C,gravity",
-    effort: Annotated[Effort, typer.Option(help="How long to reduce.")] = Effort.QUICK,
-    expressions: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Form and keep the complete expressions of these outputs.")
-    ] = None,
-    numeric: NumericOption = False,
-    sums: SumsOption = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Derive, reduce and save: the mechanism, its initial and its reduced graph, the counts after each pass."""
-    from kinegraph.store.read.expression import Form, form_expressions
-    from kinegraph.store.write.add import add as add_model
-
-    with opened(store, create=True) as here:
-        saved = add_model(here, source.mechanism(), quantity, effort)
-        for wanted in (expressions or "").split(",") if expressions else ():
-            form_expressions(here, saved.graphs[-1], wanted.strip(), Form(numeric, sums), keep=True)
-        if json:
-            print_json(asdict(saved) | {"store": here.where})
-        else:
-            _say_saved(saved, here.where)
-
-
-def _say_saved(saved: SavedModel, where: str) -> None:
-    graphs = ", ".join(f"#{graph}" for graph in saved.graphs)
-    typer.echo(f"{saved.name}@{saved.version} saved with graphs {graphs} in {where}")
-
-
-@app.command("list")
 def list_models(
     name: Annotated[str | None, typer.Argument(help="Only this mechanism.")] = None,
     store: StoreOption = None,
@@ -117,14 +37,13 @@ def list_models(
         print_json({"graphs": [asdict(row) for row in rows]})
         return
     columns = ("graph", "model", "stage", "quantities", "nodes", "levels", "proved", "saved")
-    _show(columns, [
+    show_rows(columns, [
         (f"#{r.id}", f"{r.name}@{r.version}", r.stage, ",".join(r.quantities), r.nodes, r.levels,
          {True: "yes", False: "no", None: ""}[r.proved], r.created)
         for r in rows
     ])  # fmt: skip
 
 
-@app.command()
 def show(
     model: StoredArgument,
     text: Annotated[bool, typer.Option("--text", help="Print the mechanism as it was saved and nothing else.")] = False,
@@ -144,16 +63,16 @@ def show(
         return
     graph = found.graph
     typer.echo(f"{graph}  #{graph.id}  {plural(graph.nodes, 'node')}, {plural(graph.levels, 'level')}, {graph.created}")
-    _show(("output", "shape"), [(name, "x".join(map(str, shape)) or "scalar") for name, shape in found.outputs])
-    _show(("pass", "mul", "add", "div", "sqrt", "sin", "cos", "seconds"), [
+    show_rows(("output", "shape"), [(name, "x".join(map(str, shape)) or "scalar") for name, shape in found.outputs])
+    show_rows(("pass", "mul", "add", "div", "sqrt", "sin", "cos", "seconds"), [
         (p["name"], p["mul"], p["add"], p["div"], p["sqrt"], p["sin"], p["cos"],
          "" if p["seconds"] is None else f"{p['seconds']:.3f}") for p in found.passes
     ])  # fmt: skip
     if found.expressions:
-        _show(("kept expressions", "form", "terms"), [tuple(row) for row in found.expressions])
+        show_rows(("kept expressions", "form", "terms"), [tuple(row) for row in found.expressions])
 
 
-_QUESTIONS = """
+QUESTIONS = """
 depends MODEL OUTPUT: which symbols does it depend on?\n
 affects MODEL SYMBOL: which entries depend on it?\n
 terms MODEL OUTPUT NAME,...: the terms of its complete expression that contain all these names\n
@@ -166,7 +85,6 @@ sql STATEMENT: any SQL that reads (docs/store.md lists the tables)
 """
 
 
-@app.command(help="Ask the store a question:\n\n" + _QUESTIONS)
 def query(
     question: Annotated[str, typer.Argument(help="One of the questions above.")],
     words: Annotated[list[str] | None, typer.Argument(metavar="...", help="What it is about.")] = None,
@@ -185,7 +103,15 @@ def query(
     _answer(answer, json)
 
 
-@app.command("eval")
+def _answer(answer: Answer, json: bool) -> None:
+    if json:
+        print_json({"columns": answer.columns, "rows": answer.records(), "more": answer.more})
+        return
+    show_rows(answer.columns, answer.rows)
+    if answer.more:
+        typer.echo("... and more rows: raise --limit")
+
+
 def evaluate(
     model: StoredArgument,
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST", help="Outputs or entries.")] = "",
@@ -206,7 +132,6 @@ def evaluate(
     typer.echo("\n\n".join("\n".join(written(name, array)) for name, array in results.items()))
 
 
-@app.command()
 def expression(
     model: StoredArgument,
     output: EntryArgument,
@@ -228,7 +153,6 @@ def expression(
     typer.echo("\n".join(map(str, found)))
 
 
-@app.command()
 def code(
     model: StoredArgument,
     to: Annotated[
@@ -273,98 +197,6 @@ def _exported(part: StoredPart, model: str, language: Language) -> str:
     return "\n".join(text if len(files) == 1 else f"==> {name} <==\n{text}" for name, text in texts.items())
 
 
-@app.command()
-def diff(
-    name: Annotated[str, typer.Argument(help="A mechanism.")],
-    old: Annotated[int | None, typer.Argument(help="A version; else the one before NEW.")] = None,
-    new: Annotated[int | None, typer.Argument(help="A version; else the newest.")] = None,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Records and counts that changed between two versions of a mechanism."""
-    from kinegraph.store.write.history import diff as compare
-
-    with opened(store) as here:
-        found = compare(here, name, old, new)
-    if json:
-        print_json(asdict(found))
-        return
-    typer.echo(f"{name}: version {found.old} -> {found.new}")
-    typer.echo("\n".join([*(f"- {line}" for line in found.removed), *(f"+ {line}" for line in found.added)]))
-    _show(("stage", "quantities", "before", "after"), [_change(one) for one in found.counts])
-
-
-def _change(one: CountChange) -> tuple[str, ...]:
-    return one.stage, ",".join(one.quantities), str(one.before or "none"), str(one.after or "none")
-
-
-@app.command()
-def prune(
-    keep: Annotated[int | None, typer.Option(min=1, help="Remove all but this many newest versions.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Remove what nothing refers to: lost runs, graphs saved again later, old versions without graphs and runs."""
-    from kinegraph.store.write.history import prune as remove
-
-    with opened(store) as here:
-        gone = remove(here, keep, dry_run)
-    if json:
-        print_json(asdict(gone) | {"dry_run": dry_run})
-        return
-    parts = (plural(len(gone.runs), "run"), plural(len(gone.graphs), "graph"), plural(len(gone.mechanisms), "version"))
-    typer.echo(f"{'would remove' if dry_run else 'removed'} {', '.join(parts)}")
-
-
-@app.command()
-def eliminate(
-    model: StoredArgument, numeric: NumericOption = False, store: StoreOption = None, json: JsonOption = False
-) -> None:
-    """Remove neutral elements and identical expressions inside the database; the result is a graph of its own."""
-    from kinegraph.store.write.rewrite import eliminate as rewrite
-
-    with opened(store) as here:
-        found = rewrite(here, model, numeric)
-    if json:
-        print_json(asdict(found))
-        return
-    typer.echo(f"graph #{found.graph}")
-    _show(("pass", "operations"), [(one.name, str(one.operations)) for one in found.passes])
-
-
-@app.command()
-def reduce(
-    model: StoredArgument,
-    passes: PassesOption = "",
-    effort: Annotated[Effort, typer.Option(help="How long to reduce, where no passes are given.")] = Effort.QUICK,
-    stage: Annotated[str, typer.Option(help="What the result is called; else `reduced`, or `by passes`.")] = "",
-    updates: Annotated[
-        bool, typer.Option("--updates", help="Run each of --passes as an update of rows inside the database.")
-    ] = False,
-    store: StoreOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Reduce a stored graph (of a model: the initial one); keep the result, proved, and the counts after each pass.
-
-    Example: kinegraph store reduce rackovic-6r --passes "expand(ways=0), products, monomials"
-    """
-    from kinegraph.store.write.by_updates import reduce_by_updates
-    from kinegraph.store.write.reduce import reduce_stored
-
-    with opened(store) as here:
-        if updates:
-            found = reduce_by_updates(here, model, passes, stage)
-        else:
-            found = reduce_stored(here, model, passes, effort, stage)
-    if json:
-        print_json(asdict(found))
-        return
-    typer.echo(f"graph #{found.graph} ({found.stage}) from #{found.origin} by {found.passes}, proved equal")
-    _show(("pass", "operations"), [(one.name, str(one.operations)) for one in found.counts])
-
-
-@app.command()
 def check(store: StoreOption = None, json: JsonOption = False) -> None:
     """Read everything and compare it with what was saved. Exit code 1 if something is damaged."""
     from kinegraph.store.read.check import check as examine
@@ -380,23 +212,3 @@ def check(store: StoreOption = None, json: JsonOption = False) -> None:
         typer.echo(f"{held}: {'whole' if report else plural(len(report.faults), 'fault')}")
     if not report:
         raise typer.Exit(1)
-
-
-def _answer(answer: Answer, json: bool) -> None:
-    if json:
-        print_json({"columns": answer.columns, "rows": answer.records(), "more": answer.more})
-        return
-    _show(answer.columns, answer.rows)
-    if answer.more:
-        typer.echo("... and more rows: raise --limit")
-
-
-def _show(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
-    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
-    for row in rows:
-        table.add_row(*("" if cell is None else escape(_cell(cell)) for cell in row))
-    console().print(table)
-
-
-def _cell(cell: object) -> str:
-    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
