@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,27 @@ def test_two_that_write_at_once_do_not_mix(tmp_path: Path) -> None:
     late = CacheFile(str(tmp_path), "f", "source")
     assert late.load("one") == "code of one"
     assert late.load("two") in (None, "code of two")
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    "damage", [lambda data: b"", lambda data: data[: len(data) // 2], lambda data: data[:-1] + b"?"]
+)
+def test_damaged_files_are_compiled_anew(tmp_path: Path, ending: str, damage: Callable[[bytes], bytes]) -> None:
+    """Numba read what was left of a file: every run after that broke, or ran it."""
+
+    def compiled() -> int:
+        return cached_in(tmp_path, lambda: numba.njit("int64(int64)", cache=True)(successor))(1)
+
+    assert compiled() == 2
+    for file in tmp_path.rglob(f"*.{ending}"):
+        file.write_bytes(damage(file.read_bytes()))
+    before = set(tmp_path.rglob("*.nbc"))
+    assert compiled() == 2
+    whole = set(tmp_path.rglob("*.nbc"))
+    assert len(whole) == len(before) + 1
+    assert compiled() == 2
+    assert set(tmp_path.rglob("*.nbc")) == whole
 
 
 def test_functions_are_kept_in_their_folder(tmp_path: Path) -> None:

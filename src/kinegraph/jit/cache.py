@@ -66,7 +66,7 @@ def load(name: str) -> bytes | None:
             data = read_at_most(file, LARGEST_FILE, path)
     except OSError:
         return None
-    code = _checked(data, name)
+    code = unsealed(data, name)
     if code is not None:
         with suppress(OSError):
             os.utime(path)  # what is used stays
@@ -79,19 +79,21 @@ def save(name: str, code: bytes) -> None:
     if folder is None:
         return
     with suppress(OSError):
-        sealed = _sealed(code, name)
-        _write(folder, folder / f"{name}.o", sealed)
-        if sealed[len(_MAGIC)] % TIDIED == 0:
+        data = sealed(code, name)
+        _write(folder, folder / f"{name}.o", data)
+        if data[len(_MAGIC)] % TIDIED == 0:
             _remove_oldest(folder)
 
 
-def _sealed(code: bytes, name: str) -> bytes:
+def sealed(code: bytes, name: str) -> bytes:
+    """The bytes of a file that `unsealed` reads back."""
     return _MAGIC + sha256(name.encode() + code).digest() + code
 
 
-def _checked(data: bytes, name: str) -> bytes | None:
+def unsealed(data: bytes, name: str) -> bytes | None:
+    """The code in the bytes of a file, None where they are damaged or those of another."""
     code = data[len(_MAGIC) + _DIGEST_SIZE :]
-    return code if code and data == _sealed(code, name) else None
+    return code if code and data == sealed(code, name) else None
 
 
 def _write(folder: Path, path: Path, data: bytes) -> None:
