@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import typer
+from typer.core import TyperGroup
+
 import kinegraph
-from kinegraph.cli import main
+from kinegraph.cli import app, loaded, main
+from kinegraph.cli.commands import COMMANDS
 from tests.programs import HANGS
 
 #: Processes of their own run this very package, installed or not.
@@ -20,6 +24,14 @@ class Result(NamedTuple):
     code: int
     out: str
     err: str
+
+
+def all_loaded() -> TyperGroup:
+    """The whole command line with every command imported."""
+    whole = typer.main.get_group(app)
+    for name in COMMANDS:
+        whole.add_command(loaded(name), name)
+    return whole
 
 
 def runner(capsys):

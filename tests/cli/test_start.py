@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from kinegraph.cli import all_loaded, loaded
+from kinegraph.cli import loaded
 from kinegraph.cli.commands import COMMANDS, Entry
-from tests.cli.run import ENVIRONMENT, runner
+from tests.cli.run import ENVIRONMENT, all_loaded, runner
 
 #: They take longer to import than a first result takes to compute.
 HEAVY = ("scipy", "numba", "matplotlib", "sympy", "casadi", "pyarrow", "sqlalchemy", "pandas", "dask", "zarr")

@@ -12,8 +12,9 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from kinegraph.cli import all_loaded, main
+from kinegraph.cli import main
 from kinegraph.errors import KinegraphError
+from tests.cli.run import all_loaded
 from tests.fuzz import sources
 from tests.fuzz.odd import number
 from tests.fuzz.subject import Depth

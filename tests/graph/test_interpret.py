@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import flint
@@ -17,7 +17,7 @@ from kinegraph.errors import GraphError
 from kinegraph.graph import text
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.functions import FUNCTIONS
-from kinegraph.graph.interpret import interpret, static_values
+from kinegraph.graph.interpret import BallArithmetic, Evaluation, extended_precision, interpret
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 from tests.graph.mechanics import newton_euler
@@ -33,6 +33,14 @@ PYTHON: dict[str, Callable[..., float]] = {
     "guarded": lambda value, room: value if room >= 0 else math.nan,
 }
 NAMES = ("x", "y", "z")
+
+
+def static_values(graph: Graph, parameters: Mapping[str, Fraction | float]) -> dict[int, float]:
+    """Every live static node, evaluated once in extended precision and rounded to the nearest double."""
+    only = [live and static for live, static in zip(graph.live, graph.static, strict=True)]
+    with extended_precision():
+        evaluation = Evaluation(graph, BallArithmetic(parameters), only)
+        return {index: float(evaluation[index].mid()) for index, want in enumerate(only) if want}
 
 
 def graph_of(write: Callable[..., Scalar], kind: Kind = Kind.COORDINATE, shape: tuple[int, ...] = ()) -> Graph:

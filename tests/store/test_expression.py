@@ -17,7 +17,6 @@ from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from kinegraph.store import Form, add, check, evaluate, form_expressions, load
 from kinegraph.store.read import expand as expansion
-from kinegraph.store.read.expression import forget_expressions
 from tests.graph.strategies import graphs, random_values
 from tests.store.graphs import few, put
 
@@ -109,9 +108,6 @@ def test_kept_expressions_are_read_back(store):
     assert [form_expressions(store, "model", name, Form(True)) for name in ("y1", "y2")] == formed
     assert form_expressions(store, "model", "y1", Form(True), keep=True) == formed[0]
     assert check(store)
-    forget_expressions(store, "model")
-    with store.reading() as connection:
-        assert connection.exec_driver_sql("SELECT COUNT(*) FROM expression_factor").scalar() == 0
 
 
 def test_too_long_an_expression_is_refused(store, monkeypatch):

@@ -6,7 +6,8 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import TaskError
 from kinegraph.tasks.forces.force_equations import Formation
-from kinegraph.tasks.forces.loop_motion import motion_on_constraints
+from kinegraph.tasks.forces.loop_motion import completed
+from kinegraph.tasks.forces.motion_law import laws_of
 from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
 from kinegraph.tasks.forces.ways import compare_ways
 from tests.tasks.reference import reference
@@ -71,8 +72,9 @@ def test_motions_that_loops_cannot_follow_are_named():
 def test_torque_of_a_four_bar_crank_is_that_of_its_kernel():
     bars = kg.load("four-bar")
     times = np.linspace(0, 2, 9)
-    found = inverse_dynamics(bars, {"crank": "0.3 + 3*t + sin(t)"}, times, unknown=["tau:crank"])
-    motion = motion_on_constraints(bars, {"crank": "0.3 + 3*t + sin(t)"}, times)
+    laws = {"crank": "0.3 + 3*t + sin(t)"}
+    found = inverse_dynamics(bars, laws, times, unknown=["tau:crank"])
+    motion = completed(bars, tuple(laws), laws_of(bars, laws, times))
     torque = kg.compile(bars, "tau").batch(motion.q, motion.v, motion.a)[:, 0]
     np.testing.assert_allclose(found["tau:crank"], torque, atol=1e-9)
     rates = kg.compile(bars, "constraint_rates").batch(motion.q, motion.v)

@@ -54,14 +54,6 @@ def loaded(name: str) -> Click:
     return typer.main.get_command(alone)
 
 
-def all_loaded() -> TyperGroup:
-    """The whole command line with every command imported, for whoever walks through all of it."""
-    whole = typer.main.get_group(app)
-    for name in COMMANDS:
-        whole.add_command(loaded(name), name)
-    return whole
-
-
 app = typer.Typer(
     cls=Commands,
     name="kinegraph",

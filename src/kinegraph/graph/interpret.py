@@ -213,11 +213,6 @@ class BallArithmetic:
 EXTENDED_PRECISION = 256
 
 
-def static_values(graph: Graph, parameters: Mapping[str, Coefficient | float]) -> dict[int, float]:
-    """Every live static node, evaluated once in extended precision and rounded to the nearest double."""
-    return {index: float(ball.mid()) for index, ball in _static_balls(graph, parameters).items()}
-
-
 def exact_static(graph: Graph, index: int) -> Fraction | None:
     """A static node without parameters as the number of extended precision nearest to it; None if it is not finite."""
     middle = _static_balls(graph, {})[index].mid()

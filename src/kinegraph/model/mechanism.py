@@ -213,32 +213,12 @@ class Mechanism(RichDisplay):
         return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions), integrals=integrals)
 
     @property
-    def position_names(self) -> tuple[str, ...]:
-        """Names of the entries of q; in new code `layout.positions`."""
-        return self.layout.positions
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        """Names of the entries of v; in new code `layout.velocities`."""
-        return self.layout.velocities
-
-    @property
     def velocity_groups(self) -> tuple[tuple[str, ...], ...]:
         """Names of the entries of v, one group for each coordinate or quaternion."""
         return tuple((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in self.coordinates)
-
-    @property
-    def acceleration_names(self) -> tuple[str, ...]:
-        """Names of the entries of a; in new code `layout.accelerations`."""
-        return self.layout.accelerations
 
     @property
     def armature(self) -> tuple[Expression, ...]:
         """The inertia in each entry of v that belongs to no body."""
         groups = zip(self.coordinates, self.velocity_groups, strict=True)
         return tuple(coordinate.armature for coordinate, group in groups for _ in group)
-
-    @property
-    def free_inputs(self) -> tuple[str, ...]:
-        """Names of the entries of u; in new code `layout.inputs`."""
-        return self.layout.inputs

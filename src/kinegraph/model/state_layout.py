@@ -77,11 +77,6 @@ class StateLayout:
         """Where the integrals stand in y."""
         return self._after(self.velocity_part, self.integrals)
 
-    @property
-    def balance_part(self) -> Segment:
-        """Where the balances of energy stand in y."""
-        return self._after(self.integral_part, self.balances)
-
     @staticmethod
     def _after(part: Segment, names: tuple[str, ...]) -> Segment:
         return Segment(part.stop, part.stop + len(names))

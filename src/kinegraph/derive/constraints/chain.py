@@ -23,7 +23,6 @@ from kinegraph.derive.tree.algebra import (
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import JointKind, Placement, Tree
-from kinegraph.graph.scalar import Scalar
 
 
 @dataclass(frozen=True)
@@ -146,8 +145,3 @@ def _sum(vectors: list[Vector]) -> Vector:
     for item in vectors[1:]:
         total = plus(total, item)
     return total
-
-
-def zero_of(layout: FrameAssignment) -> Scalar:
-    """Zero in the layout's builder."""
-    return layout.tree.like.number(0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
 from kinegraph.graph.node import Coefficient, Kind, Node, Output, Symbol
 from kinegraph.store.read.cone import needed
@@ -87,14 +87,6 @@ def form_expressions(
         found = known | formed
         names = _names(connection, graph.id, {basic for e in found.values() for m in e for basic, _ in m})
     return [Expression(label, form, found[code], names) for label, code in codes.items()]
-
-
-def forget_expressions(store: Store, reference: str | int) -> None:
-    """Remove all kept expressions of a graph."""
-    with store.writing() as connection:
-        graph = graph_row(connection, reference).id
-        for table in (schema.expression_factor, schema.expression_term):
-            connection.execute(delete(table).where(table.c.graph == graph))
 
 
 def _form(connection: Connection, graph: int, codes: set[int], form: Form) -> dict[int, Expansion]:

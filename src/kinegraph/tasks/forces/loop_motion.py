@@ -11,7 +11,7 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import AssemblyError, TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.motion_law import Law, SampledMotion, laws_of
+from kinegraph.tasks.forces.motion_law import SampledMotion
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
 
@@ -19,13 +19,6 @@ JACOBIAN = "constraint_jacobian"
 _RATES = "constraint_rates"
 _BY_POSITION, _BY_TIME = f"d({_RATES})/d(all:dq)", f"d({_RATES})/d(t)"
 _SMALL = 1e-9
-
-
-def motion_on_constraints(
-    mechanism: Mechanism, laws: Mapping[str, Law], times: Floats, parameters: Mapping[str, Scalar] | None = None
-) -> SampledMotion:
-    """Positions, velocities and accelerations of all coordinates, from laws for those that leave nothing free."""
-    return completed(mechanism, tuple(laws), laws_of(mechanism, laws, times, parameters), parameters)
 
 
 def completed(

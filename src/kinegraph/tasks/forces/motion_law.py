@@ -36,17 +36,6 @@ class SampledMotion:
     a: Floats
 
 
-def motion_of(
-    mechanism: Mechanism,
-    laws: Mapping[str, Law],
-    times: Floats,
-    parameters: Mapping[str, Scalar] | None = None,
-) -> SampledMotion:
-    """The motion that laws such as {"s": "0.5*cos(pi*t/T)"} describe; every coordinate needs one."""
-    require_all_laws(mechanism, laws)
-    return laws_of(mechanism, {name: laws[name] for name in (*mechanism.layout.positions, *laws)}, times, parameters)
-
-
 def require_all_laws(mechanism: Mechanism, laws: Mapping[str, Law]) -> None:
     """TaskError for a coordinate without law."""
     missing = [name for name in mechanism.layout.positions if name not in laws]

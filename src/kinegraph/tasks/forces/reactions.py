@@ -10,13 +10,12 @@ from scipy.linalg import null_space
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
-from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.forces.axes import Axes
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
-from kinegraph.tasks.kernels import called, called_at, called_rows, kernel_of
+from kinegraph.tasks.kernels import called, called_at, kernel_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
 #: Rows whose singular values are below this part of the largest say nothing new.
@@ -64,28 +63,6 @@ def reactions(
     word = f"reaction:{joint}@{axes.value}"
     found = called_at(mechanism, word, point, parameters)[word]
     return Reaction(joint, axes, found[:3], found[3:], determinate(mechanism, joint, axes, point, parameters))
-
-
-def reactions_of_motion(
-    mechanism: Mechanism,
-    joint: str,
-    point: OperatingPoint,
-    accelerations: Floats,
-    *,
-    axes: Axes = Axes.WORLD,
-    parameters: Mapping[str, Scalar] | None = None,
-) -> Reaction:
-    """The reaction for given accelerations. q, v and accelerations may be rows of many states."""
-    if is_constrained(mechanism):
-        raise TaskError("reactions in loops follow from the forces that act, not from the motion alone: use reactions")
-    word = f"reaction:{joint}@{axes.value}"
-    given = point.arguments(accelerations)
-    values = given | {name: np.atleast_2d(given[name]) for name in ("q", "v", "a")}
-    forces = called_rows(kernel_of(mechanism, "tau", parameters), values)["tau"]
-    found = called_rows(kernel_of(mechanism, word, parameters), values | {"tau": forces})[word]
-    single = point.q.ndim == 1 and np.ndim(accelerations) == 1
-    rows = found[0] if single else found
-    return Reaction(joint, axes, rows[..., :3], rows[..., 3:])
 
 
 def determinate(
