@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.derive.quantities.entries import check_entries
 from kinegraph.derive.quantities.plan import Closure
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
 from kinegraph.derive.quantities.variables import Variables
@@ -76,6 +77,7 @@ def request_of(
 ) -> Request:
     """A request; parameters stay symbols unless `numeric` (the model's values) or given, those of `runtime` always."""
     wanted = quantities_of(quantities)
+    check_entries(mechanism, wanted)
     for quantity in wanted:
         if quantity.name == "tau" or Variables.FORCES in quantity.record.arguments:
             refuse_contact_forces(mechanism, str(quantity))

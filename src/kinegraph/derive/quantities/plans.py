@@ -46,6 +46,9 @@ _LONG_SEGMENTS = (3, 4)
 _LONGEST_SEGMENT = 5
 _OF_SEGMENTS = ("qdd", "multipliers", "pivots")
 
+#: A factorisation takes operations as the squares of the depths of all bodies; beyond this sum it is not tried.
+_DEEP = 50_000
+
 
 class _Change(TypedDict, total=False):
     """New values for fields of a plan."""
@@ -225,7 +228,15 @@ class PlanSearch:
             closed_legs=self.closed_legs,
             partitioned=self.closure is not Closure.MULTIPLIERS,
             closed_loops=self.closure is Closure.CLOSED_FORM,
+            forward=ForwardMethod.ARTICULATED if self._is_deep else ForwardMethod.FACTORISE,
         )
+
+    @property
+    def _is_deep(self) -> bool:
+        """Whether a factorisation of the inertia matrix would be far longer than articulated bodies."""
+        if is_constrained(self.mechanism):
+            return False
+        return sum(depth**2 for depth in _depths(self.mechanism)) > _DEEP
 
     def closed(self, graph: Graph) -> Graph:
         """A graph of the same quantities with everything that loops determine in closed form."""
@@ -310,6 +321,21 @@ class PlanSearch:
     def _revolute_links(self) -> list[int]:
         links = self._derivation(Plan(), self._judged, side_by_side=False).tree.links
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
+
+
+def _depths(mechanism: Mechanism) -> list[int]:
+    """On how many bodies each body stands, itself included; the bodies are in no particular order."""
+    bases = {body.name: body.base for body in mechanism.bodies}
+    known: dict[str | None, int] = {None: 0}
+    for name in bases:
+        way: list[str] = []
+        at: str | None = name
+        while at is not None and at not in known:
+            way.append(at)
+            at = bases[at]
+        for one in reversed(way):
+            known[one] = known[bases[one]] + 1
+    return list(known.values())
 
 
 def _judged_by(quantity: Quantity, mechanism: Mechanism) -> Quantity:

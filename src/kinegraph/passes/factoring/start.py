@@ -7,9 +7,13 @@ from collections.abc import Callable
 from kinegraph.passes.factoring.convert import Translation
 from kinegraph.passes.factoring.extract import greedy
 from kinegraph.passes.factoring.horner import Order, break_up, has_long_sums
+from kinegraph.passes.factoring.tidy import tidy
 
 #: How many of the orders are factored in full; the others are judged by their Horner schemes alone.
 TRIED = 2
+
+#: More expressions than this are tidied before their candidates are indexed: far fewer are then entered and left again.
+_MANY = 2000
 
 
 def factored(make: Callable[[], Translation]) -> Translation:
@@ -27,6 +31,8 @@ def factored(make: Callable[[], Translation]) -> Translation:
 
 
 def _greedily(translation: Translation) -> Translation:
+    if len(translation.system.expressions) > _MANY:
+        tidy(translation.system)
     translation.system.build_index()
     greedy(translation.system)
     return translation

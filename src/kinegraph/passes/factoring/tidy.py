@@ -8,6 +8,9 @@ from kinegraph.passes.factoring.system import System
 #: Products are not joined to longer ones: every pair of their factors is a candidate for sharing.
 MOST_FACTORS = 32
 
+#: Nor are sums to longer ones: every pair of their terms is one, so that chains of n bodies took a time of n^3.
+MOST_TERMS = 100
+
 
 def tidy(system: System) -> None:
     """Visit what has changed; take in expressions used once where that costs nothing."""
@@ -46,7 +49,9 @@ def _worth_inlining(system: System, literal: int, terms: dict[int, int]) -> bool
         return True
     if len(uses) > 1:
         return False
-    ((_, monomial),) = uses
+    ((expression, monomial),) = uses
+    if len(terms) + len(system.expressions[expression]) > MOST_TERMS:
+        return False
     return system.monomials.degree[monomial] == 1 and _inlining_cost(system, literal, terms) <= 0
 
 
