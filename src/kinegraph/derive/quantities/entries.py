@@ -41,4 +41,4 @@ def entries(mechanism: Mechanism, quantity: Quantity) -> int:
     size = len(mechanism.layout.velocities)
     lengths = {Extent.VELOCITIES: size, Extent.BASE_PARAMETERS: size}
     shape = [lengths.get(one, 1) if isinstance(one, Extent) else one for one in quantity.record.shape]
-    return prod(shape) * size ** sum(name in _GROUPS for name in quantity.by)
+    return prod([*shape, *(size for name in quantity.by if name in _GROUPS)])
