@@ -19,8 +19,13 @@ _OPTIONS: dict[str, object] = {"error_model": "numpy", "fastmath": {"contract"}}
 
 
 def part(function: F) -> F:
-    """A function that kernels call; its code becomes part of theirs."""
+    """A function that kernels call; its code becomes part of theirs, at every call."""
     return machine_code(function, forceinline=True, **_OPTIONS, **PART)
+
+
+def subroutine(function: F) -> F:
+    """A function that kernels call from several places, as a part of their code; kept on disk for the next process."""
+    return cached_in(kernels_folder(), lambda: machine_code(function, cache=True, **_OPTIONS, **PART))
 
 
 def kernel(function: F) -> F:

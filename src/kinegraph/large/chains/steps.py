@@ -21,7 +21,7 @@ from kinegraph.large.chains.closing import closed
 from kinegraph.large.chains.inwards import recovered, reduced
 from kinegraph.large.chains.outwards import moved_outwards
 from kinegraph.large.chains.records import END, Closing, Directions, Ends, Part, Reduction, Work
-from kinegraph.large.jit import kernel, part
+from kinegraph.large.jit import kernel, part, subroutine
 from kinegraph.large.records import SLOT, Floats, Integers, Joints, Linear, Tree
 
 
@@ -87,7 +87,7 @@ def _views(worker: Worker, message: Floats) -> tuple[Floats, Reduction]:
     )  # fmt: skip
 
 
-@kernel
+@subroutine
 def evaluate(
     worker: Worker, q: Floats, v: Floats, tau: Floats, t: float, message: Floats, pulls: Floats, noted: Floats
 ) -> int:

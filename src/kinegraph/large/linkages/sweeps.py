@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from kinegraph.large.jit import kernel, part
+from kinegraph.large.jit import part, subroutine
 from kinegraph.large.linkages.records import (
     ANGLE,
     CENTRE,
@@ -37,7 +37,7 @@ _TURN, _RATE, _COS, _SIN, _PLACE, _SPEED, _LEFT, _LEFT_PLACE, _MEMORY = 0, 1, 2,
 SINGULAR = 1e-13
 
 
-@kernel
+@subroutine
 def accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: Floats, pivots: Floats) -> None:
     """Accelerations under generalized forces, and by loop a pivot between 0 (singular) and 1; NaN where one is 0."""
     bars = _moved(linkage, q, v)
@@ -59,7 +59,7 @@ def accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: F
             result[:] = np.nan
 
 
-@kernel
+@subroutine
 def taken_back(
     linkage: Linkage, q: Floats, v: Floats, place: Floats, speed: Floats, pivots: Floats, missed: Floats
 ) -> None:
@@ -93,7 +93,7 @@ def _sum(a: float, b: float) -> tuple[float, float]:
     return total, (a - (total - back)) + (b - back)
 
 
-@kernel
+@subroutine
 def _moved(linkage: Linkage, q: Floats, v: Floats) -> Floats:
     """Angles and places of all bars, from the ground outwards, and how fast they change."""
     count = len(linkage.bar)
@@ -121,7 +121,7 @@ def _moved(linkage: Linkage, q: Floats, v: Floats) -> Floats:
     return bars
 
 
-@kernel
+@subroutine
 def _arms(linkage: Linkage, bars: Floats) -> Floats:
     """From the centres of mass of both bars to every pin, in the axes of the ground."""
     arms = np.empty((len(linkage.pin), 4))
@@ -186,7 +186,7 @@ def _moments(linkage: Linkage, tau: Floats) -> Floats:
     return moment
 
 
-@kernel
+@subroutine
 def _by_coordinate(linkage: Linkage, turned: Floats, result: Floats) -> None:
     """Coordinates from the turns of all bars."""
     for i in range(len(linkage.solved)):
@@ -198,7 +198,7 @@ def _by_coordinate(linkage: Linkage, turned: Floats, result: Floats) -> None:
         result[linkage.column[pivot]] = rest / linkage.slope[pivot]
 
 
-@kernel
+@subroutine
 def _turned(linkage: Linkage, arms: Floats, force: Floats) -> Floats:
     """How forces at the pins turn the bars."""
     turned = np.zeros(len(linkage.bar))
@@ -238,7 +238,7 @@ def _stated(linkage: Linkage, arms: Floats) -> tuple[Floats, Floats]:
     return blocks, diagonal
 
 
-@kernel
+@subroutine
 def _factorised(linkage: Linkage, arms: Floats, pivots: Floats) -> tuple[Floats, Floats]:
     """Eliminate pin by pin: the blocks as they were when their pin went, and the inverses on the diagonal."""
     blocks, diagonal = _stated(linkage, arms)
@@ -272,7 +272,7 @@ def _factorised(linkage: Linkage, arms: Floats, pivots: Floats) -> tuple[Floats,
     return blocks, diagonal
 
 
-@kernel
+@subroutine
 def _solved(linkage: Linkage, blocks: Floats, diagonal: Floats, force: Floats) -> None:
     """The forces at all pins, in place of the right sides."""
     count = len(linkage.pin)

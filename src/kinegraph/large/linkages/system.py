@@ -7,10 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinegraph.large.by_address.tables import Addressed
+from kinegraph.large.jit import kernel
+from kinegraph.large.linkages import sweeps
 from kinegraph.large.linkages.records import Linkage
-from kinegraph.large.linkages.sweeps import accelerations, taken_back
 from kinegraph.large.linkages.tables import linkage_tables
 from kinegraph.large.records import Floats
+
+
+@kernel
+def _accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: Floats, pivots: Floats) -> None:
+    sweeps.accelerations(linkage, q, v, tau, result, pivots)
+
+
+@kernel
+def _taken_back(
+    linkage: Linkage, q: Floats, v: Floats, place: Floats, speed: Floats, pivots: Floats, missed: Floats
+) -> None:
+    sweeps.taken_back(linkage, q, v, place, speed, pivots, missed)
 
 
 class LinkageSystem:
@@ -23,14 +36,14 @@ class LinkageSystem:
     def evaluated(self, q: Floats, v: Floats, tau: Floats) -> tuple[Floats, Floats]:
         """Accelerations, and the pivot of every loop, 1 to 0 (singular)."""
         result, pivots = np.empty(len(v)), np.empty(self.linkage.loops)
-        accelerations(self.linkage, q, v, tau, result, pivots)
+        _accelerations(self.linkage, q, v, tau, result, pivots)
         return result, pivots
 
     def taken_back(self, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Positions and velocities after one step onto the loops; by loop its pivot, and what x, y, x', y' missed."""
         place, speed = np.empty(len(q)), np.empty(len(v))
         pivots, missed = np.empty(self.linkage.loops), np.empty(4 * self.linkage.loops)
-        taken_back(self.linkage, q, v, place, speed, pivots, missed)
+        _taken_back(self.linkage, q, v, place, speed, pivots, missed)
         return place, speed, pivots, missed.reshape(-1, 4)
 
     def accelerations_at(self, places: Sequence[int]) -> Addressed:
