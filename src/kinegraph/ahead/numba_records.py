@@ -18,7 +18,7 @@ from hashlib import sha256
 from inspect import Parameter
 from inspect import Signature as PythonSignature
 from itertools import accumulate
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import Protocol, TypeAlias, TypeGuard, cast
 
 from llvmlite import ir
 from numba import types
@@ -28,7 +28,16 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.core.typing.typeof import typeof_impl
 from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, register_model, unbox
 
-from kinegraph.ahead.numba_words import NumbaType, Signature, TargetContext, TypingContext, Written, written_by_hand
+from kinegraph.ahead.numba_words import (
+    DataModel,
+    DataModels,
+    NumbaType,
+    Signature,
+    TargetContext,
+    TypingContext,
+    Written,
+    written_by_hand,
+)
 
 #: A class of named tuples.
 RecordClass: TypeAlias = type[tuple[object, ...]]
@@ -40,6 +49,37 @@ _ADDRESS = ir.PointerType(_WORD)
 _unliteral = cast(Callable[[NumbaType], NumbaType], types.unliteral)
 _borrowed = cast(Callable[..., ir.Value], impl_ret_borrowed)
 _native = cast(Callable[..., object], NativeValue)
+_lowered = cast(Callable[[type], Callable[[object], object]], lower_getattr_generic)
+_unboxed = cast(Callable[[type], Callable[[object], object]], unbox)
+
+
+class _NamedTuple(Protocol):
+    """What is used of a class of named tuples beside calling it."""
+
+    _fields: tuple[str, ...]
+
+
+class _Entry(Protocol):
+    """A value of Python that was taken over into compiled code."""
+
+    value: ir.Value
+    is_error: ir.Value
+    cleanup: Callable[[], object] | None
+
+
+class _PythonObjects(Protocol):
+    """What compiled code calls of Python."""
+
+    def tuple_getitem(self, value: ir.Value, place: int) -> ir.Value: ...
+
+
+class _Taking(Protocol):
+    """What takes values of Python over."""
+
+    builder: ir.IRBuilder
+    pyapi: _PythonObjects
+
+    def unbox(self, kind: NumbaType, value: ir.Value) -> _Entry: ...
 
 
 class Record(types.Type):
@@ -47,11 +87,11 @@ class Record(types.Type):
 
     def __init__(self, of: RecordClass, kinds: tuple[NumbaType, ...]) -> None:
         self.of, self.kinds = of, kinds
-        self.fields: tuple[str, ...] = cast(Any, of)._fields
+        self.fields = cast(_NamedTuple, of)._fields
         # The name is what makes two types equal, and part of the names of all functions that take it: so it is short.
         contents = f"{of.__module__} {' '.join(map(str, kinds))}"
-        whole: Any = super()
-        whole.__init__(name=f"{of.__name__}.{sha256(contents.encode()).hexdigest()[:16]}")
+        begin: Callable[..., None] = super().__init__
+        begin(name=f"{of.__name__}.{sha256(contents.encode()).hexdigest()[:16]}")
 
 
 def is_record_class(value: object) -> TypeGuard[RecordClass]:
@@ -66,10 +106,9 @@ def by_address(of: RecordClass) -> Callable[..., object]:
 
     def make(typing_context: TypingContext, *given: NumbaType) -> Written:
         kinds = tuple(map(_unliteral, given))
-        record: Any = Record(of, kinds)
-        return record(*kinds), _make
+        return cast(Callable[..., Signature], Record(of, kinds))(*kinds), _make
 
-    names = ("typing_context", *cast(Any, of)._fields)
+    names = ("typing_context", *cast(_NamedTuple, of)._fields)
     parameters = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names]
     make.__signature__ = PythonSignature(parameters)  # type: ignore[attr-defined]
     return written_by_hand(make, of)
@@ -113,11 +152,11 @@ def _words(kind: ir.Type) -> int:
 class RecordModel(PrimitiveModel):
     """A record is an address. To the caller it is returned as what stands there."""
 
-    def __init__(self, models: Any, kind: Record) -> None:
-        model: Any = super()
-        model.__init__(models, kind, _ADDRESS)
+    def __init__(self, models: DataModels, kind: Record) -> None:
+        begin: Callable[..., None] = super().__init__
+        begin(models, kind, _ADDRESS)
         self._models = [models.lookup(one) for one in kind.kinds]
-        self.kinds: list[ir.Type] = [one.get_value_type() for one in self._models]
+        self.kinds = [one.get_value_type() for one in self._models]
         self.places = (0, *accumulate(map(_words, self.kinds)))
 
     def entry(self, builder: ir.IRBuilder, record: ir.Value, place: int) -> ir.Value:
@@ -149,14 +188,14 @@ class RecordModel(PrimitiveModel):
         for place, kind in enumerate(cast(Record, self._fe_type).kinds):
             yield kind, lambda record, place=place: self.entry(builder, record, place)  # type: ignore[misc]
 
-    def inner_models(self) -> list[Any]:
+    def inner_models(self) -> list[DataModel]:
         """How the entries are laid out."""
         return self._models
 
 
-def entry_of(context: Any, builder: ir.IRBuilder, kind: Record, record: ir.Value, name: str) -> ir.Value:
+def entry_of(context: TargetContext, builder: ir.IRBuilder, kind: Record, record: ir.Value, name: str) -> ir.Value:
     """An entry of a record, by name."""
-    model: RecordModel = context.data_model_manager[kind]
+    model = cast(RecordModel, context.data_model_manager[kind])
     return model.entry(builder, record, kind.fields.index(name))
 
 
@@ -168,12 +207,12 @@ class _Entries(AttributeTemplate):
         return kind.kinds[kind.fields.index(name)] if name in kind.fields else None
 
 
-def _read(context: Any, builder: ir.IRBuilder, kind: Record, record: ir.Value, name: str) -> ir.Value:
+def _read(context: TargetContext, builder: ir.IRBuilder, kind: Record, record: ir.Value, name: str) -> ir.Value:
     entry = entry_of(context, builder, kind, record, name)
     return _borrowed(context, builder, kind.kinds[kind.fields.index(name)], entry)
 
 
-def _from_python(kind: Record, value: ir.Value, c: Any) -> object:
+def _from_python(kind: Record, value: ir.Value, c: _Taking) -> object:
     """A record of Python, written to memory of the function that calls compiled code."""
     entries = [c.unbox(one, c.pyapi.tuple_getitem(value, place)) for place, one in enumerate(kind.kinds)]
     wrong = ir.IntType(1)(0)
@@ -184,5 +223,5 @@ def _from_python(kind: Record, value: ir.Value, c: Any) -> object:
     return _native(record, is_error=wrong, cleanup=(lambda: [one() for one in cleanups]) if cleanups else None)
 
 
-cast(Any, lower_getattr_generic)(Record)(_read)
-cast(Any, unbox)(Record)(_from_python)
+_lowered(Record)(_read)
+_unboxed(Record)(_from_python)

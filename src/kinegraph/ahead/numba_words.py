@@ -58,8 +58,33 @@ class ArrayStruct(Protocol):
         ...
 
 
+class DataModel(Protocol):
+    """How values of one type are laid out."""
+
+    def get_value_type(self) -> ir.Type:
+        """Their type in LLVM."""
+        ...
+
+
+class DataModels(Protocol):
+    """How values of all types are laid out."""
+
+    def lookup(self, kind: NumbaType) -> DataModel:
+        """The layout of one type."""
+        ...
+
+    def __getitem__(self, kind: NumbaType) -> DataModel:
+        """The same."""
+        ...
+
+
 class TargetContext(Protocol):
     """How values are laid out."""
+
+    @property
+    def data_model_manager(self) -> DataModels:
+        """The layouts of all types."""
+        ...
 
     def make_array(self, kind: NumbaType) -> Callable[[TargetContext, ir.IRBuilder, ir.Value], ArrayStruct]:
         """What reads an array of this type."""
