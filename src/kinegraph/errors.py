@@ -13,8 +13,8 @@ def shortened(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     gap = f" [... {len(text)} characters ...] "
-    kept = most - len(gap)
-    return text[: kept - kept // 4] + gap + text[len(text) - kept // 4 :]
+    retained = most - len(gap)
+    return text[: retained - retained // 4] + gap + text[len(text) - retained // 4 :]
 
 
 class KinegraphError(Exception):

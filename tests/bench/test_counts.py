@@ -63,7 +63,7 @@ def test_two_copies_compile_and_are_timed_in_turn(tmp_path: Path) -> None:
 def test_a_worker_that_fails_is_said_to(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "kinegraph.py").write_text("raise SystemExit(3)")
     with pytest.raises(RuntimeError, match="compile double-pendulum tau ended with code 3"):
-        Worker(tmp_path, str(tmp_path)).ask("compile", "double-pendulum", "tau")
+        Worker(tmp_path, str(tmp_path)).times_of("compile", "double-pendulum", "tau")
 
 
 def test_longer_times_and_higher_counts_are_marked() -> None:

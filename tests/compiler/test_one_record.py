@@ -40,13 +40,13 @@ def used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, str
     """Keys and quantities of the chains whose reduced or chosen graphs are read."""
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     found: list[tuple[str, str]] = []
-    kept = Chain._kept
+    stored_or_made = Chain._stored_or_made
 
     def watched(chain: Chain, name: str, *arguments: Any) -> Any:
         found.append((chain.request.key, ",".join(map(str, chain.request.quantities))))
-        return kept(chain, name, *arguments)
+        return stored_or_made(chain, name, *arguments)
 
-    monkeypatch.setattr(Chain, "_kept", watched)
+    monkeypatch.setattr(Chain, "_stored_or_made", watched)
     return found
 
 

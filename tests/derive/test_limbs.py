@@ -111,7 +111,7 @@ def test_limbs_may_be_long() -> None:
     coordinates = (*half.coordinates, *(Coordinate(f"c{c.name}") for c in half.coordinates))
     both = replace(half, bodies=(*half.bodies, *turned), coordinates=coordinates)
     limbs = Derivation(both, {}, Plan(), side_by_side=True).limbs
-    assert limbs.joints == 2400 and limbs.prevail
+    assert limbs.joints == 2400 and limbs.are_most
 
 
 def _renamed(transforms: tuple[Transform, ...]) -> tuple[Transform, ...]:
@@ -122,7 +122,7 @@ def _renamed(transforms: tuple[Transform, ...]) -> tuple[Transform, ...]:
 
 def test_what_has_no_limbs_is_left_as_it_is() -> None:
     _, limbs = _graph(chain(5), "tau", side_by_side=True)
-    assert not limbs.exchange and not limbs.numbers and not limbs.prevail
+    assert not limbs.exchange and not limbs.numbers and not limbs.are_most
 
 
 SIMPLE = (Joint.REVOLUTE, Joint.REVOLUTE, Joint.REVOLUTE, Joint.SPHERICAL, Joint.COUPLED)

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.dynamics.carried_gradient import CrossAxis
+from kinegraph.derive.dynamics.propagated_gradient import CrossAxis
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.plans import PlanSearch
@@ -36,10 +36,10 @@ PLANS = (
     Plan(euler=frozenset()),
     Plan(axial_moments=frozenset((index, AxialMoment.FIRST) for index in EVERY), euler=EVERY),
     Plan(axial_moments=frozenset((index, AxialMoment.SECOND) for index in EVERY), euler=EVERY),
-    Plan(carried=frozenset((index, CrossAxis.FIRST) for index in EVERY)),
-    Plan(carried=frozenset((index, CrossAxis.SECOND) for index in EVERY), in_parent_frame=EVERY),
-    Plan(carried=frozenset((index, CrossAxis.SECOND) for index in EVERY if index % 2), in_parent_frame=frozenset()),
-    Plan(carried=frozenset((index, CrossAxis.FIRST) for index in EVERY), euler=EVERY),
+    Plan(propagated=frozenset((index, CrossAxis.FIRST) for index in EVERY)),
+    Plan(propagated=frozenset((index, CrossAxis.SECOND) for index in EVERY), in_parent_frame=EVERY),
+    Plan(propagated=frozenset((index, CrossAxis.SECOND) for index in EVERY if index % 2), in_parent_frame=frozenset()),
+    Plan(propagated=frozenset((index, CrossAxis.FIRST) for index in EVERY), euler=EVERY),
     Plan(origin_shifts=frozenset((index, OriginShift.PARENT) for index in EVERY if index < 5)),
     Plan(origin_shifts=frozenset((index, OriginShift.CHILD) for index in EVERY if index < 5)),
 )

@@ -19,7 +19,7 @@ from kinegraph.codegen.program.program import Op, Program
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import arguments_of, request_of
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Sines, export
-from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, comment, identifier, is_plain, prefix
+from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, comment, identifier, is_legal, prefix
 from kinegraph.export.languages.temporaries import temporaries
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
@@ -126,7 +126,7 @@ def test_identifiers_are_injective(names: set[str]) -> None:
 def test_an_identifier_is_no_other_name(name: str) -> None:
     """What one name becomes is never what another name already is."""
     found = identifier(name)
-    assert found == name or not is_plain(found)
+    assert found == name or not is_legal(found)
 
 
 def test_an_identifier_can_be_its_own_name() -> None:

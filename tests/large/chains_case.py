@@ -143,8 +143,8 @@ def pins(mechanism: Mechanism) -> dict[str, Any]:
     found, pivots = system.evaluated(q, v, tau)
     form, random = VelocityForm(mechanism, {}, NO_FORCES), np.random.default_rng(2)
     q, v = q + random.normal(scale=0.01, size=len(q)), v + random.normal(scale=0.1, size=len(v))
-    graph = form.taken_back(np.zeros(1), q[None], v[None], np.zeros(0))
-    place, speed, _, missed = system.taken_back(q, v)
+    graph = form.projected_states(np.zeros(1), q[None], v[None], np.zeros(0))
+    place, speed, _, missed = system.projected_states(q, v)
     jacobian = closing_jacobian(system.linkage, q)
     return {
         "code": ClosedSystem(mechanism).code,

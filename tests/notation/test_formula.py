@@ -14,7 +14,7 @@ from kinegraph.notation.latex import latex
 from kinegraph.notation.latex_names import LatexNames, name_latex
 from kinegraph.notation.naming import Naming
 from kinegraph.notation.text import formula
-from kinegraph.notation.writing import plain_number
+from kinegraph.notation.writing import number_text
 from tests.programs import needs, shell
 
 CASES = [
@@ -103,7 +103,7 @@ def test_nothing_and_zero():
 def test_numbers(number, text):
     from fractions import Fraction
 
-    assert plain_number(Fraction(number)) == text
+    assert number_text(Fraction(number)) == text
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ output "y" () = %2
 
 
 def test_names_and_options_make_passes() -> None:
-    assert read_passes("rebuild, expand(ways=0), monomials(degree=4)") == (
+    assert read_passes("rebuild, expand(forms=0), monomials(degree=4)") == (
         Rebuild(),
-        Expand(ways=0),
+        Expand(forms=0),
         ExtractMonomials(degree=4),
     )
 
@@ -38,12 +38,12 @@ def test_every_pass_can_be_named_written_and_run(name: str) -> None:
 
 def test_a_pipeline_is_printed_as_it_is_read() -> None:
     text = (
-        "rebuild, expand(ways=0), trigonometric_identities(double_sines=false), search(work=500), monomials(degree=4)"
+        "rebuild, expand(forms=0), trigonometric_identities(double_sines=false), search(work=500), monomials(degree=4)"
     )
     assert passes_text(read_passes(text)) == text
 
 
-@pytest.mark.parametrize("text", ["", "  ", "expnd", "expand(", "expand(way=0)", "expand(ways=many)", "expand ways"])
+@pytest.mark.parametrize("text", ["", "  ", "expnd", "expand(", "expand(way=0)", "expand(forms=many)", "expand forms"])
 def test_what_is_no_pass_is_refused(text: str) -> None:
     with pytest.raises(GraphError):
         read_passes(text)
@@ -51,7 +51,7 @@ def test_what_is_no_pass_is_refused(text: str) -> None:
 
 def test_own_passes_report_costlier_steps_and_return_the_cheapest() -> None:
     graph = kg.reduce(read(SQUARE), kg.Effort.QUICK).graph
-    reduction = kg.reduce(graph, passes=read_passes("expand(ways=0), rebuild"))
+    reduction = kg.reduce(graph, passes=read_passes("expand(forms=0), rebuild"))
     assert [report.name for report in reduction.reports] == ["expand", "rebuild"]
     assert reduction.reports[0].after.total > kg.count(graph).total
     assert reduction.reports[0].largest_exponent == 2

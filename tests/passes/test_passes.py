@@ -40,7 +40,7 @@ SMALL = Limits(terms=60, total=200)
 BRIEF = Budget(work=300)
 
 PASSES: tuple[Pass, ...] = (
-    Rebuild(), DeadCode(), Inline(), FastExtract(), Search(BRIEF), Analytic(BRIEF, limits=SMALL, ways=2),
+    Rebuild(), DeadCode(), Inline(), FastExtract(), Search(BRIEF), Analytic(BRIEF, limits=SMALL, forms=2),
     ExtractMonomials(), FactorProducts(), ShareAngles(), TrigonometricIdentities(),
     TrigonometricIdentities(double_sines=False), IdenticalExpressions(),
     ByParts((TrigonometricIdentities(), ExtractMonomials(), FactorProducts())),
@@ -80,7 +80,7 @@ def test_expanding_keeps_what_is_computed(graph: Graph) -> None:
     prove(graph, result).require()
 
 
-@pytest.mark.parametrize("step", [*PASSES, Expand(SMALL), Expand(SMALL, ways=0)], ids=lambda step: step.name)
+@pytest.mark.parametrize("step", [*PASSES, Expand(SMALL), Expand(SMALL, forms=0)], ids=lambda step: step.name)
 @given(graph=odd_graphs())
 @few
 def test_pass_takes_every_angle_and_function(step: Pass, graph: Graph) -> None:
@@ -132,7 +132,7 @@ def test_quick_effort_reaches_its_target_on_the_arm() -> None:
 
 def test_the_same_seed_gives_the_same_graph() -> None:
     graph = arm_6r()
-    step = Analytic(Budget(work=20_000), seed=7, ways=4)
+    step = Analytic(Budget(work=20_000), seed=7, forms=4)
     assert step.apply(graph) == step.apply(graph)
 
 

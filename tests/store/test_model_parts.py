@@ -9,7 +9,7 @@ import kinegraph as kg
 from kinegraph.errors import StoreError
 from kinegraph.io import write
 from kinegraph.store import ModelRecord, Store, check, open_store, save
-from kinegraph.store.query.words import Question, ask
+from kinegraph.store.query.words import Question, answer_to
 from kinegraph.store.schema.model_tables import MODEL_PARTS
 from kinegraph.store.schema.tables import SCHEMA_VERSION
 
@@ -36,7 +36,7 @@ def linkage(store: Store) -> Store:
 
 
 def rows(store: Store, question: str, *words: str) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in ask(store, Question(question, words)).rows]
+    return [tuple(row) for row in answer_to(store, Question(question, words)).rows]
 
 
 def test_every_part_is_a_row(linkage):

@@ -11,7 +11,7 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
 from kinegraph.store import Form, add, form_expressions, load, open_store, query
 from kinegraph.store.query import questions
-from kinegraph.store.query.words import Question, ask
+from kinegraph.store.query.words import Question, answer_to
 
 
 @pytest.fixture(scope="module")
@@ -158,9 +158,9 @@ def test_a_query_without_end_is_stopped(arm):
 )
 def test_a_wrong_question_says_how_to_ask(arm, question, words, message):
     with pytest.raises(StoreError, match=message):
-        ask(arm, Question(question, words))
+        answer_to(arm, Question(question, words))
 
 
 def test_a_long_answer_is_cut(arm):
-    answer = ask(arm, Question("depends", ("double-pendulum", "tau"), limit=2))
+    answer = answer_to(arm, Question("depends", ("double-pendulum", "tau"), limit=2))
     assert (len(answer.rows), answer.more) == (2, True)

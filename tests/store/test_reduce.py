@@ -11,14 +11,14 @@ from kinegraph.errors import GraphError, StoreError
 from kinegraph.graph.count import count
 from kinegraph.passes.by_name import read_passes
 from kinegraph.store import Store, add, check, load, reduce_stored
-from kinegraph.store.query.words import Question, ask
+from kinegraph.store.query.words import Question, answer_to
 from kinegraph.store.read.load import compact, read_graph, read_nodes, read_outputs
 from kinegraph.store.write.by_updates import reduce_by_updates, updated
 from kinegraph.store.write.reduce import origin_of
 from kinegraph.store.write.working_copy import finished, working_copy
 from tests.cli.run import runner
 
-PASSES = "expand(ways=0), products, monomials(degree=4)"
+PASSES = "expand(forms=0), products, monomials(degree=4)"
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,10 @@ def test_passes_do_to_a_stored_graph_what_they_do_to_any(arm):
 def test_the_way_to_it_is_kept(arm):
     found = reduce_stored(arm, "double-pendulum", PASSES, stage="mine")
     sql = f"SELECT origin, passes FROM reduction WHERE graph = {found.graph}"
-    assert ask(arm, Question("sql", (sql,))).rows == ((found.origin, PASSES),)
-    counts = ask(arm, Question("sql", (f"SELECT name FROM pass_count WHERE graph = {found.graph} ORDER BY ordinal",)))
+    assert answer_to(arm, Question("sql", (sql,))).rows == ((found.origin, PASSES),)
+    counts = answer_to(
+        arm, Question("sql", (f"SELECT name FROM pass_count WHERE graph = {found.graph} ORDER BY ordinal",))
+    )
     assert [row[0] for row in counts.rows] == [one.name for one in found.counts]
     assert load(arm, "double-pendulum:mine") == load(arm, found.graph) and check(arm)
 
@@ -59,12 +61,12 @@ def test_a_reduced_graph_can_be_reduced_further(arm):
 
 
 def test_what_is_wrong_is_said_and_nothing_saved(arm):
-    before = ask(arm, Question("sql", ("SELECT COUNT(*) FROM graph",))).rows
+    before = answer_to(arm, Question("sql", ("SELECT COUNT(*) FROM graph",))).rows
     with pytest.raises(GraphError, match="no pass 'produts'"):
         reduce_stored(arm, "double-pendulum", "produts")
     with pytest.raises(StoreError, match="no stage 'nothing'"):
         reduce_stored(arm, "double-pendulum:nothing", "products")
-    assert ask(arm, Question("sql", ("SELECT COUNT(*) FROM graph",))).rows == before
+    assert answer_to(arm, Question("sql", ("SELECT COUNT(*) FROM graph",))).rows == before
 
 
 def test_the_command(arm, capsys):
@@ -98,10 +100,10 @@ def test_an_update_keeps_the_rows_of_what_does_not_change(arm):
         origin = origin_of(connection, "double-pendulum")
         work = working_copy(connection, origin)
         graph = read_graph(connection, work)
-        changed = updated(connection, work, read_passes("expand(ways=0)")[0].apply(graph))
+        changed = updated(connection, work, read_passes("expand(forms=0)")[0].apply(graph))
         again = updated(connection, work, compact(read_nodes(connection, work), read_outputs(connection, work)))
         finished(connection, work, "once", ())
-    assert 0 < changed.kept < len(graph.nodes) and changed.deleted == len(graph.nodes) - changed.kept
+    assert 0 < changed.remaining < len(graph.nodes) and changed.deleted == len(graph.nodes) - changed.remaining
     assert (again.added, again.deleted) == (0, 0)
 
 

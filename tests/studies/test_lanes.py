@@ -15,7 +15,7 @@ from kinegraph.solve.loops.weights import LOOKS, TABLEAUX, rows_of
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem.problem import Sampled
 from kinegraph.solve.results.status import Status
-from kinegraph.studies.describe import Asked
+from kinegraph.studies.describe import StudySettings
 from kinegraph.studies.running.cases import CaseRunner
 from kinegraph.studies.running.starts import starts
 from tests.studies.oscillator import same
@@ -56,7 +56,7 @@ OPTIONS = {
 
 def asked(cases=37, **options):
     laws = {"q": "uniform(0.2, 1)", "k": "uniform(1, 9)", "x'": "uniform(-1, 1)"}
-    return Asked(MODEL, 3.0, laws, cases, **{**OPTIONS, **options}).plan()
+    return StudySettings(MODEL, 3.0, laws, cases, **{**OPTIONS, **options}).plan()
 
 
 def table(plan, first, last):

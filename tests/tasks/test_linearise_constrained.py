@@ -148,7 +148,7 @@ def test_implicit_derivatives_are_those_of_the_formulas():
     found = acceleration_slopes(bars, point)
     wanted = kg.compile(bars, "qdd,d(qdd)/d(dq),d(qdd)/d(v),d(qdd)/d(tau)")(point.q, point.v, point.tau)
     space = tangent(bars, point)
-    state = np.block([[space.positions, np.zeros((3, 1))], [space.turning, space.velocities]])
+    state = np.block([[space.positions, np.zeros((3, 1))], [space.rotating, space.velocities]])
     one = np.hstack([found.by_displacement, found.by_velocity]) @ state  # off the loop formulas may differ
     other = np.hstack([wanted["d(qdd)/d(dq)"], wanted["d(qdd)/d(v)"]]) @ state
     np.testing.assert_allclose(found.accelerations, wanted["qdd"], rtol=1e-11)

@@ -6,10 +6,10 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import TaskError
 from kinegraph.tasks.forces.force_equations import Formation
+from kinegraph.tasks.forces.formations import compare_formations
 from kinegraph.tasks.forces.loop_motion import completed
 from kinegraph.tasks.forces.motion_law import laws_of
 from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
-from kinegraph.tasks.forces.ways import compare_ways
 from tests.tasks.reference import reference
 
 ARM = """
@@ -93,7 +93,7 @@ def test_what_the_motion_does_not_determine_is_no_number():
 
 @pytest.mark.parametrize(("model", "unknown"), [(ARM, UNKNOWN), ("crane", ("S",)), ("crane-linkage", ("S",))])
 def test_both_ways_are_proved_equal_and_the_new_one_takes_no_more(model, unknown):
-    compared = compare_ways(kg.parse(model) if model is ARM else model, unknown, repeats=1)
+    compared = compare_formations(kg.parse(model) if model is ARM else model, unknown, repeats=1)
     assert compared.proved
     assert compared.new.formed.total <= compared.old.formed.total
     assert model == "crane-linkage" or compared.new.formed.total < compared.old.formed.total

@@ -62,8 +62,8 @@ def arm(joints: int = 6, seed: int = 1) -> Graph:
         rotation = [[c, -s, zero], [s * ct, c * ct, -st], [s * st, c * st, ct]]
         offset = [some() if joint % 3 else zero, zero, some() if joint % 2 else zero]
         inverse = turned(rotation)
-        carried = plus(acceleration, cross(spin_rate, offset), cross(spin, cross(spin, offset)))
-        acceleration = times(inverse, carried)
+        propagated = plus(acceleration, cross(spin_rate, offset), cross(spin, cross(spin, offset)))
+        acceleration = times(inverse, propagated)
         before = times(inverse, spin)
         rate = [zero, zero, state["v"][joint]]
         spin_rate = plus(times(inverse, spin_rate), cross(before, rate), [zero, zero, state["a"][joint]])

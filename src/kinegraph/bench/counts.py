@@ -92,9 +92,9 @@ def measure(row: Row, effort: kg.Effort, seconds: float | None) -> Result:
     graphs = chain.derived.graph, chain.reduced.graph
     spent = time.process_time() - started
     before, after = kernel_times(mechanism, row, graphs)
-    shown = [f"{kg.count(graph).mul}+{kg.count(graph).add}" for graph in graphs]
+    counts_text = [f"{kg.count(graph).mul}+{kg.count(graph).add}" for graph in graphs]
     taken = faster_as_kernel(*graphs, runtime=False).reduction_taken
-    return Result(row, shown[0], shown[1], True, spent, before, after, taken)
+    return Result(row, counts_text[0], counts_text[1], True, spent, before, after, taken)
 
 
 @dataclass(frozen=True)
@@ -154,15 +154,15 @@ def table(results: Sequence[Result], earlier: Earlier | None) -> Table:
         "kernel unreduced -> reduced",
     ]
     columns[4:4] = ["earlier"] if earlier else []
-    shown = Table(*columns)
+    counts_text = Table(*columns)
     for result in results:
         row = result.row
         speed = f"{result.before:.0f} -> {result.after:.0f} ns, {result.before / result.after:.2f}x"
         cells = [row.model, row.quantities, row.others, result.derived, result.reduced]
         cells[4:4] = [earlier.beside(result)] if earlier else []
         cells += ["yes" if result.proved else "NO", f"{result.seconds:.0f}"]
-        shown.add_row(*cells, speed + ("" if result.taken else " (not taken)"))
-    return shown
+        counts_text.add_row(*cells, speed + ("" if result.taken else " (not taken)"))
+    return counts_text
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -41,7 +41,7 @@ _ROUNDS = 100
 #: So few that all of them stay in the cache of a core.
 _BATCH = 128
 #: Operations of the six equations with H_k of 3 x 6 for each leg written out plainly, by a prototype.
-_PLAIN = 1545 + 1070
+_UNREDUCED = 1545 + 1070
 _QUANTITIES = {
     "all accelerations": "qdd",
     "ring's accelerations alone": "ring_acceleration",
@@ -216,12 +216,12 @@ def _print_counts(mechanism: Mechanism, counts: bool) -> None:
             chain = Chain(request_of(mechanism, word, numeric=True, effort=effort))
             _print_count(f"{title}, forces on all coordinates, effort {effort.value}", chain.reduced.graph)
             _print_count(f"{title}, drives alone, effort {effort.value}", _driven(mechanism, chain, effort))
-    print(f"  {_PLAIN}: the ring's accelerations by H_k of 3 x 6 written out plainly, 1545 mul and 1070 add")
+    print(f"  {_UNREDUCED}: the ring's accelerations by H_k of 3 x 6 written out plainly, 1545 mul and 1070 add")
 
 
 def _print_count(title: str, graph: Graph) -> None:
     found = count(graph)
-    print(f"  operations of {title}: {found}; {(found.mul + found.add) / _PLAIN:.0%} of {_PLAIN}")
+    print(f"  operations of {title}: {found}; {(found.mul + found.add) / _UNREDUCED:.0%} of {_UNREDUCED}")
 
 
 def _driven(mechanism: Mechanism, chain: Chain, effort: Effort) -> Graph:

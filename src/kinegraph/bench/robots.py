@@ -140,7 +140,7 @@ class Peer:
             "gravity": turn.T @ pin.rnea(model, data, qp, zero, zero),
         }
         matrix = pin.computeCoriolisMatrix(model, data, qp, vp)
-        found["coriolis"] = turn.T @ (matrix @ turn + inertia @ self._turning(turn, vp))
+        found["coriolis"] = turn.T @ (matrix @ turn + inertia @ self._rotated(turn, vp))
         energies = pin.computeKineticEnergy(model, data, qp, vp), pin.computePotentialEnergy(model, data, qp)
         found["energy"] = np.array(energies)
         found["momentum"] = self._momentum(qp, vp)
@@ -174,7 +174,7 @@ class Peer:
                 drift[at : at + 2] = vp[at + 2] * vp[at + 1], -vp[at + 2] * vp[at]
         return drift
 
-    def _turning(self, turn: np.ndarray, vp: np.ndarray) -> np.ndarray:
+    def _rotated(self, turn: np.ndarray, vp: np.ndarray) -> np.ndarray:
         """dT/dt."""
         rate = np.zeros_like(turn)
         for joint in self.model.joints:

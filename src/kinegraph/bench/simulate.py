@@ -27,7 +27,7 @@ from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.start import starting_state
-from kinegraph.solve.batch.sweep import integrate_many
+from kinegraph.solve.batch.sweep import integrate_rows
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, Tableau
@@ -112,7 +112,7 @@ def sweep(python: str | None) -> tuple[list[Timed], list[Timed]]:
     none = np.zeros((RUNS, 0))
 
     def run(tableau: Tableau, rtol: float) -> Floats:
-        return integrate_many(RungeKutta(tableau), problem, starts, none, Adaptive(rtol, rtol / 100)).states[:, 0]
+        return integrate_rows(RungeKutta(tableau), problem, starts, none, Adaptive(rtol, rtol / 100)).states[:, 0]
 
     exact = run(DORMAND_PRINCE_8, 1e-14)
 

@@ -107,7 +107,7 @@ def _mobility(mechanism: Mechanism) -> Mobility:
     return mobility(mechanism)
 
 
-def _freedom(mechanism: Mechanism) -> str:
+def _degrees_of_freedom(mechanism: Mechanism) -> str:
     """Degrees of freedom, or what is known of them."""
     found = _mobility(mechanism)
     if found.dof is not None:
@@ -157,10 +157,10 @@ def _axes(mechanism: Mechanism) -> tuple[PrincipalAxes, ...]:
 
 
 def _lines(mechanism: Mechanism) -> Iterator[str]:
-    freedom = _freedom(mechanism)
+    freedom_text = _degrees_of_freedom(mechanism)
     missing = full_report(mechanism).summary(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
     state = f"described in part, without {missing}" if missing else "well described"
-    yield f"{mechanism.name}: {state}; {plural(len(mechanism.bodies), 'body')}, {freedom}"
+    yield f"{mechanism.name}: {state}; {plural(len(mechanism.bodies), 'body')}, {freedom_text}"
     yield f"coordinates   {', '.join(mechanism.layout.positions) or 'none'}"
     if len(mechanism.layout.positions) != len(mechanism.layout.velocities):
         yield f"velocities    {', '.join(mechanism.layout.velocities)}"
@@ -203,16 +203,16 @@ def _tree(mechanism: Mechanism) -> Tree:
         children.setdefault(body.base, []).append(body)
     root = Tree("fixed frame")
     pending = [(root, 0, body) for body in reversed(children.get(None, []))]
-    shown = 0
-    while pending and shown < _MOST_BODIES:
+    printed = 0
+    while pending and printed < _MOST_BODIES:
         branch, depth, body = pending.pop()
         base = f" on {body.base}" if depth > _DEEPEST else ""
         twig = branch.add(f"{body.name}{base}  {_placement(mechanism, body)}")
-        shown += 1
+        printed += 1
         below = branch if depth >= _DEEPEST else twig
         pending.extend((below, depth + 1, child) for child in reversed(children.get(body.name, [])))
-    if shown < len(mechanism.bodies):
-        root.add(f"... and {len(mechanism.bodies) - shown} more bodies")
+    if printed < len(mechanism.bodies):
+        root.add(f"... and {len(mechanism.bodies) - printed} more bodies")
     return root
 
 

@@ -27,7 +27,7 @@ ClosureOption = Annotated[
 ]
 PassesOption = Annotated[
     str,
-    typer.Option("--passes", help="Your own passes in order, as in 'expand(ways=0), products, monomials(degree=4)'."),
+    typer.Option("--passes", help="Your own passes in order, as in 'expand(forms=0), products, monomials(degree=4)'."),
 ]
 QuantityOption = Annotated[
     str,

@@ -110,20 +110,20 @@ def _tree(mechanism: kg.Mechanism, values: Mapping[str, Expression]) -> Iterator
         bodies.setdefault(place.link, []).append(name)
     yield f"# {len(tree.links) - 1} elementary joints; link 0 is the fixed frame"
     for index, link in enumerate(tree.links):
-        carried = f"carries {', '.join(bodies[index])}" if index in bodies else ""
+        bodies_on_it = f"carries {', '.join(bodies[index])}" if index in bodies else ""
         if link.joint is None or link.origin is None:
-            yield f"link {index}: fixed frame {carried}".rstrip()
+            yield f"link {index}: fixed frame {bodies_on_it}".rstrip()
             continue
         scalars = [link.joint.displacement, link.moments.mass, *link.origin.position]
         scalars += [entry for row in link.origin.rotation for entry in row]
         nodes = tuple(scalar.index for scalar in scalars)
         texts = expressions(derivation.builder.graph([Output("link", (len(nodes),), nodes)]))
         moves = _motion(link.joint.kind.value, "xyz"[link.joint.axis], texts[0])
-        kept = ", kept in the frame of its parent" if index in derivation.layout.in_parent_frame else ""
-        yield f"link {index} on link {link.parent}: {moves}{kept}"
+        frame_note = ", kept in the frame of its parent" if index in derivation.layout.in_parent_frame else ""
+        yield f"link {index} on link {link.parent}: {moves}{frame_note}"
         yield f"    joint at ({', '.join(texts[2:5])}){_turned(texts[5:])}"
-        if carried or texts[1] != "0":
-            yield f"    mass {texts[1]}, {carried}".rstrip(", ")
+        if bodies_on_it or texts[1] != "0":
+            yield f"    mass {texts[1]}, {bodies_on_it}".rstrip(", ")
 
 
 def _motion(kind: str, axis: str, displacement: str) -> str:

@@ -143,5 +143,5 @@ def _numbers(argument: Argument, value: ArrayLike) -> Numbers:
 
 def _needed(argument: Argument) -> str:
     names = [symbol.name for symbol in argument.symbols]
-    shown = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
-    return f"{len(names)} number{'' if len(names) == 1 else 's'} ({shown})" if names else "no numbers"
+    listed = ", ".join(names[:6]) + (", …" if len(names) > 6 else "")
+    return f"{len(names)} number{'' if len(names) == 1 else 's'} ({listed})" if names else "no numbers"

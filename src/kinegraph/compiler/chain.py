@@ -76,7 +76,7 @@ class Chain:
     @cached_property
     def derived(self) -> Derived:
         """The equations by the cheapest plan."""
-        return self._kept(f"derived-{self.request.key}", Derived.read, self._derive)
+        return self._stored_or_made(f"derived-{self.request.key}", Derived.read, self._derive)
 
     @cached_property
     def _best(self) -> Candidate:
@@ -109,13 +109,13 @@ class Chain:
     @cached_property
     def reduced(self) -> Reduced:
         """The equations reduced, proved equal to the equations as first derived."""
-        return self._kept(f"reduced-{self.request.key}", Reduced.read, self._reduce)
+        return self._stored_or_made(f"reduced-{self.request.key}", Reduced.read, self._reduce)
 
     def chosen(self, means: Means | None = None, runtime: Sequence[str] = ()) -> Chosen:
         """The graph that is estimated to run fastest with these means, when the parameters of `runtime` arrive late."""
         means = means or Means()
         key = digest(self.request.key, means, host().fused)
-        return self._kept(f"chosen-{key}", Chosen.read, lambda: self._choose(means, runtime))
+        return self._stored_or_made(f"chosen-{key}", Chosen.read, lambda: self._choose(means, runtime))
 
     @property
     def limbs_are_faster(self) -> bool:
@@ -315,7 +315,9 @@ class Chain:
 
     # keeping
 
-    def _kept(self, name: str, read: Callable[[str], Record], make: Callable[[], tuple[Record, bool]]) -> Record:
+    def _stored_or_made(
+        self, name: str, read: Callable[[str], Record], make: Callable[[], tuple[Record, bool]]
+    ) -> Record:
         """A record from disk, if one is there that can be read and obeys the law; else a new one, kept if whole."""
         stored = _stored(name, read) if self.cache else None
         if stored is not None:

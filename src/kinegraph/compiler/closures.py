@@ -70,12 +70,12 @@ def _may_be_cut(request: Request) -> bool:
 
 def finalists(request: Request, runtime: Sequence[str], cache: bool = True) -> list[Way]:
     """The ways that were estimated best as they are derived, reduced and proved; the fastest first."""
-    ranked = sorted(derived_ways(request, runtime), key=lambda way: way.cycles)
+    ranked = sorted(derived_closures(request, runtime), key=lambda way: way.cycles)
     _log.info("%s: as derived, %s", request, "; ".join(map(str, ranked)))
     # Like parts side by side, which a graph as derived has not, are a matter of multipliers where the model cuts.
-    plain = [way for way in ranked if way.closure is Closure.MULTIPLIERS and not way.cut]
+    as_stated = [way for way in ranked if way.closure is Closure.MULTIPLIERS and not way.cut]
     found: list[Way] = []
-    for way in dict.fromkeys([*plain, *ranked]):
+    for way in dict.fromkeys([*as_stated, *ranked]):
         if len(found) == FINALISTS:
             break
         with suppress(DerivationError):
@@ -85,7 +85,7 @@ def finalists(request: Request, runtime: Sequence[str], cache: bool = True) -> l
     return sorted(found, key=lambda way: way.cycles)
 
 
-def derived_ways(request: Request, runtime: Sequence[str]) -> Iterator[Way]:
+def derived_closures(request: Request, runtime: Sequence[str]) -> Iterator[Way]:
     """All ways as they are derived, nothing reduced; what cannot be derived is left out."""
     left = SEARCH_NODES
     for closure, cut in candidates(request):
@@ -102,16 +102,16 @@ def derived_ways(request: Request, runtime: Sequence[str]) -> Iterator[Way]:
 
 def candidates(request: Request) -> list[tuple[Closure, tuple[str, ...]]]:
     """Ways and cuts to be looked at: where the model closes its loops, then elsewhere; or where it wants them cut."""
-    ways = (Closure.MULTIPLIERS, Closure.PARTITION)
+    closures = (Closure.MULTIPLIERS, Closure.PARTITION)
     if len(request.mechanism.layout.velocities) > MULTIPLIERS:
         return [(Closure.MULTIPLIERS, ())]
     if not _may_be_cut(request):
-        return [(closure, ()) for closure in (*ways, Closure.CLOSED_FORM)]
+        return [(closure, ()) for closure in (*closures, Closure.CLOSED_FORM)]
     fixed = wanted_cut(request.mechanism)
     if fixed:
-        return [(closure, fixed) for closure in ways]
-    stated = [(closure, ()) for closure in (*ways, Closure.CLOSED_FORM)]
-    return [*stated, *((closure, cut) for cut in other_cuts(request.mechanism) for closure in ways)]
+        return [(closure, fixed) for closure in closures]
+    stated = [(closure, ()) for closure in (*closures, Closure.CLOSED_FORM)]
+    return [*stated, *((closure, cut) for cut in other_cuts(request.mechanism) for closure in closures)]
 
 
 def _cycles(request: Request, graph: Graph, runtime: Sequence[str]) -> float:

@@ -115,7 +115,7 @@ class _Run:
     chance: random.Random
     interrupt: Interrupt
     values: dict[tuple[Node, ...], int] = field(default_factory=dict)
-    met: dict[tuple[Node, ...], Candidate] = field(default_factory=dict)
+    seen: dict[tuple[Node, ...], Candidate] = field(default_factory=dict)
     starts: list[Candidate] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
 
@@ -150,13 +150,13 @@ class _Run:
         key = candidate.graph.nodes
         if key not in self.values:
             self.values[key] = self._left(candidate.graph, self.contest.work, 0)[0]
-            self.met[key] = candidate
+            self.seen[key] = candidate
         return self.values[key]
 
     def winner(self) -> Candidate:
         """The best of the finalists, and where they started from, after longer searches from two seeds each."""
         order = sorted(self.values, key=lambda key: self.values[key])
-        finalists = [self.met[key] for key in order[: self.contest.finalists]]
+        finalists = [self.seen[key] for key in order[: self.contest.finalists]]
         finalists += [start for start in self.starts if start not in finalists]
         return min(finalists or [self.start], key=self._final)
 

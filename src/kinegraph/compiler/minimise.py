@@ -69,7 +69,7 @@ class _Writer:
         values: list[Foreign] = []
         for index, node in enumerate(self.graph.nodes):
             value = self._value(node, values)
-            if isinstance(node, Polynomial) and self.graph.use_counts[index] > self._shown(index):
+            if isinstance(node, Polynomial) and self.graph.use_counts[index] > self._times_output(index):
                 name = next(self._fresh) if not value.is_Number else value
                 if not value.is_Number:
                     self.replacements.append((name, value))
@@ -77,7 +77,7 @@ class _Writer:
             values.append(value)
         return self.replacements, [values[index] for output in self.graph.outputs for index in output.nodes]
 
-    def _shown(self, index: int) -> int:
+    def _times_output(self, index: int) -> int:
         return sum(output.nodes.count(index) for output in self.graph.outputs)
 
     def _value(self, node: Symbol | Polynomial | Function, values: list[Foreign]) -> Foreign:

@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 from kinegraph.codegen.estimate.choice import KernelChoice
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.simd import Exchanged
-from kinegraph.derive.dynamics.carried_gradient import CrossAxis
+from kinegraph.derive.dynamics.propagated_gradient import CrossAxis
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.tree.origin_shift import OriginShift
@@ -150,7 +150,7 @@ class Chosen:
 _ENUMERATIONS: dict[str, type[Enum]] = {"inertia": InertiaMethod, "forward": ForwardMethod}
 _LINK_CHOICES: dict[str, type[Enum]] = {
     "origin_shifts": OriginShift,
-    "carried": CrossAxis,
+    "propagated": CrossAxis,
     "axial_moments": AxialMoment,
 }
 

@@ -47,13 +47,13 @@ class SympyReader:
     def node(self, expression: Foreign) -> int:
         """The node of one expression: SymPy's, or a number."""
         if not isinstance(expression, self.sympy.Expr):
-            return self._plain_number(expression)
+            return self._number_node(expression)
         for part in self._parts(expression):
             if part not in self._known:
                 self._known[part] = self._converted(part)
         return self._known[expression]
 
-    def _plain_number(self, value: Foreign) -> int:
+    def _number_node(self, value: Foreign) -> int:
         if isinstance(value, Rational) and not isinstance(value, bool):
             return self.builder.number(Fraction(int(value.numerator), int(value.denominator)))
         if isinstance(value, Real) and not isinstance(value, bool):
@@ -64,8 +64,8 @@ class SympyReader:
         """Every part of an expression, children first; without recursion, for expressions may be deep."""
         stack = [(expression, False)]
         while stack:
-            part, opened = stack.pop()
-            if opened or part in self._known or self._is_leaf(part):
+            part, visited = stack.pop()
+            if visited or part in self._known or self._is_leaf(part):
                 yield part
             else:
                 stack.append((part, True))

@@ -193,8 +193,8 @@ def _spans(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Spring]:
 def without_springs(mechanism: Mechanism, first: str, second: str) -> Mechanism:
     """The mechanism without springs and dampers between two bodies that do not move against each other."""
     spans = {one.on for one in _spans(mechanism, first, second)}
-    kept = (one for one in mechanism.elements if not (isinstance(one, Spring | Damper) and one.on in spans))
-    return replace(mechanism, elements=tuple(kept))
+    retained = (one for one in mechanism.elements if not (isinstance(one, Spring | Damper) and one.on in spans))
+    return replace(mechanism, elements=tuple(retained))
 
 
 def _with_ends(mechanism: Mechanism, chaser: str, ring: str) -> Mechanism:

@@ -144,8 +144,8 @@ def with_legs_held(joined: Joined, legs: Mechanism) -> Joined:
         return joined
     held = tuple(name for leg in platform.legs for name in leg.coordinates)
     loops = {leg.loop.name for leg in platform.legs}
-    kept = tuple(one for one in joined.mechanism.loops if one.name not in loops)
-    mechanism = lock(replace(joined.mechanism, loops=kept), *held)
+    retained = tuple(one for one in joined.mechanism.loops if one.name not in loops)
+    mechanism = lock(replace(joined.mechanism, loops=retained), *held)
     rates = {f"{name}'": ZERO for name in held}
     return Joined(mechanism, {**joined.meanings, **rates, **{name: Name(name) for name in held}}, held)
 

@@ -27,7 +27,7 @@ from kinegraph.model.expression import Name
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates, Shift
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem.execution import Native
-from kinegraph.studies.describe import Asked
+from kinegraph.studies.describe import StudySettings
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.results import Study
 from kinegraph.studies.run import run_plan
@@ -128,7 +128,7 @@ def contact_plan(
     `interface` [N]. Classes: captured, out_of_stroke, overloaded, bounced, not_captured.
     """
     docking = source if isinstance(source, Docking) else docking_of(mechanism_of(source))
-    return Asked(
+    return StudySettings(
         docking.mechanism,
         duration,
         (limits or ContactLimits()).laws(),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.kept import derived_at_once, kept_graph
+from kinegraph.compiler.stored import derived_at_once, stored_graph
 from kinegraph.derive.constraints.projection import projection
 from kinegraph.derive.dynamics.state_rate import DISSIPATED, Forces, state_rate
 from kinegraph.errors import KinegraphError
@@ -49,10 +49,10 @@ class ModeForm(VelocityForm):
     def _key(self) -> str:
         return digest(self.mechanism, self.bound, self.forces, self.runtime)
 
-    def kept(self, kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
+    def stored(self, kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
         name = digest(kind, made_of)
         if name not in self._graphs:
-            self._graphs[name] = kept_graph(kind, (self._key, made_of), make)
+            self._graphs[name] = stored_graph(kind, (self._key, made_of), make)
         return self._graphs[name]
 
     def kernel(self, graph: Graph, arguments: Sequence[Argument], native: bool) -> Kernel:
@@ -100,7 +100,7 @@ class ModeForm(VelocityForm):
 
     @cached_property
     def rate(self) -> Graph:
-        return self.kept("rate", (), lambda: self._rate(self.forces))
+        return self.stored("rate", (), lambda: self._rate(self.forces))
 
     def _rate(self, forces: Forces) -> Graph:
         return state_rate(self.mechanism, self.derived(self._motion), self.bound, forces)
@@ -109,7 +109,7 @@ class ModeForm(VelocityForm):
     def projection(self) -> Graph | None:
         if not is_constrained(self.mechanism):
             return None
-        return self.kept("projection", (), lambda: projection(self._derivation))
+        return self.stored("projection", (), lambda: projection(self._derivation))
 
     def rows_of(self, graph: Graph, rows: Floats) -> Floats:
         """The first output of a graph for rows of x: by NumPy, or compiled where they are many."""

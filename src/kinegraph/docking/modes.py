@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.compiler.kept import derived_at_once
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.compiler.stored import derived_at_once
 from kinegraph.derive.dynamics.state_rate import Forces, state_names
 from kinegraph.docking.description import Docking, without_springs
 from kinegraph.docking.fastening import (
@@ -132,8 +132,8 @@ class ModeEquations:
     @property
     def _without_guides(self) -> Mechanism:
         given, guides = self.docking.mechanism, {one.name for one in self.docking.guides}
-        kept = tuple(one for one in given.elements if one.name not in guides)
-        return replace(given, elements=kept, parameters=(*given.parameters, Parameter(BEGIN, ZERO)))
+        retained = tuple(one for one in given.elements if one.name not in guides)
+        return replace(given, elements=retained, parameters=(*given.parameters, Parameter(BEGIN, ZERO)))
 
     @property
     def reaction(self) -> str:
@@ -212,7 +212,7 @@ class ModeEquations:
     def graph(self, texts: tuple[Scalar, ...]) -> Graph:
         """Formulas of the state as one graph."""
         if texts not in self._graphs:
-            self._graphs[texts] = self.equations.kept("columns", texts, lambda: self._read(texts))
+            self._graphs[texts] = self.equations.stored("columns", texts, lambda: self._read(texts))
         return self._graphs[texts]
 
     def _read(self, texts: tuple[Scalar, ...]) -> Graph:

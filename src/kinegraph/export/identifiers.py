@@ -18,7 +18,7 @@ from hashlib import sha256
 #: The shortest limit of all languages is MATLAB's 63; prefix and function name share it.
 LONGEST = 30
 
-_PLAIN = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_LEGAL = re.compile(r"[A-Za-z]\w*", re.ASCII)
 _DIGITS = 16
 _HASHED = re.compile(r".*_x[0-9a-f]{16}", re.DOTALL)
 _READABLE = 12
@@ -90,16 +90,16 @@ TAKEN_FILES = frozenset(name.casefold() for name in _HEADERS | _CRATES | _MODULE
 
 def identifier(name: str, longest: int = LONGEST) -> str:
     """The identifier of a name, the same in every language."""
-    if is_plain(name, longest):
+    if is_legal(name, longest):
         return f"{name}_" if name in RESERVED or name.casefold() in _FORTRAN_CALLED else name
     return _hashed(name)
 
 
-def is_plain(name: str, longest: int = LONGEST) -> bool:
+def is_legal(name: str, longest: int = LONGEST) -> bool:
     """True if a name can stand in code as it is, apart from reserved words."""
     return (
         len(name) <= longest
-        and _PLAIN.fullmatch(name) is not None
+        and _LEGAL.fullmatch(name) is not None
         and "__" not in name
         and not name.endswith("_")
         and not _HASHED.fullmatch(name)
@@ -119,7 +119,7 @@ def prefix(name: str) -> str:
     A name that is a file of some language or system already gets an underscore, as reserved words do.
     """
     readable = re.sub(r"[.-]", "_", name)
-    found = identifier(readable if is_plain(readable) else name)
+    found = identifier(readable if is_legal(readable) else name)
     return f"{found}_" if found.casefold() in TAKEN_FILES else found
 
 
@@ -152,5 +152,5 @@ _HARMLESS = re.compile(r"[A-Za-z0-9 _.,:;+=()\[\]'^$@!~|&/-]")
 
 def comment(text: str, longest: int = 120) -> str:
     """Text of a model for a comment of any language: one line, no character that ends, opens or continues one."""
-    shown = text if len(text) <= longest else text[: longest - 3] + "..."
-    return "".join(letter if _HARMLESS.match(letter) else f"<U+{ord(letter):04X}>" for letter in shown)
+    shortened = text if len(text) <= longest else text[: longest - 3] + "..."
+    return "".join(letter if _HARMLESS.match(letter) else f"<U+{ord(letter):04X}>" for letter in shortened)

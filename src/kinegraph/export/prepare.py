@@ -17,7 +17,7 @@ from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.variables import ALL
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
-from kinegraph.export.identifiers import Scope, comment, is_plain, prefix
+from kinegraph.export.identifiers import Scope, comment, is_legal, prefix
 from kinegraph.export.options import ExportOptions, FunctionLayout
 from kinegraph.export.shared_terms import shared_terms
 from kinegraph.export.text import kinegraph_version
@@ -229,7 +229,7 @@ def _readable(name: str) -> str:
         return name
     by = [variable.replace(ALL, "all_") for variable in quantity.by]
     words = [quantity.name, *(part for part in quantity.of.split(":") if part), quantity.frame, *by]
-    if not all(map(is_plain, filter(None, words))):
+    if not all(map(is_legal, filter(None, words))):
         return name
     text = "_".join([quantity.name, *filter(None, quantity.of.split(":"))])
     text += f"_in_{quantity.frame}" if quantity.frame else ""

@@ -33,23 +33,23 @@ class Operations(RichDisplay):
         return self.mul + self.add
 
     def __str__(self) -> str:
-        shown = [f"{getattr(self, f.name)} {f.name}" for f in fields(self)]
-        return ", ".join(shown[:2] + [text for text in shown[2:] if not text.startswith("0 ")])
+        counts = [f"{getattr(self, f.name)} {f.name}" for f in fields(self)]
+        return ", ".join(counts[:2] + [text for text in counts[2:] if not text.startswith("0 ")])
 
 
 _FUNCTION_COLUMNS = {"reciprocal": "div", "sqrt": "sqrt", "sin": "sin", "cos": "cos"}
 
 
 #: Under this name a graph keeps its count, as it keeps its other properties: every pass asks for it several times.
-_KEPT = "_operations"
+_STORED = "_operations"
 
 
 def count(graph: Graph) -> Operations:
     """The operations of all live, non-static nodes."""
-    kept: Operations | None = vars(graph).get(_KEPT)
-    if kept is None:
-        kept = vars(graph)[_KEPT] = _counted(graph)
-    return kept
+    stored: Operations | None = vars(graph).get(_STORED)
+    if stored is None:
+        stored = vars(graph)[_STORED] = _counted(graph)
+    return stored
 
 
 def _counted(graph: Graph) -> Operations:

@@ -23,11 +23,11 @@ if hasattr(os, "register_at_fork"):  # a child must not begin with a lock that a
 
 def once(make: F) -> F:
     """A function whose results are kept for good: each is made by the first thread that asks, others wait for it."""
-    kept = cache(make)
+    cached = cache(make)
 
     @wraps(make)
-    def asked(*given: Hashable) -> object:
+    def made_once(*given: Hashable) -> object:
         with making:
-            return kept(*given)
+            return cached(*given)
 
-    return cast(F, asked)
+    return cast(F, made_once)

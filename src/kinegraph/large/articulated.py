@@ -27,7 +27,7 @@ from kinegraph.large.algebra import (
     vector,
 )
 from kinegraph.large.jit import kernel, part
-from kinegraph.large.kinematics import carried, gyroscopic, keep, placed, to_parent, velocity_terms
+from kinegraph.large.kinematics import gyroscopic, keep, placed, propagated_motion, to_parent, velocity_terms
 from kinegraph.large.records import (
     AXIS,
     INERTIA,
@@ -92,11 +92,11 @@ def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Articulate
         turn, offset = placed(tree, moving, j)
         omega, angular, linear = velocity_terms(tree, moving, turn, offset, vector(work.omega, i, 0), j)
         if not joints.opens[j]:
-            before = carried(turn, offset, vector(work.bias, i, 0), vector(work.bias, i, 3))
+            before = propagated_motion(turn, offset, vector(work.bias, i, 0), vector(work.bias, i, 3))
             angular, linear = plus(angular, before[0]), plus(linear, before[1])
             for c in range(joints.first[j], joints.last[j]):
                 k = joints.members[c]
-                column = carried(turn, offset, vector(work.column, k, 0), vector(work.column, k, 3))
+                column = propagated_motion(turn, offset, vector(work.column, k, 0), vector(work.column, k, 3))
                 put(work.column, k, 0, column[0])
                 put(work.column, k, 3, column[1])
         put(work.omega, j, 0, omega)
@@ -121,12 +121,12 @@ def own_columns(tree: Tree, moving: MotionArrays, column: Floats, j: int) -> Non
 def _inwards(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, work: Articulated) -> int:
     """Free each joint's velocities from the inertia beyond it, and hand the rest to the parent."""
     stuck = -1
-    kept = np.zeros((tree.slots, 35))
-    carried_on, spent = NO_HANDLE, (0.0, 0.0)
+    stored = np.zeros((tree.slots, 35))
+    propagated, spent = NO_HANDLE, (0.0, 0.0)
     for j in range(len(tree.link) - 1, 0, -1):
-        here = joined(rigid(tree, vector(work.omega, j, 0), j), carried_on)
+        here = joined(rigid(tree, vector(work.omega, j, 0), j), propagated)
         if tree.link[j, SLOT] >= 0:
-            more, also_spent = kept_handle(kept, tree.link[j, SLOT])
+            more, also_spent = stored_handle(stored, tree.link[j, SLOT])
             here, spent = joined(here, more), (spent[0] + also_spent[0], spent[1] + also_spent[1])
         if has_inertia(tree, j):
             spent = (0.0, 0.0)
@@ -138,11 +138,11 @@ def _inwards(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, work
                     stuck = k
             here = biased(here, vector(work.bias, j, 0), vector(work.bias, j, 3))
         turn, offset = placed(tree, moving, j)
-        carried_on = handed(here, turn, offset)
+        propagated = handed(here, turn, offset)
         spent = (spent[0] + dot(offset, offset) * spent[1], spent[1])
         if tree.link[j, PARENT] != j - 1:
-            add_handle(kept, tree.link[tree.link[j, PARENT], SLOT], carried_on, spent)
-            carried_on, spent = NO_HANDLE, (0.0, 0.0)
+            add_handle(stored, tree.link[tree.link[j, PARENT], SLOT], propagated, spent)
+            propagated, spent = NO_HANDLE, (0.0, 0.0)
     return stuck
 
 
@@ -179,7 +179,7 @@ def joined(a: Handle, b: Handle) -> Handle:
 
 
 @part
-def kept_handle(rows: Floats, i: int) -> tuple[Handle, tuple[float, float]]:
+def stored_handle(rows: Floats, i: int) -> tuple[Handle, tuple[float, float]]:
     """The inertia and what was spent, as stored for a step that others stand on."""
     handle = matrix(rows, i, 0), matrix(rows, i, 9), matrix(rows, i, 18), vector(rows, i, 27), vector(rows, i, 30)
     return handle, (rows[i, 33], rows[i, 34])
@@ -248,15 +248,15 @@ def handed(here: Handle, turn: Matrix, offset: Vector) -> Handle:
 def _accelerations(tree: Tree, joints: Joints, moving: MotionArrays, gravity: Vector, work: Articulated) -> Floats:
     """Outwards again: accelerations of the steps and of the velocities."""
     result = np.empty(work.pivot.size)
-    kept = np.zeros((tree.slots, 9))
+    stored = np.zeros((tree.slots, 9))
     angular, linear = NO_VECTOR, scaled(-1.0, gravity)
-    keep(tree, kept, 0, (angular, linear, linear))
+    keep(tree, stored, 0, (angular, linear, linear))
     for j in range(1, len(tree.link)):
         if tree.link[j, PARENT] != j - 1:
             slot = tree.link[tree.link[j, PARENT], SLOT]
-            angular, linear = vector(kept, slot, 0), vector(kept, slot, 3)
+            angular, linear = vector(stored, slot, 0), vector(stored, slot, 3)
         turn, offset = placed(tree, moving, j)
-        angular, linear = carried(turn, offset, angular, linear)
+        angular, linear = propagated_motion(turn, offset, angular, linear)
         if joints.closes[j]:
             angular, linear = plus(angular, vector(work.bias, j, 0)), plus(linear, vector(work.bias, j, 3))
             for c in range(joints.first[j], joints.last[j]):
@@ -265,7 +265,7 @@ def _accelerations(tree: Tree, joints: Joints, moving: MotionArrays, gravity: Ve
                 result[k] = (work.excess[k] - pull) / work.pivot[k]
                 angular = plus(angular, scaled(result[k], vector(work.column, k, 0)))
                 linear = plus(linear, scaled(result[k], vector(work.column, k, 3)))
-        keep(tree, kept, j, (angular, linear, linear))
+        keep(tree, stored, j, (angular, linear, linear))
     return result
 
 

@@ -163,12 +163,12 @@ class _Flattener:
     def _transform(self, index: int, here: Frame, transform: Transform) -> Frame:
         if isinstance(transform, Quaternion):
             return self._quaternion(index, here, transform)
-        turning = isinstance(transform, Rotation)
+        revolute = isinstance(transform, Rotation)
         expression = transform.angle if isinstance(transform, Rotation) else transform.distance
         form = affine(expression, self.parameters, self.moving)
         if form is not None and not form.slopes:
             return here.moved(transform, form.constant)
-        step = _Step(here, ROTATION if turning else SHIFT, index, transform.axis.value)
+        step = _Step(here, ROTATION if revolute else SHIFT, index, transform.axis.value)
         if form is not None:
             step.form = form
         else:

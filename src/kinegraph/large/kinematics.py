@@ -74,9 +74,9 @@ def motion(tree: Tree, moved: Displacement, q: Floats, v: Floats, a: Floats) -> 
     """The motion of all steps. Sines are taken here, once for all loops."""
     step = np.empty((len(tree.link), 4))
     for j in range(len(tree.link)):
-        turning = tree.link[j, KIND] == ROTATION
-        step[j, COSINE] = math.cos(moved.value[j]) if turning else 1.0
-        step[j, AMOUNT] = math.sin(moved.value[j]) if turning else moved.value[j]
+        revolute = tree.link[j, KIND] == ROTATION
+        step[j, COSINE] = math.cos(moved.value[j]) if revolute else 1.0
+        step[j, AMOUNT] = math.sin(moved.value[j]) if revolute else moved.value[j]
         step[j, RATE], step[j, ACCELERATION] = moved.rate[j], moved.acceleration[j]
     return MotionArrays(step, moved.slope, q, v, a)
 
@@ -103,7 +103,7 @@ def rates(tree: Tree, moving: MotionArrays, j: int) -> tuple[Vector, Vector]:
 
 
 @part
-def carried(turn: Matrix, offset: Vector, angular: Vector, linear: Vector) -> tuple[Vector, Vector]:
+def propagated_motion(turn: Matrix, offset: Vector, angular: Vector, linear: Vector) -> tuple[Vector, Vector]:
     """A velocity (or the linear part of an acceleration) of the parent, at the step's origin in the step's axes."""
     return back(turn, angular), back(turn, plus(linear, cross(angular, offset)))
 
@@ -121,12 +121,12 @@ def velocity_terms(
 ) -> tuple[Vector, Vector, Vector]:
     """Angular velocity of step j from that of its parent, and what j adds to the accelerations carried over."""
     rate, acceleration = rates(tree, moving, j)
-    carried = back(turn, before)
+    propagated = back(turn, before)
     centripetal = back(turn, cross(before, cross(before, offset)))
     if tree.link[j, KIND] == SHIFT:
-        coriolis = scaled(2.0, cross(carried, rate))
-        return carried, NO_VECTOR, plus(centripetal, plus(acceleration, coriolis))
-    return plus(carried, rate), plus(acceleration, cross(carried, rate)), centripetal
+        coriolis = scaled(2.0, cross(propagated, rate))
+        return propagated, NO_VECTOR, plus(centripetal, plus(acceleration, coriolis))
+    return plus(propagated, rate), plus(acceleration, cross(propagated, rate)), centripetal
 
 
 @part
@@ -137,9 +137,9 @@ def gyroscopic(tree: Tree, omega: Vector, j: int) -> tuple[Vector, Vector]:
 
 
 @part
-def keep(tree: Tree, kept: Floats, j: int, state: State) -> None:
+def keep(tree: Tree, stored: Floats, j: int, state: State) -> None:
     """Note the state of step j if other steps than the next stand on it."""
     if tree.link[j, SLOT] >= 0:
-        put(kept, tree.link[j, SLOT], 0, state[0])
-        put(kept, tree.link[j, SLOT], 3, state[1])
-        put(kept, tree.link[j, SLOT], 6, state[2])
+        put(stored, tree.link[j, SLOT], 0, state[0])
+        put(stored, tree.link[j, SLOT], 3, state[1])
+        put(stored, tree.link[j, SLOT], 6, state[2])

@@ -15,7 +15,16 @@ import numpy as np
 
 from kinegraph.large.algebra import NO_VECTOR, add, along, cross, dot, plus, put, scaled, symmetric, times, vector
 from kinegraph.large.jit import kernel, part
-from kinegraph.large.kinematics import State, carried, gyroscopic, keep, placed, rates, to_parent, velocity_terms
+from kinegraph.large.kinematics import (
+    State,
+    gyroscopic,
+    keep,
+    placed,
+    propagated_motion,
+    rates,
+    to_parent,
+    velocity_terms,
+)
 from kinegraph.large.records import (
     ACCELERATION,
     AXIS,
@@ -41,18 +50,18 @@ def inverse(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
     """Generalized forces by recursive Newton-Euler."""
     wrench = _wrenches(tree, moving, gravity)
     tau = tree.armature * moving.a
-    kept = np.zeros((tree.slots, 6))
+    stored = np.zeros((tree.slots, 6))
     n, f = NO_VECTOR, NO_VECTOR
     for j in range(len(tree.link) - 1, 0, -1):
         n, f = plus(n, vector(wrench, j, 0)), plus(f, vector(wrench, j, 3))
         if tree.link[j, SLOT] >= 0:
-            n, f = plus(n, vector(kept, tree.link[j, SLOT], 0)), plus(f, vector(kept, tree.link[j, SLOT], 3))
+            n, f = plus(n, vector(stored, tree.link[j, SLOT], 0)), plus(f, vector(stored, tree.link[j, SLOT], 3))
         _project(tree, moving, n, f, tau, j)
         turn, offset = placed(tree, moving, j)
         n, f = to_parent(turn, offset, n, f)
         if tree.link[j, PARENT] != j - 1:
-            add(kept, tree.link[tree.link[j, PARENT], SLOT], 0, n)
-            add(kept, tree.link[tree.link[j, PARENT], SLOT], 3, f)
+            add(stored, tree.link[tree.link[j, PARENT], SLOT], 0, n)
+            add(stored, tree.link[tree.link[j, PARENT], SLOT], 3, f)
             n, f = NO_VECTOR, NO_VECTOR
     return tau
 
@@ -61,15 +70,15 @@ def inverse(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
 def _wrenches(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
     """Moment and force that move the bodies of each step, about its origin."""
     wrench = np.empty((len(tree.link), 6))
-    kept = np.empty((tree.slots, 9))
+    stored = np.empty((tree.slots, 9))
     state = (NO_VECTOR, NO_VECTOR, scaled(-1.0, gravity))
-    keep(tree, kept, 0, state)
+    keep(tree, stored, 0, state)
     for j in range(1, len(tree.link)):
         if tree.link[j, PARENT] != j - 1:
             slot = tree.link[tree.link[j, PARENT], SLOT]
-            state = (vector(kept, slot, 0), vector(kept, slot, 3), vector(kept, slot, 6))
+            state = (vector(stored, slot, 0), vector(stored, slot, 3), vector(stored, slot, 6))
         state = _accelerated(tree, moving, state, j)
-        keep(tree, kept, j, state)
+        keep(tree, stored, j, state)
         omega, alpha, origin = state
         h = vector(tree.constant, j, MOMENT)
         n, f = gyroscopic(tree, omega, j)
@@ -82,7 +91,7 @@ def _wrenches(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
 def _accelerated(tree: Tree, moving: MotionArrays, parent: State, j: int) -> State:
     turn, offset = placed(tree, moving, j)
     omega, more_angular, more_linear = velocity_terms(tree, moving, turn, offset, parent[0], j)
-    angular, linear = carried(turn, offset, parent[1], parent[2])
+    angular, linear = propagated_motion(turn, offset, parent[1], parent[2])
     return omega, plus(angular, more_angular), plus(linear, more_linear)
 
 
@@ -125,20 +134,20 @@ def energy(tree: Tree, moving: MotionArrays, gravity: Vector) -> tuple[float, fl
 @part
 def _living_force(tree: Tree, moving: MotionArrays) -> float:
     """Twice the kinetic energy of the bodies."""
-    kept = np.zeros((tree.slots, 9))
+    stored = np.zeros((tree.slots, 9))
     w, u, total = NO_VECTOR, NO_VECTOR, 0.0
     for j in range(1, len(tree.link)):
         if tree.link[j, PARENT] != j - 1:
             slot = tree.link[tree.link[j, PARENT], SLOT]
-            w, u = vector(kept, slot, 0), vector(kept, slot, 3)
+            w, u = vector(stored, slot, 0), vector(stored, slot, 3)
         turn, offset = placed(tree, moving, j)
         rate, _ = rates(tree, moving, j)
-        w, u = carried(turn, offset, w, u)
+        w, u = propagated_motion(turn, offset, w, u)
         if tree.link[j, KIND] == SHIFT:
             u = plus(u, rate)
         else:
             w = plus(w, rate)
-        keep(tree, kept, j, (w, u, u))
+        keep(tree, stored, j, (w, u, u))
         spinning = dot(w, times(symmetric(tree.constant, j, INERTIA), w))
         total += (
             tree.constant[j, MASS] * dot(u, u) + spinning + 2.0 * dot(u, cross(w, vector(tree.constant, j, MOMENT)))
@@ -149,19 +158,19 @@ def _living_force(tree: Tree, moving: MotionArrays) -> float:
 @part
 def _first_moment(tree: Tree, moving: MotionArrays) -> Vector:
     """First moment of all mass about the fixed origin, gathered inwards so that no rotation accumulates error."""
-    kept = np.zeros((tree.slots, 4))
+    stored = np.zeros((tree.slots, 4))
     m, h = 0.0, NO_VECTOR
     for j in range(len(tree.link) - 1, -1, -1):
         m, h = m + tree.constant[j, MASS], plus(h, vector(tree.constant, j, MOMENT))
         if tree.link[j, SLOT] >= 0:
-            m, h = m + kept[tree.link[j, SLOT], 3], plus(h, vector(kept, tree.link[j, SLOT], 0))
+            m, h = m + stored[tree.link[j, SLOT], 3], plus(h, vector(stored, tree.link[j, SLOT], 0))
         if j == 0:
             break
         turn, offset = placed(tree, moving, j)
         h = plus(scaled(m, offset), times(turn, h))
         if tree.link[j, PARENT] != j - 1:
             slot = tree.link[tree.link[j, PARENT], SLOT]
-            add(kept, slot, 0, h)
-            kept[slot, 3] += m
+            add(stored, slot, 0, h)
+            stored[slot, 3] += m
             m, h = 0.0, NO_VECTOR
     return h

@@ -100,9 +100,9 @@ def _checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) 
     if array.dtype.kind not in "iuf":
         raise KernelError(f"{label} holds {array.dtype}, not real numbers\n  give an array of floats")
     if array.shape != (len(expected),):
-        shown = ", ".join(expected[:6]) + (", ..." if len(expected) > 6 else "")
+        listed = ", ".join(expected[:6]) + (", ..." if len(expected) > 6 else "")
         raise KernelError(
-            f"{label} has shape {array.shape}, but the mechanism has {len(expected)} {kind}: {shown}\n"
+            f"{label} has shape {array.shape}, but the mechanism has {len(expected)} {kind}: {listed}\n"
             f"  give an array of shape ({len(expected)},)"
         )
     return np.ascontiguousarray(array, dtype=np.float64)

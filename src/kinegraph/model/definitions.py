@@ -95,5 +95,5 @@ def _mentioned(root: Expression) -> set[str]:
 
 def replaced(mechanism: Mechanism, change: Mapping[str, Expression]) -> Mechanism:
     """The mechanism with names replaced by expressions, inside definitions too."""
-    plain = unresolved(mechanism)
-    return resolved(rewritten(plain, lambda name: change.get(name.text, name) if isinstance(name, Name) else name))
+    as_named = unresolved(mechanism)
+    return resolved(rewritten(as_named, lambda name: change.get(name.text, name) if isinstance(name, Name) else name))

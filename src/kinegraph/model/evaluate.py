@@ -184,8 +184,8 @@ def _apply(here: Compound, parts: list[Value]) -> Value:
 
 def _no_value(root: Expression, why: str) -> ModelError:
     written = text(root)
-    shown = written if len(written) <= 60 else written[:57] + "..."
-    return ModelError(f"`{shown}` has no value: {why}")
+    shortened = written if len(written) <= 60 else written[:57] + "..."
+    return ModelError(f"`{shortened}` has no value: {why}")
 
 
 def _moderate(result: Value) -> Value:

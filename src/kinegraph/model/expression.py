@@ -393,7 +393,7 @@ def _number_text(value: Fraction) -> str:
         return f"{value.numerator}/{value.denominator}"
     sign, digits, exponent = "-" * (value < 0), str(abs(value.numerator) * 10**places // value.denominator), -places
     padded = digits.rjust(places + 1, "0")
-    plain = f"{padded[:-places]}.{padded[-places:]}" if places else digits
+    decimal_text = f"{padded[:-places]}.{padded[-places:]}" if places else digits
     stripped = digits.rstrip("0")
     scientific = f"{stripped}e{exponent + len(digits) - len(stripped)}"
-    return sign + (plain if len(plain) <= max(12, len(scientific)) else scientific)
+    return sign + (decimal_text if len(decimal_text) <= max(12, len(scientific)) else scientific)

@@ -72,5 +72,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         close = [option for option in options if option.casefold() == name.casefold()][:1]
     if close:
         return f"did you mean `{close[0]}`?"
-    shown = ", ".join(options[:12]) + (", ..." if len(options) > 12 else "")
-    return f"known here: {shown}" if options else ""
+    listed = ", ".join(options[:12]) + (", ..." if len(options) > 12 else "")
+    return f"known here: {listed}" if options else ""

@@ -14,13 +14,13 @@ class Places:
 
     def __init__(self) -> None:
         self._places: dict[int, dict[str, Place]] = {}
-        self._kept: list[object] = []  # an id is only good while its object lives
+        self._alive: list[object] = []  # an id is only good while its object lives
 
     def mark(self, item: T, place: Place, part: str = "") -> T:
         """Remember where `item` (or a named part of it) stands; returns `item`."""
         if id(item) not in self._places:
             self._places[id(item)] = {}
-            self._kept.append(item)
+            self._alive.append(item)
         self._places[id(item)][part] = place
         return item
 

@@ -11,7 +11,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.latex_names import LatexNames, escaped, name_latex, needs_cyrillic
 from kinegraph.notation.naming import Label, Naming, Section
 from kinegraph.notation.outputs import EntryName, entry_name
-from kinegraph.notation.writing import Equation, Piece, Writer, joined, plain_number
+from kinegraph.notation.writing import Equation, Piece, Writer, joined, number_text
 
 #: A display of more lines than this is begun anew: TeX holds a whole display in memory.
 ROWS = 30
@@ -40,8 +40,8 @@ class Latex:
         if not label.suffix:
             return name_latex(label.stem)
         stem = label.stem if len(label.stem) == 1 else rf"\mathrm{{{label.stem}}}"
-        plain = re.fullmatch(r"[\d_]+|[A-Z]\d*", label.suffix)
-        index = label.suffix.replace("_", ",") if plain else name_latex(label.suffix)
+        numbered = re.fullmatch(r"[\d_]+|[A-Z]\d*", label.suffix)
+        index = label.suffix.replace("_", ",") if numbered else name_latex(label.suffix)
         return f"{stem}_{{{index}}}"
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
@@ -56,7 +56,7 @@ class Latex:
 
     def number(self, size: Fraction) -> str:
         """A number, as it is written."""
-        return plain_number(size, r" \cdot 10^{{{}}}")
+        return number_text(size, r" \cdot 10^{{{}}}")
 
     def product(self, factors: Sequence[str]) -> str:
         """Factors side by side."""

@@ -15,7 +15,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml_names import name_mathml, symbol_mathml
 from kinegraph.notation.naming import Label, Naming
 from kinegraph.notation.outputs import EntryName, entry_name
-from kinegraph.notation.writing import Equation, Piece, Writer, plain_number
+from kinegraph.notation.writing import Equation, Piece, Writer, number_text
 
 _THIN = '<mspace width="0.16em"/>'
 _PARTIAL = "<mo>∂</mo>"
@@ -48,10 +48,9 @@ class MathMl:
         if not label.suffix:
             return name_mathml(label.stem)
         index = label.suffix.replace("_", ",")
-        plain = index.replace(",", "").isdigit()
-        return (
-            f"<msub><mi>{escape(label.stem)}</mi>{f'<mn>{index}</mn>' if plain else name_mathml(label.suffix)}</msub>"
-        )
+        numbered = index.replace(",", "").isdigit()
+        below = f"<mn>{index}</mn>" if numbered else name_mathml(label.suffix)
+        return f"<msub><mi>{escape(label.stem)}</mi>{below}</msub>"
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
         """The name of one entry of an output."""
@@ -65,7 +64,7 @@ class MathMl:
 
     def number(self, size: Fraction) -> str:
         """A number; one of more digits than wanted is rounded, and the attribute data-exact keeps them all."""
-        mantissa, _, exponent = plain_number(size).partition("e")
+        mantissa, _, exponent = number_text(size).partition("e")
         rounded = self._rounded(mantissa)
         text = f'<mn data-exact="{mantissa}">{rounded}</mn>' if rounded else f"<mn>{mantissa}</mn>"
         return f"<mrow>{text}<mo>⋅</mo><msup><mn>10</mn><mn>{exponent}</mn></msup></mrow>" if exponent else text

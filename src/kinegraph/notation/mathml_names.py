@@ -29,9 +29,9 @@ def name_mathml(name: str) -> str:
     """A name as a stem with an index: digits, and what follows `$` or `_`, are the index; primes become dots."""
     base = name.rstrip("'")
     dots = len(name) - len(base)
-    plain = unicodedata.normalize("NFKC", base).replace("$", "_")
-    match = re.fullmatch(r"([^\W\d_]+)(\d\w*)?((?:_\w*)*)", plain)
-    if match is None or len(plain) > _LONGEST:
+    normalised = unicodedata.normalize("NFKC", base).replace("$", "_")
+    match = re.fullmatch(r"([^\W\d_]+)(\d\w*)?((?:_\w*)*)", normalised)
+    if match is None or len(normalised) > _LONGEST:
         return f"<mrow><mtext>{escape(base)}</mtext>{f'<mo>{chr(8242) * dots}</mo>' if dots else ''}</mrow>"
     indices = [part for part in (match[2] or "", *match[3].split("_")) if part]
     return _indexed(_dotted(_word(match[1]), dots), "<mo>,</mo>".join(map(_index, indices)))

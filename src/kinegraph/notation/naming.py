@@ -230,10 +230,10 @@ class Naming:
     @cached_property
     def order(self) -> tuple[int, ...]:
         """All labelled nodes: sines and cosines first where they use nothing else, then children first."""
-        plain = {index for index in self.labels if self.is_plain(index)}
-        return (*sorted(plain, key=self._angle_key), *sorted(self.labels.keys() - plain))
+        elementary = {index for index in self.labels if self.is_elementary(index)}
+        return (*sorted(elementary, key=self._angle_key), *sorted(self.labels.keys() - elementary))
 
-    def is_plain(self, index: int) -> bool:
+    def is_elementary(self, index: int) -> bool:
         """True for a sine or cosine of an angle that is made of symbols alone."""
         return self._moving(index) and all(isinstance(self.graph.nodes[part], Symbol) for part in self.parts(index))
 

@@ -9,7 +9,7 @@ from kinegraph.graph.node import Graph, Symbol
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.naming import Label, Naming, Section
 from kinegraph.notation.outputs import entry_name
-from kinegraph.notation.writing import Equation, Piece, Writer, joined, plain_number
+from kinegraph.notation.writing import Equation, Piece, Writer, joined, number_text
 
 _INDENT = "    "
 
@@ -44,7 +44,7 @@ class PlainText:
 
     def number(self, size: Fraction) -> str:
         """A number, as it is written."""
-        return plain_number(size)
+        return number_text(size)
 
     def product(self, factors: Sequence[str]) -> str:
         """Factors side by side."""
@@ -83,7 +83,7 @@ def formula(graph: Graph, width: int = 110, mechanism: Mechanism | None = None) 
     blocks: list[list[str]] = []
     if naming.order:
         defined = list(writer.abbreviations())
-        functions = sum(naming.is_plain(index) for index in naming.order)
+        functions = sum(naming.is_elementary(index) for index in naming.order)
         short = [" ".join(lines(equation, width)) for equation in defined[:functions]]
         rest = [line for equation in defined[functions:] for line in lines(equation, width)]
         blocks.append([*columns(short, width), *rest])

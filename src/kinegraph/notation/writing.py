@@ -277,7 +277,7 @@ def digits_of(size: Fraction) -> tuple[str, int]:
     return text.rstrip("0"), exponent + len(text) - DIGITS
 
 
-def plain_number(size: Fraction, times_ten: str = "e{}") -> str:
+def number_text(size: Fraction, times_ten: str = "e{}") -> str:
     """A number in decimal notation; very large and small ones with a power of ten written as `times_ten` says."""
     if not size:
         return "0"

@@ -1,4 +1,4 @@
-"""Passes by name: `expand(ways=0), trigonometric_identities, products, monomials(degree=4)` as a tuple, and back."""
+"""Passes by name: `expand(forms=0), trigonometric_identities, products, monomials(degree=4)` as a tuple, and back."""
 
 from __future__ import annotations
 

@@ -16,18 +16,18 @@ from kinegraph.passes.factoring.searching import search
 class Expand:
     """Every output as one sum of products in sines, cosines and symbols, modulo sin^2 + cos^2 = 1.
 
-    Each is written in the cheapest of some bases of angles; with `ways` 0 in the sines and cosines that are there. The
+    Each is written in the cheapest of some bases of angles; with `forms` 0 in the sines and cosines that are there. The
     graph is returned as it is where that would be too large.
     """
 
     limits: Limits = field(default_factory=Limits)
-    ways: int = 1
+    forms: int = 1
     name: str = "expand"
 
     def apply(self, graph: Graph) -> Graph:
         """The graph after this pass."""
         try:
-            assembly = Assembly(graph, self.limits, self.ways)
+            assembly = Assembly(graph, self.limits, self.forms)
         except TooLargeError:
             return graph
         return to_graph(assembly.build([0] * len(assembly.roots)).translation)
@@ -40,26 +40,26 @@ class Analytic:
     budget: Budget
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
-    ways: int = 8
+    forms: int = 8
     annealing: Annealing = field(default_factory=Annealing)
     name: str = "analytic"
 
     def apply(self, graph: Graph) -> Graph:
         """The graph after this pass."""
         try:
-            assembly = Assembly(graph, self.limits, self.ways)
+            assembly = Assembly(graph, self.limits, self.forms)
         except TooLargeError:
             return graph
         installation = assembly.build([0] * len(assembly.roots))
-        ways = installation.ways()
-        search(installation.system, self.budget, self.seed, self.annealing, ways, installation.switch)
+        alternatives = installation.alternatives()
+        search(installation.system, self.budget, self.seed, self.annealing, alternatives, installation.switch)
         return to_graph(installation.translation)
 
 
 def can_be_written_out(graph: Graph) -> bool:
     """Are the outputs small enough as sums of products?"""
     try:
-        Assembly(graph, Limits(), most_ways=0)
+        Assembly(graph, Limits(), most_forms=0)
     except TooLargeError:
         return False
     return True

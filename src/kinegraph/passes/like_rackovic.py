@@ -96,14 +96,14 @@ class _Record:
 
 def like_rackovic(graph: Graph, limits: Limits = LIMITS) -> tuple[Case, ...]:
     """The four cases, from a graph that has not been reduced yet."""
-    ways: tuple[tuple[str, Callable[[_Record, Graph, Limits], Graph]], ...] = (
+    cases_in_order: tuple[tuple[str, Callable[[_Record, Graph, Limits], Graph]], ...] = (
         ("the whole model, monomials", _whole),
         ("the whole model, products and monomials", _whole_with_products),
         ("by parts, monomials", _by_parts),
         ("by parts, products and monomials", _by_parts_with_products),
     )
     cases = []
-    for number, (title, way) in enumerate(ways, start=1):
+    for number, (title, way) in enumerate(cases_in_order, start=1):
         record = _Record()
         start = record.run("neutral elements", Rebuild(), graph, Published(10268, 6166))
         result = record.ended(way(record, start, limits))
@@ -120,7 +120,7 @@ _MONOMIALS, _PRODUCTS = ExtractMonomials(), FactorProducts()
 
 def _simplified(record: _Record, graph: Graph, limits: Limits) -> Graph:
     """The whole model up to where cases 1 and 2 part."""
-    graph = record.run("analytic expressions", Expand(limits, ways=0), graph, Published(5768, 1047))
+    graph = record.run("analytic expressions", Expand(limits, forms=0), graph, Published(5768, 1047))
     graph = record.run("trigonometric identities", IDENTITIES, graph, Published(1340, 453))
     return record.run("identical expressions", _IDENTICAL, graph, Published(801, 257))
 
@@ -140,12 +140,12 @@ def _with_new_part(record: _Record, graph: Graph, limits: Limits) -> Graph:
     """The directions reduced alone and put back, then the whole up to where cases 3 and 4 part."""
     top = top_of(graph, direction_cosines(graph))
     part = record.note("part: directions", part_of(graph, top), Published(768, 382))
-    part = record.run("part: analytic expressions", Expand(limits, ways=0), part, Published(543, 191))
+    part = record.run("part: analytic expressions", Expand(limits, forms=0), part, Published(543, 191))
     part = record.run("part: simplified expressions", SIMPLIFIED, part, Published(60, 14))
     part = record.run("part: monomials", _MONOMIALS, part, Published(43, 14))
     whole = record.note("part put back", put_back(graph, top, part), Published(9544, 5798))
     prove(graph, whole).require()
-    whole = record.run("analytic expressions", Expand(limits, ways=0), whole, Published(931, 310))
+    whole = record.run("analytic expressions", Expand(limits, forms=0), whole, Published(931, 310))
     return record.run("simplified expressions", SIMPLIFIED, whole, Published(442, 174))
 
 

@@ -152,7 +152,7 @@ def routes(effort: Effort, seconds: float | None = None, seed: int = 0) -> tuple
 
 def _quick(seed: int) -> tuple[Route, ...]:
     """The graph as it stands, factored, and its outputs written out, each where it is small enough."""
-    written = Analytic(Budget(work=10_000), seed, Limits(terms=300, total=1500), ways=2)
+    written = Analytic(Budget(work=10_000), seed, Limits(terms=300, total=1500), forms=2)
     return (
         Route("factored", (FastExtract(),), conditions=(Small(12_000),)),
         Route("simplified", (TrigonometricIdentities(), FastExtract()), conditions=(Small(1500),)),

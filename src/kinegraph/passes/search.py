@@ -39,6 +39,6 @@ class Search:
 
     def _searched(self, graph: Graph, budget: Budget, seed: int) -> Graph:
         translation = factored(lambda: to_system(graph))
-        ways = Alternatives(relations=relations(translation)) if budget.compiled else None
-        search(translation.system, budget, seed, self.annealing, ways)
+        choices = Alternatives(relations=relations(translation)) if budget.compiled else None
+        search(translation.system, budget, seed, self.annealing, choices)
         return to_graph(translation)

@@ -48,7 +48,7 @@ _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as 
 
 
 @dataclass(frozen=True)
-class TakenBack:
+class ProjectedStates:
     """States one step nearer to loops and constraints; what was missed most before it, by position and by velocity."""
 
     q: Floats
@@ -107,7 +107,7 @@ class Equations(ABC):
         """Inputs that follow from the state, such as the forces of what is tied, as nodes of a builder."""
         return {}
 
-    def kept(self, kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
+    def stored(self, kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
         """A graph that follows from these equations and what it is made of; forms may keep it on disk."""
         return make()
 
@@ -126,14 +126,14 @@ class Equations(ABC):
         """Whether there are loops or constraints to take states back onto."""
         return self.projection is not None
 
-    def taken_back(self, times: Floats, q: Floats, v: Floats, parameters: Floats) -> TakenBack:
+    def projected_states(self, times: Floats, q: Floats, v: Floats, parameters: Floats) -> ProjectedStates:
         """States after one step onto loops and constraints, and what they missed before it."""
         assert self.projection is not None
         tail = np.hstack([times[:, None], np.tile(parameters, (len(times), 1))])
         found = row_values(self.projection, state_symbols(self), np.hstack([q, v, tail]))
         half, size = found[MISSED].shape[1] // 2, q.shape[1]
         position, velocity = (largest(part) for part in np.split(found[MISSED], [half], axis=1))
-        return TakenBack(found[PROJECTED][:, :size], found[PROJECTED][:, size:], position, velocity)
+        return ProjectedStates(found[PROJECTED][:, :size], found[PROJECTED][:, size:], position, velocity)
 
     @property
     def keeps_closed(self) -> bool:
@@ -351,11 +351,11 @@ class MomentumForm(Equations):
 
     def carry(self, graph: Graph) -> Graph:
         builder = GraphBuilder()
-        return builder.graph(self._carried(builder, graph))
+        return builder.graph(self._transferred(builder, graph))
 
     def carry_states(self, graph: Graph) -> Graph:
         builder = GraphBuilder()
-        (rows,) = self._carried(builder, graph)
+        (rows,) = self._transferred(builder, graph)
         positions, width = len(self.mechanism.layout.positions), rows.shape[1]
         nodes: list[int] = []
         for start in range(0, len(rows.nodes), width):
@@ -364,7 +364,7 @@ class MomentumForm(Equations):
             nodes += [*rows.nodes[start : start + positions], *moved(self._momenta.outputs, place)[0].nodes]
         return builder.graph([Output(rows.name, (rows.shape[0], len(self.names)), tuple(nodes))])
 
-    def _carried(self, builder: GraphBuilder, graph: Graph) -> tuple[Output, ...]:
+    def _transferred(self, builder: GraphBuilder, graph: Graph) -> tuple[Output, ...]:
         """The outputs of a graph in q and v, in q and p."""
         solved = moved(self._velocities.outputs, transfer(self._velocities, builder))[0].nodes
         symbols = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)

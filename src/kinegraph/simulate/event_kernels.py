@@ -34,14 +34,14 @@ def event_set(
     if not events and endings is None:
         return EventSet()
     texts = tuple(_expression(event.condition) for event in events)
-    conditions = equations.kept("events", texts, lambda: _conditions(equations, texts))
+    conditions = equations.stored("events", texts, lambda: _conditions(equations, texts))
     boundaries = _boundaries(conditions, events)
-    carried = equations.carry(conditions)
+    transferred = equations.carry(conditions)
     further = () if endings is None else endings.names
     if endings is not None:
-        carried, boundaries = _joined(carried, endings.conditions), (*boundaries, *endings.boundaries)
-    values = equations.function(carried, native)
-    along = equations.kept("slopes", (texts, further), lambda: slopes_along(equations, carried))
+        transferred, boundaries = _joined(transferred, endings.conditions), (*boundaries, *endings.boundaries)
+    values = equations.function(transferred, native)
+    along = equations.stored("slopes", (texts, further), lambda: slopes_along(equations, transferred))
     slopes = equations.slope_function(along, native)
     reset: Function = 0
     if any(event.reset for event in events):

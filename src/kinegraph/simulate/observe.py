@@ -184,9 +184,9 @@ def _drift(values: Floats, size: float, start: float | None = None) -> float:
         return float(np.float64(moved) / size) if size > 0 else moved
 
 
-def drift_facts(drift: Drift | None, kept: tuple[Check, ...]) -> dict[str, float | None]:
+def drift_facts(drift: Drift | None, conserved: tuple[Check, ...]) -> dict[str, float | None]:
     """By how much positions, velocities and energy leave what should be kept."""
-    energy = next((one.error for one in kept if one.name.startswith(ENERGY)), None)
+    energy = next((one.error for one in conserved if one.name.startswith(ENERGY)), None)
     if drift is None:
         return {"position": 0.0, "velocity": 0.0, "energy": energy}
     return {

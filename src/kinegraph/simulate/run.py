@@ -104,8 +104,8 @@ def simulate(
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
     values = {name: formula(value, name) for name, value in (parameters or {}).items()}
-    happening = read_events(events)
-    check_method(solver, mechanism, happening)
+    event_list = read_events(events)
+    check_method(solver, mechanism, event_list)
     equations = (
         form_of(mechanism, solver, loops)(mechanism, values, forces)
         if baumgarte is None
@@ -120,11 +120,11 @@ def simulate(
     solver = asking(solver, controllers, samples, partial(_by_name, equations))
     kind = ContactTask if mechanism.contacts else Task
     task = kind(
-        equations, solver, chosen, state, span, signal, happening, save, progress,
+        equations, solver, chosen, state, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(),
     )  # fmt: skip
     run, decision = task.run(native)
-    reset = any(event.reset for event in happening) or bool(mechanism.contacts)  # new states keep no first integral
+    reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
     heard = samples.signals(span[1]) if controllers else signal
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
     return solution_of(finished, chosen.relative)
@@ -254,7 +254,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     found, integrals = observe(equations, rows)
     columns = own | balances | found | further
     gained = contact_checks(columns, balances, rtol) if finished.mechanism.contacts else ()
-    kept = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
+    conserved = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
     return Solution(
         model=mechanism.name,
         method=finished.solver.name,
@@ -263,11 +263,11 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         velocities=mechanism.layout.velocities,
         ending=run.ending,
         events=run.events,
-        checks=(*kept, *_momentum_checks(finished, rows, rtol), *drift_checks(drift), *gained),
+        checks=(*conserved, *_momentum_checks(finished, rows, rtol), *drift_checks(drift), *gained),
         statistics=run.statistics,
         simulated=_simulated_model(finished, rtol),
         decision=finished.decision,
-        drift=drift_facts(drift, kept),
+        drift=drift_facts(drift, conserved),
     )
 
 

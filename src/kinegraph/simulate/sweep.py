@@ -136,8 +136,8 @@ def sweep(
     check_inputs(inputs or {})
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
-    happening = read_events(events)
-    check_method(solver, mechanism, happening)
+    event_list = read_events(events)
+    check_method(solver, mechanism, event_list)
     equations = form_for(mechanism, solver)(mechanism, values, forces, runtime)
     states = _states(equations, varied, initial or {}, values)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
@@ -146,12 +146,12 @@ def sweep(
     kind = ContactSweepTask if mechanism.contacts else SweepTask
     task = kind(
         equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress, signal,
-        happening, interrupt or Interrupt(),
+        event_list, interrupt or Interrupt(),
     )  # fmt: skip
-    many, decision = task.run(native)
+    runs, decision = task.run(native)
     return Sweep(
-        mechanism.name, varied, equations.names, many.times, many.states, many.statuses, many.steps, many.seconds,
-        decision, many.events,
+        mechanism.name, varied, equations.names, runs.times, runs.states, runs.statuses, runs.steps, runs.seconds,
+        decision, runs.events,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from kinegraph.interrupt import Interrupt
 from kinegraph.jit.parallel import cores
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import event_set
-from kinegraph.solve.batch.sweep import SweepRun, integrate_each, integrate_many, sweep_loops
+from kinegraph.solve.batch.sweep import SweepRun, integrate_each, integrate_rows, sweep_loops
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
@@ -72,7 +72,7 @@ class SweepTask:
     def _bar(self) -> Progress:
         return bar(self.progress, 0, len(self.states), "runs", self.equations.mechanism.name)
 
-    def _each(self, problem: CauchyProblem, shown: Progress, threads: int, interrupt: Interrupt) -> SweepRun:
+    def _each(self, problem: CauchyProblem, display: Progress, threads: int, interrupt: Interrupt) -> SweepRun:
         events = event_set(self.equations, self.events, problem.native)
         return integrate_each(
             self.solver,
@@ -81,7 +81,7 @@ class SweepTask:
             self.parameters,
             self.control,
             self.grid,
-            shown,
+            display,
             events,
             threads,
             interrupt,
@@ -91,12 +91,12 @@ class SweepTask:
         self._loading.wait()
         if not self.in_lanes:
             return self._each(self._problem(True), self._bar(), self.threads or cores(), self.interrupt)
-        many = integrate_many(
+        runs = integrate_rows(
             self.solver, self._problem(True), self.states, self.parameters, self.control, self.grid, self._bar(),
             self.threads, self.interrupt,
         )  # fmt: skip
-        self._loading.learn(many.loading)
-        return many
+        self._loading.learn(runs.loading)
+        return runs
 
     @cached_property
     def _loading(self) -> Loading:

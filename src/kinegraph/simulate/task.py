@@ -83,11 +83,11 @@ class Task:
     def _bar(self) -> Progress:
         return bar(self.progress, *self.span, label=self.equations.mechanism.name)
 
-    def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress, interrupt: Interrupt) -> Run:
+    def _integrate(self, rhs: RightHandSide, execution: Execution, display: Progress, interrupt: Interrupt) -> Run:
         loops = execution is Execution.NATIVE
         problem = CauchyProblem(rhs, self.state, *self.span, self.parameters, self.inputs, loops)
         events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED)
-        return self.solver.integrate(problem, self.control, self.save, events, shown, interrupt)
+        return self.solver.integrate(problem, self.control, self.save, events, display, interrupt)
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()

@@ -36,7 +36,7 @@ _CHUNKS, _LARGEST_CHUNK = 100, 1000
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudySettings:
     """What a user asks for, as it was written; see `study`."""
 
     mechanism: Mechanism
@@ -68,54 +68,54 @@ class Asked:
 class _Planning:
     """One plan in the making."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.laws = read_laws(asked.vary, asked.folder)
+    def __init__(self, settings: StudySettings) -> None:
+        self.settings = settings
+        self.laws = read_laws(settings.vary, settings.folder)
         self.names = tuple(name for group in self.laws for name in group)
         if not self.names:
             raise StudyError("vary: name at least one thing and its law, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
-        check_inputs(asked.inputs)
-        self.initial = {name: formula(value, name) for name, value in asked.initial.items()}
-        self.parameters = {name: formula(value, name) for name, value in asked.parameters.items()}
-        self.events = read_events(asked.events)
+        check_inputs(settings.inputs)
+        self.initial = {name: formula(value, name) for name, value in settings.initial.items()}
+        self.parameters = {name: formula(value, name) for name, value in settings.parameters.items()}
+        self.events = read_events(settings.events)
 
     def plan(self) -> Plan:
-        asked = self.asked
-        begin = seconds("start", asked.start)
-        span = begin, begin + seconds("duration", asked.duration)
-        check_length(span, asked.control)
+        settings = self.settings
+        begin = seconds("start", settings.start)
+        span = begin, begin + seconds("duration", settings.duration)
+        check_length(span, settings.control)
         sources, inputs, mechanism = self._sorted()
         forces, signals = read_inputs(mechanism, inputs)
         mechanism = with_given_inputs(mechanism, forces)
-        design = asked.design if isinstance(asked.design, Design) else Design.named(asked.design)
+        design = settings.design if isinstance(settings.design, Design) else Design.named(settings.design)
         nominal = self._nominal(mechanism, sources)
-        samples = Samples(self.laws, nominal, asked.cases, design, asked.seed)
-        wanted, solver = forced(asked.native), solver_of(asked.method)
+        samples = Samples(self.laws, nominal, settings.cases, design, settings.seed)
+        wanted, solver = forced(settings.native), solver_of(settings.method)
         check_method(solver, mechanism, self.events)
         made = Plan(
             mechanism, span, samples, sources, self.initial, self.parameters, forces, signals, tuple(self.events),
-            self._asked_outcomes(mechanism), solver, solver.accept(asked.control), _grid(asked.trajectories, span),
-            asked.cases > _FEW if wanted is None else bool(asked.native), self._chunk(),
+            self._outcome_table(mechanism), solver, solver.accept(settings.control), _grid(settings.trajectories, span),
+            settings.cases > _FEW if wanted is None else bool(settings.native), self._chunk(),
         )  # fmt: skip
         self._check(made)
         return made
 
     def _chunk(self) -> int:
-        given = self.asked.chunk
+        given = self.settings.chunk
         if given is not None and given < 1:
             raise StudyError(f"chunk is {given}: give at least one case")
-        return given or min(max(self.asked.cases // _CHUNKS, 1), _LARGEST_CHUNK)
+        return given or min(max(self.settings.cases // _CHUNKS, 1), _LARGEST_CHUNK)
 
-    def _asked_outcomes(self, mechanism: Mechanism) -> OutcomeTable:
-        asked = self.asked
+    def _outcome_table(self, mechanism: Mechanism) -> OutcomeTable:
+        settings = self.settings
         layout = mechanism.layout
-        outcomes = dict(asked.outcomes) or default_outcomes((*layout.positions, *layout.velocities))
+        outcomes = dict(settings.outcomes) or default_outcomes((*layout.positions, *layout.velocities))
         events = tuple(event.name for event in self.events)
-        return OutcomeTable(outcomes, dict(asked.classes), asked.success, self.names, events)
+        return OutcomeTable(outcomes, dict(settings.classes), settings.success, self.names, events)
 
     def _sorted(self) -> tuple[dict[str, str], dict[str, Input], Mechanism]:
         """Parameters that vary with the names they follow, inputs, and the mechanism with all parameters."""
-        mechanism, inputs = self.asked.mechanism, dict(self.asked.inputs)
+        mechanism, inputs = self.settings.mechanism, dict(self.settings.inputs)
         sources: dict[str, str] = {}
         added: list[Parameter] = []
         layout = mechanism.layout
@@ -138,18 +138,18 @@ class _Planning:
 
     def _require_used(self, name: str, known: Sequence[str]) -> None:
         """A name the model does not know must appear in a formula of the study."""
-        inputs = [formula(one) for one in self.asked.inputs.values() if isinstance(one, str | Expression)]
+        inputs = [formula(one) for one in self.settings.inputs.values() if isinstance(one, str | Expression)]
         conditions = [formula(event.condition) for event in self.events]
         resets = [formula(value) for event in self.events for value in event.reset.values()]
         used = (*self.initial.values(), *self.parameters.values(), *inputs, *conditions, *resets)
         if name == TIME or name_fault(name) or not any(name in names(one) for one in used):
-            where = f"{self.asked.mechanism.name} has no {name!r}, and no formula of the study uses it"
+            where = f"{self.settings.mechanism.name} has no {name!r}, and no formula of the study uses it"
             raise StudyError(f"vary: {where}\n  {did_you_mean(name, known)}")
 
     def _nominal(self, mechanism: Mechanism, sources: Mapping[str, str]) -> dict[str, float]:
         """The values of the nominal case: what the model and the settings say, else the centre of the law."""
         found = _centres(self.laws)
-        own = {parameter.name for parameter in self.asked.mechanism.parameters}
+        own = {parameter.name for parameter in self.settings.mechanism.parameters}
         new: dict[str, Scalar] = {name: found[source] for name, source in sources.items() if name not in own}
         valueless = {p.name for p in mechanism.parameters if p.value is None} - {*self.parameters}
         new |= {name: found[source] for name, source in sources.items() if name in valueless}
@@ -160,9 +160,9 @@ class _Planning:
 
     def _nominal_inputs(self, values: Mapping[str, Value]) -> dict[str, float]:
         found = {name: 0.0 for name in self.names if name.startswith("tau:")}
-        declared = {given.name: given.value for given in self.asked.mechanism.inputs if given.value is not None}
+        declared = {given.name: given.value for given in self.settings.mechanism.inputs if given.value is not None}
         for name in self.names:
-            given = self.asked.inputs.get(name, declared.get(name))
+            given = self.settings.inputs.get(name, declared.get(name))
             if isinstance(given, str | int | float | Expression):
                 try:
                     found[name] = number(formula(given), values)
@@ -182,9 +182,9 @@ class _Planning:
 
     def _check(self, plan: Plan) -> None:
         """Outcomes and outputs that cannot be read are errors before anything runs."""
-        _ = plan.asked.read
-        if plan.asked.outputs:
-            output_graph(plan.equations(), plan.asked.outputs)
+        _ = plan.outcome_table.read
+        if plan.outcome_table.outputs:
+            output_graph(plan.equations(), plan.outcome_table.outputs)
 
 
 def _centres(laws: Mapping[tuple[str, ...], Distribution]) -> dict[str, float]:

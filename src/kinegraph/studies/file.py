@@ -23,7 +23,7 @@ from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem.events import Action, Direction, Event
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.problem import Sampled
-from kinegraph.studies.describe import Asked
+from kinegraph.studies.describe import StudySettings
 from kinegraph.studies.sampling.laws import Law
 from kinegraph.studies.sampling.samples import Design
 from kinegraph.studies.statistics.stopping import Until, read_until
@@ -53,10 +53,10 @@ def read_study_file(
     seed: int | None = None,
     chunk: int | None = None,
     native: Native = "auto",
-) -> tuple[Asked, Until | None]:
+) -> tuple[StudySettings, Until | None]:
     """What a study file asks for, and when it is to end; the arguments replace what it says."""
     given = _Given(path, _parsed(path))
-    asked = Asked(
+    described = StudySettings(
         mechanism=given.mechanism(),
         duration=given.number("duration", None),
         vary={name: given.law(name, law) for name, law in given.table("vary").items()},
@@ -78,7 +78,7 @@ def read_study_file(
         native=native,
         folder=path.parent,
     )
-    return asked, read_until(given.word("until"))
+    return described, read_until(given.word("until"))
 
 
 def _parsed(path: Path) -> dict[str, Toml]:

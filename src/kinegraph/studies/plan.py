@@ -41,7 +41,7 @@ class Plan:
     forces: Forces
     signals: Signals
     events: tuple[Event, ...]
-    asked: OutcomeTable
+    outcome_table: OutcomeTable
     solver: Solver
     control: Control
     grid: tuple[float, ...] = ()
@@ -78,9 +78,9 @@ class Plan:
             "settings": digest(self.initial, self.parameters, self.forces),
             "signals": digest(self.signals.knots, self.signals.coefficients),
             "events": digest(self.events),
-            "outcomes": dict(self.asked.outcomes),
-            "classes": dict(self.asked.classes),
-            "success": self.asked.success,
+            "outcomes": dict(self.outcome_table.outcomes),
+            "classes": dict(self.outcome_table.classes),
+            "success": self.outcome_table.success,
             "method": self.solver.name,
             "control": repr(self.control),
             "grid": digest(self.grid),

@@ -100,7 +100,7 @@ class Study(RichDisplay):
     @property
     def numbers(self) -> tuple[str, ...]:
         """The outcomes."""
-        return tuple(self.plan.asked.outcomes)
+        return tuple(self.plan.outcome_table.outcomes)
 
     def values(self, name: str) -> NDArray[np.float64]:
         """An outcome of all drawn cases as numbers; NaN for cases that failed."""
@@ -160,8 +160,8 @@ class Study(RichDisplay):
     def __str__(self) -> str:
         name, failed = self.plan.mechanism.name, len(self.failures)
         rate = (len(self) - self.resumed) / self.seconds if self.seconds else 0.0
-        asked = self.plan.samples.total
-        count = f"{len(self)} cases" if len(self) == asked else f"{len(self)} of {asked} cases"
+        planned = self.plan.samples.total
+        count = f"{len(self)} cases" if len(self) == planned else f"{len(self)} of {planned} cases"
         lines = [f"{name}: {count} in {self.seconds:.3g} s ({rate:.3g} a second), {failed} failed"]
         if self.resumed:
             lines.append(f"  {self.resumed} of them were there before")

@@ -20,7 +20,7 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.progress import bar
-from kinegraph.studies.describe import Asked, Vary
+from kinegraph.studies.describe import StudySettings, Vary
 from kinegraph.studies.executors.choice import chosen_executor
 from kinegraph.studies.executors.dask import Client
 from kinegraph.studies.executors.executor import Executor
@@ -84,16 +84,18 @@ def study(
     if isinstance(model, str | Path) and is_study_file(model):
         if duration is not None or vary is not None:
             raise StudyError(f"{model} says what is studied: change the file, or give a model instead")
-        asked, known = read_study_file(Path(model), cases, seed, chunk, native)
-        return run_plan(asked.plan(), until or known, folder, executor or chosen_executor(threads, cluster), progress)
+        described, known = read_study_file(Path(model), cases, seed, chunk, native)
+        return run_plan(
+            described.plan(), until or known, folder, executor or chosen_executor(threads, cluster), progress
+        )
     if duration is None or vary is None:
         raise StudyError("a study needs a duration and what is varied: study(model, 10, vary={'q1': ...}, cases=100)")
-    asked = Asked(
+    described = StudySettings(
         mechanism_of(model), duration, vary, 100 if cases is None else cases, outcomes or {}, classes or {}, success,
         events, initial or {}, parameters or {}, inputs or {}, method, chosen, start, trajectories, design, seed or 0,
         chunk, native,
     )  # fmt: skip
-    return run_plan(asked.plan(), until, folder, executor or chosen_executor(threads, cluster), progress)
+    return run_plan(described.plan(), until, folder, executor or chosen_executor(threads, cluster), progress)
 
 
 def run_plan(
@@ -107,7 +109,7 @@ def run_plan(
     chosen = executor or Threads()
     wanted = read_until(until)
     if wanted is not None:
-        wanted.check(plan.asked)
+        wanted.check(plan.outcome_table)
     if plan.grid and folder is not None:
         require_zarr()
     if not chosen.leads:
@@ -145,11 +147,11 @@ class _Driver:
         for chunk in sorted(self.storage.finished()):
             self._take(chunk, self.storage.get(chunk))
         before = self._count
-        with bar(self.progress, 0, self.plan.samples.total, "cases", self.plan.mechanism.name) as shown:
-            shown.reached(before)
+        with bar(self.progress, 0, self.plan.samples.total, "cases", self.plan.mechanism.name) as cases_bar:
+            cases_bar.reached(before)
             with interrupt.catching():
                 for count in self._work():
-                    shown.reached(count)
+                    cases_bar.reached(count)
         return self._study(perf_counter() - begun, before, folder)
 
     def _work(self) -> Iterator[int]:
@@ -175,7 +177,7 @@ class _Driver:
         self._tables[chunk] = table
         while not self._enough and len(self._prefix) in self._tables:
             self._prefix.append(self._tables[len(self._prefix)])
-            self._enough = self.until is not None and self.until.reached(self._prefix, self.plan.asked)
+            self._enough = self.until is not None and self.until.reached(self._prefix, self.plan.outcome_table)
 
     def _study(self, seconds: float, before: int, folder: Path | None) -> Study:
         tables = self._prefix if self._enough else [self._tables[chunk] for chunk in sorted(self._tables)]
@@ -183,7 +185,7 @@ class _Driver:
             raise StudyError("the study was interrupted before the first of its chunks was finished: nothing to show")
         complete = self._enough or len(self._tables) == self.plan.chunks
         states = np.concatenate([table.saved for table in tables])
-        enough = self.until.estimate(tables, self.plan.asked) if self._enough and self.until else None
+        enough = self.until.estimate(tables, self.plan.outcome_table) if self._enough and self.until else None
         found = Study(self.plan, joined(tables), states, seconds, complete, enough, before, folder)
         if folder is not None:
             write_results(found, folder)

@@ -194,8 +194,8 @@ def balance(
     _require_cyclic(mechanism, held, cyclic)
     free = tuple(index for index in cyclic if index not in held) if constrained and rates else ()
     v = np.zeros_like(point.v)
-    kept = [*held, *free]
-    v[kept] = point.v[kept]
+    retained = [*held, *free]
+    v[retained] = point.v[retained]
     values = {**(parameters or {}), **dict(point.given)}
     carrying = Assembler(mechanism, values, point.runtime).independent_rows() if constrained else ()
     holonomic = tuple(holonomic_rows(mechanism))

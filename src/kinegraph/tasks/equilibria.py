@@ -26,7 +26,7 @@ from kinegraph.tasks.linear.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 from kinegraph.tasks.search_box import search_box
 from kinegraph.tasks.singular import SingularPlace, apart, singular_places
-from kinegraph.tasks.turning import TurningBalance, resting_matrix, turning_balance
+from kinegraph.tasks.steady_circling import SteadyCircling, resting_matrix, steady_circling
 
 _STEPS = 60
 _LARGEST_STEP = 0.5
@@ -119,7 +119,7 @@ def rates_in(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> tuple[str
 
 def searched(
     mechanism: Mechanism,
-    equations: Balance | TurningBalance,
+    equations: Balance | SteadyCircling,
     within: Mapping[str, tuple[float, float]],
     starts: int,
     seed: int,
@@ -139,31 +139,31 @@ def searched(
     return regular, apart([place for place in singular if place is not None])
 
 
-def _missing(equations: Balance | TurningBalance, unknowns: Floats) -> float:
+def _missing(equations: Balance | SteadyCircling, unknowns: Floats) -> float:
     """What is missing for balance and closed loops, beside the largest slope."""
     residual, slope = equations.missing(unknowns[None])
     return float(np.max(np.abs(residual), initial=0.0) / max(float(np.max(np.abs(slope), initial=0.0)), 1e-300))
 
 
-def _lasting(mechanism: Mechanism, equations: Balance | TurningBalance, unknowns: Floats) -> Floats:
+def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
     """Those that are solutions at other times too, where a model depends on time."""
     if not (depends_on_time(mechanism) and len(unknowns)):
         return unknowns
-    kept = np.ones(len(unknowns), dtype=bool)
+    retained = np.ones(len(unknowns), dtype=bool)
     for later in _LATER:
         moved = replace(equations, point=replace(equations.point, t=equations.point.t + later))
         residual, slope = moved.missing(unknowns)
         scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
-        kept &= np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-8 * scale
-    if not kept.any():
+        retained &= np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-8 * scale
+    if not retained.any():
         raise TaskError(
             f"{mechanism.name}: positions that balance now do not a moment later: what the model prescribes in time "
             "moves it\n  equilibria need forces and motions that do not change with time"
         )
-    return np.asarray(unknowns[kept])
+    return np.asarray(unknowns[retained])
 
 
-def _newton(equations: Balance | TurningBalance, q: Floats) -> Floats:
+def _newton(equations: Balance | SteadyCircling, q: Floats) -> Floats:
     """Where Newton's method arrives, row by row; rows that do not arrive are left out."""
     unknowns = equations.started(q)
     alive = np.all(np.isfinite(unknowns), axis=1)
@@ -205,7 +205,7 @@ def repeating(mechanism: Mechanism, within: Mapping[str, tuple[float, float]]) -
 
 def steady_equations(
     mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None, rates: tuple[str, ...]
-) -> Balance | TurningBalance:
+) -> Balance | SteadyCircling:
     """The equations of rest or steady motion; those of motion in circles where a rate asks for it."""
     if not rates or len(holonomic_rows(mechanism)) == len(row_names_of(mechanism)):
         return balance(mechanism, point, parameters, rates)
@@ -214,12 +214,12 @@ def steady_equations(
     held = [mechanism.layout.velocities.index(name) for name in rates]
     if set(held) <= set(plane):
         return balance(mechanism, point, parameters, rates)
-    return turning_balance(mechanism, point, parameters or {}, held, plane)
+    return steady_circling(mechanism, point, parameters or {}, held, plane)
 
 
 def _described(
     mechanism: Mechanism,
-    equations: Balance | TurningBalance,
+    equations: Balance | SteadyCircling,
     unknowns: Floats,
     parameters: Mapping[str, Scalar] | None,
 ) -> Equilibrium:
@@ -227,6 +227,6 @@ def _described(
     if isinstance(equations, Balance):
         linear = linearised_at(mechanism, point, parameters=parameters)
         return Equilibrium(point.q, linear.eigenvalues, point.v)
-    matrix, turning = resting_matrix(equations, point)
-    values = np.concatenate([np.zeros(turning), np.linalg.eigvals(matrix)])
+    matrix, rotating = resting_matrix(equations, point)
+    values = np.concatenate([np.zeros(rotating), np.linalg.eigvals(matrix)])
     return Equilibrium(point.q, values[np.argsort(np.abs(values))], point.v)

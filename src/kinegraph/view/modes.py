@@ -40,10 +40,12 @@ def modes_page(
         raise TaskError(f"{mechanism.name} has no modes: nothing moves")
     if not (0 < amplitude < float("inf")):
         raise TaskError(f"amplitude is {amplitude!r}: give a positive number of radians or metres")
-    return page(_shown(mechanism, modes, amplitude, parameters), path)
+    return page(_swinging(mechanism, modes, amplitude, parameters), path)
 
 
-def _shown(mechanism: Mechanism, modes: Modes, amplitude: float, parameters: Mapping[str, Scalar] | None) -> Solution:
+def _swinging(
+    mechanism: Mechanism, modes: Modes, amplitude: float, parameters: Mapping[str, Scalar] | None
+) -> Solution:
     """The modes one after the other as a run: pictures in time, velocities of the pictures."""
     parts = [_pictures(mechanism, modes, mode, amplitude, parameters) for mode in modes.modes]
     positions = np.vstack(parts)

@@ -153,7 +153,7 @@ def _phase_plane(panel: Axes, solution: Solution, known: Mapping[str, str]) -> N
 
 
 def _mark_events(panel: Axes, solution: Solution) -> None:
-    for time in np.unique([happening.time for happening in solution.events])[:200]:
+    for time in np.unique([event.time for event in solution.events])[:200]:
         panel.axvline(time, color="#BBBBBB", linewidth=0.7, linestyle=":", zorder=0.5)
 
 

@@ -72,17 +72,17 @@ def _curve(page: Figure, workspace: Workspace, limits: _Limits) -> None:
 def _maps(page: Figure, workspace: Workspace, limits: _Limits) -> None:
     """Over two coordinates, or slices of three."""
     names, values = list(workspace.axes), list(workspace.axes.values())
-    shown = np.where(workspace.inside, workspace.dexterity, np.nan)
+    displayed = np.where(workspace.inside, workspace.dexterity, np.nan)
     places: list[int | None] = [None]
     if len(names) == 3:
         places = list(dict.fromkeys(np.linspace(0, len(values[2]) - 1, _SLICES).round().astype(int).tolist()))
     rows, columns = (len(places) + 1) // 2, min(2, len(places))
     page.set_size_inches(4.6 * columns + 1, 4.2 * rows + 0.4)
     panels = np.ravel(page.subplots(rows, columns, squeeze=False))
-    top = float(np.nanmax(shown)) if np.any(workspace.inside) else 1.0
+    top = float(np.nanmax(displayed)) if np.any(workspace.inside) else 1.0
     for panel, place in zip(panels, places, strict=False):
         pick = (slice(None), slice(None)) if place is None else (slice(None), slice(None), place)
-        drawn = _map(panel, values, shown[pick], limits.places[pick], len(limits.words), top)
+        drawn = _map(panel, values, displayed[pick], limits.places[pick], len(limits.words), top)
         panel.set_xlabel(names[0])
         panel.set_ylabel(names[1])
         if place is not None:
@@ -123,7 +123,7 @@ def _color(index: int) -> tuple[float, float, float, float]:
 
 
 def _map(
-    panel: Axes, values: list[Floats], shown: Floats, limits: NDArray[np.int64], count: int, top: float
+    panel: Axes, values: list[Floats], displayed: Floats, limits: NDArray[np.int64], count: int, top: float
 ) -> QuadMesh:
     from matplotlib.colors import ListedColormap
 
@@ -131,18 +131,18 @@ def _map(
         outside = np.where(limits < 0, np.nan, limits)
         colors = ListedColormap([_color(k) for k in range(count)])
         panel.pcolormesh(values[0], values[1], outside.T, vmin=-0.5, vmax=count - 0.5, cmap=colors, shading="nearest")
-    drawn = panel.pcolormesh(values[0], values[1], shown.T, vmin=0.0, vmax=top, cmap="viridis", shading="nearest")
-    _lines(panel, values, shown)
+    drawn = panel.pcolormesh(values[0], values[1], displayed.T, vmin=0.0, vmax=top, cmap="viridis", shading="nearest")
+    _lines(panel, values, displayed)
     return drawn
 
 
-def _lines(panel: Axes, values: list[Floats], shown: Floats) -> None:
+def _lines(panel: Axes, values: list[Floats], displayed: Floats) -> None:
     """Lines of equal distance, for colours that reach down to zero hardly differ inside; and the border."""
-    if min(shown.shape) < 2 or not np.any(np.isfinite(shown)):
+    if min(displayed.shape) < 2 or not np.any(np.isfinite(displayed)):
         return
-    inside = np.isfinite(shown)
+    inside = np.isfinite(displayed)
     if not np.all(inside):
         panel.contour(values[0], values[1], inside.T.astype(float), levels=[0.5], colors="black", linewidths=0.8)
-    if np.nanmax(shown) - np.nanmin(shown) > 1e-6 * np.nanmax(shown) and np.sum(inside) >= _ENOUGH:
-        lines = panel.contour(values[0], values[1], shown.T, levels=5, colors="black", linewidths=0.4, alpha=0.7)
+    if np.nanmax(displayed) - np.nanmin(displayed) > 1e-6 * np.nanmax(displayed) and np.sum(inside) >= _ENOUGH:
+        lines = panel.contour(values[0], values[1], displayed.T, levels=5, colors="black", linewidths=0.4, alpha=0.7)
         panel.clabel(lines, fontsize="x-small")

@@ -5,7 +5,7 @@ import pytest
 
 from kinegraph.solve.contacts.complementarity import solve_complementarity
 from kinegraph.solve.contacts.coulomb import respond
-from kinegraph.solve.contacts.response import Touching
+from kinegraph.solve.contacts.response import ActingContact
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -35,7 +35,7 @@ def test_coulomb_friction_of_several_contacts(seed, directions):
     count, each = int(random.integers(1, 4)), 1 + directions
     rows = random.normal(size=(count * each, 12))
     compliance, q = rows @ rows.T / 12 + 0.2 * np.eye(count * each), random.normal(size=count * each)
-    contacts = [Touching(k * each, tuple(range(k * each + 1, (k + 1) * each)), 0.4) for k in range(count)]
+    contacts = [ActingContact(k * each, tuple(range(k * each + 1, (k + 1) * each)), 0.4) for k in range(count)]
     found = respond(compliance, q, contacts)
     assert found is not None
     rates = compliance @ found.forces + q

@@ -10,7 +10,7 @@ from kinegraph.simulate.contacts.system import ContactSystem
 from kinegraph.solve.contacts.coulomb import respond
 from kinegraph.solve.contacts.loop_memory import LookedAt, contact_memory, mode_of, numbers_of
 from kinegraph.solve.contacts.mode import ContactMode, ContactSet, Watched
-from kinegraph.solve.contacts.response import Touching
+from kinegraph.solve.contacts.response import ActingContact
 from kinegraph.solve.loops.contacts import laws
 from kinegraph.solve.loops.contacts.memory import write_flags
 from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
@@ -46,7 +46,7 @@ def test_forces_are_those_python_finds(seed):
         drag = (float(random.choice([-1.0, 1.0])) * friction[k],) if sliding else None
         contacts.known[k], contacts.drag[k, 0] = sliding, drag[0] if drag else 0.0
         normal = int(contacts.normals[k])
-        taken.append(Touching(normal, tuple(range(normal + 1, normal + 1 + slip)), friction[k], drag))
+        taken.append(ActingContact(normal, tuple(range(normal + 1, normal + 1 + slip)), friction[k], drag))
     contacts.right[:] = q
     expected = respond(compliance, q, taken)
     assert laws.respond(contacts, compliance, who) is (expected is not None)

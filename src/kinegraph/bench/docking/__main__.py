@@ -22,7 +22,7 @@ import numpy as np
 
 import kinegraph as kg
 from kinegraph.bench.docking.beside_mujoco import MuJoCoDockings
-from kinegraph.bench.docking.plain_loop import PlainDockings
+from kinegraph.bench.docking.scipy_dockings import SciPyDockings
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.compiler.load import load
 from kinegraph.docking.description import docking_of
@@ -33,7 +33,7 @@ from kinegraph.studies.results import Study
 from kinegraph.studies.run import run_plan
 from kinegraph.studies.running.cases import CaseRunner, CaseTable, runner_of
 
-ASKED = 15.0  # times as many cases a second as the plain loop
+TARGET = 15.0  # times as many cases a second as the plain loop
 MODEL = "docking-light-legs"
 _ROUNDS, _BURST, _OURS = 5, 20, 160  # bursts of each side, cases of one of SciPy's, and of one of ours
 
@@ -62,7 +62,7 @@ class Whole(Rates, _Lean):
 class _Found(TypedDict):
     processor: str
     threads: int
-    asked: float
+    target: float
     beside_scipy: list[BesideSciPy]
     whole: Whole
 
@@ -76,14 +76,14 @@ class Found(_Found, total=False):
 def beside_scipy(method: str) -> BesideSciPy:
     """Cases a second of both sides on one thread, and by how much their capture times differ."""
     plan = contact_plan(MODEL, 2000, method=method)
-    plain, runner, lean = PlainDockings(plan), runner_of(plan), CaseRunner(_without_peaks(plan))
+    scipy_loop, runner, lean = SciPyDockings(plan), runner_of(plan), CaseRunner(_without_peaks(plan))
     for one in (runner, lean):
         one.run(0, 4)
     theirs, ours, fewer, late = [], [], [], 0.0
     for round in range(_ROUNDS):
         first = 1 + round * _OURS
         begun = thread_time()
-        times = np.array(plain.captured(first, first + _BURST))
+        times = np.array(scipy_loop.captured(first, first + _BURST))
         theirs.append(_BURST / (thread_time() - begun))
         table, rate = _timed(runner, first)
         ours.append(rate)
@@ -102,8 +102,8 @@ def _timed(runner: CaseRunner, first: int) -> tuple[CaseTable, float]:
 
 def _without_peaks(plan: Plan) -> Plan:
     """The same cases without the largest forces, which the plain loop does not look for either."""
-    asked = {name: text for name, text in plan.asked.outcomes.items() if "max(" not in text}
-    return replace(plan, asked=replace(plan.asked, outcomes=asked))
+    outcomes = {name: text for name, text in plan.outcome_table.outcomes.items() if "max(" not in text}
+    return replace(plan, outcome_table=replace(plan.outcome_table, outcomes=outcomes))
 
 
 def beside_mujoco(cases: int) -> BesideMuJoCo:
@@ -155,7 +155,7 @@ def main(cases: int, page: Path | None, mujoco: int, as_json: bool) -> None:
     found: Found = {
         "processor": cpu_model(),
         "threads": cores(),
-        "asked": ASKED,
+        "target": TARGET,
         "beside_scipy": beside,
         "whole": whole,
     }
@@ -166,7 +166,7 @@ def main(cases: int, page: Path | None, mujoco: int, as_json: bool) -> None:
 
 def _show(found: Found) -> None:
     print(f"{found['processor']}, {found['threads']} threads; cases a second, best of {_ROUNDS} bursts")
-    whole, lean, asked = found["whole"], found["whole"]["without peaks"], found["asked"]
+    whole, lean, target = found["whole"], found["whole"]["without peaks"], found["target"]
     for row in found["beside_scipy"]:
         scipy = row["scipy"]
         print(f"{row['method']:>7}: SciPy {scipy:.2f} on one thread; capture times differ by "
@@ -178,7 +178,7 @@ def _show(found: Found) -> None:
         for label, one, core in rows:
             both = found["threads"] * core
             print(f"{label:>19}: one thread {one:.1f} ({one / scipy:.1f} times), all cores by their own time "
-                  f"{both:.1f} ({both / scipy:.1f} times, asked {asked:g})")  # fmt: skip
+                  f"{both:.1f} ({both / scipy:.1f} times, target {target:g})")  # fmt: skip
     if "mujoco" in found:
         peer = found["mujoco"]
         print(f" MuJoCo: {peer['rate']:.2f} cases a second (steps of 1 ms), captured {peer['captured']:.2f} of "

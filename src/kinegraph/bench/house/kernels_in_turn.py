@@ -65,7 +65,7 @@ class Worker:
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def ask(self, *words: str) -> list[float]:
+    def times_of(self, *words: str) -> list[float]:
         """The worker's answer to a request."""
         answer = _pipe(self.process.stdout)
         request = _pipe(self.process.stdin)
@@ -90,12 +90,12 @@ def _pipe(stream: IO[str] | None) -> IO[str]:
 
 def compared(copies: Sequence[Sequence[Worker]], model: str, quantities: str, rounds: int) -> Comparison:
     """One kernel, timed in turn; each copy of the source is given by its processes."""
-    sizes = [[worker.ask("compile", model, quantities) for worker in workers] for workers in copies]
+    sizes = [[worker.times_of("compile", model, quantities) for worker in workers] for workers in copies]
     bursts: list[list[list[float]]] = [[] for _ in copies]
     for _ in range(rounds):
         for turn in zip(*copies, strict=True):
             for worker, found in zip(turn, bursts, strict=True):
-                found.append(worker.ask("time"))
+                found.append(worker.times_of("time"))
     timings = tuple(_timing(first, found) for (first, *_), found in zip(sizes, bursts, strict=True))
     return Comparison(model, quantities, timings)
 
@@ -114,19 +114,19 @@ def ratio(before: float, after: float) -> str:
 def table(found: Sequence[Comparison]) -> Table:
     """Before (the last copy) beside after (this one); code: its instructions."""
     columns = ("model", "quantities", "mul+add", "call, ns", "", "code", "batch, ns a state", "", "code")
-    shown = Table(*columns, box=None, pad_edge=False)
+    printed = Table(*columns, box=None, pad_edge=False)
     for one in found:
         after, before = one.timings[0], one.timings[-1]
         operations = f"{before.mul}+{before.add} -> {after.mul}+{after.add}"
         higher = " higher" if after.mul > before.mul or after.add > before.add else ""
-        shown.add_row(
+        printed.add_row(
             one.model, one.quantities, operations + higher,
             f"{before.call:.1f} -> {after.call:.1f}", ratio(before.call, after.call),
             f"{before.call_instructions} -> {after.call_instructions}",
             f"{before.batch:.2f} -> {after.batch:.2f}", ratio(before.batch, after.batch),
             f"{before.batch_instructions} -> {after.batch_instructions}",
         )  # fmt: skip
-    return shown
+    return printed
 
 
 def main(words: Sequence[str] | None = None) -> None:

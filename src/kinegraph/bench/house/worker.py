@@ -106,7 +106,7 @@ class Timed:
         operations = self.kernel.operations
         assert operations is not None  # straight code counts them
         code = cast(Straight, self.kernel)
-        call, batch = (instructions(code.assembly(many)) for many in (False, True))
+        call, batch = (instructions(code.assembly(batched)) for batched in (False, True))
         return operations.mul, operations.add, call, batch
 
     def burst(self) -> tuple[float, float]:

@@ -116,10 +116,10 @@ def _seconds(run: Solution) -> float:
 
 def _line(row: Row) -> str:
     energy = row.drift["energy"]
-    kept = "-" if energy is None else f"{energy:.1e}"
+    drift_text = "-" if energy is None else f"{energy:.1e}"
     published = ", ".join(f"{seconds:g} s ({code})" for code, seconds in row.problem.published.items()) or "-"
     return (
-        f"| {row.problem.title} | {row.error:.1e} | {row.drift['position']:.0e} | {kept} | {row.steps} | "
+        f"| {row.problem.title} | {row.error:.1e} | {row.drift['position']:.0e} | {drift_text} | {row.steps} | "
         f"{1e3 * row.seconds:.2f} ms | {published} |"
     )
 

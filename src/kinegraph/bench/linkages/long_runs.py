@@ -66,8 +66,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     for row in rows:
         energy = "-" if row.energy is None else f"{row.energy:.1e}"
-        opened = f"{row.position:.0e} | {row.velocity:.0e} | {row.position_integrating:.0e}"
-        print(f"| {row.model} | {row.method} | {row.steps} | {opened} | {energy} | {row.seconds:.2f} s |")
+        gaps = f"{row.position:.0e} | {row.velocity:.0e} | {row.position_integrating:.0e}"
+        print(f"| {row.model} | {row.method} | {row.steps} | {gaps} | {energy} | {row.seconds:.2f} s |")
 
 
 if __name__ == "__main__":

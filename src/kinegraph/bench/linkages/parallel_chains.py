@@ -75,9 +75,11 @@ def loop_run(joints: int, exchange: Exchange, sprung: bool = False) -> Timed:
 
 def _sprung(joints: int) -> Mechanism:
     """The loop with a spring and a damper between its first and its last bar."""
-    plain = load(f"loop-{joints}")
-    points = f"between({plain.bodies[0].name}(0.1, 0, 0), {plain.bodies[-1].name}(0.1, 0, 0))"
-    return parse(f"{write(plain)}\nspring s | {points}, stiffness(10), rest(0.5); damper d | {points}, damping(0.1);\n")
+    unsprung = load(f"loop-{joints}")
+    points = f"between({unsprung.bodies[0].name}(0.1, 0, 0), {unsprung.bodies[-1].name}(0.1, 0, 0))"
+    return parse(
+        f"{write(unsprung)}\nspring s | {points}, stiffness(10), rest(0.5); damper d | {points}, damping(0.1);\n"
+    )
 
 
 def polygon(joints: int) -> list[float]:

@@ -74,7 +74,7 @@ def measure_robot(case: robots.RobotCase, options: argparse.Namespace, console: 
     path = robots.prepare(case, work_folder())
     reference = read(case, path)
     model = reference.model
-    result = RobotResult(case.name, model.nq, model.nv, case.floating, asked_seconds=targets.seconds(case))
+    result = RobotResult(case.name, model.nq, model.nv, case.floating, target_seconds=targets.seconds(case))
     small = model.nv <= CASADI_DERIVATIVES_UP_TO
     casadi_quantities = QUANTITIES if small else QUANTITIES[:4]
     ours = Kinegraph(case, path, reference.joint_names, options.effort)
@@ -135,9 +135,9 @@ def measure_quantity(
     result.remarks = {side.name: side.remark(quantity) for side in sides if side.remark(quantity)}
     names = [peer.name for peer in present]
     wanted = {name: targets.per_call(case, name, quantity) for name in names}
-    result.asked_calls = {name: value for name, value in wanted.items() if value is not None}
+    result.target_calls = {name: value for name, value in wanted.items() if value is not None}
     wanted = {name: targets.batched(case, name, quantity) for name in names}
-    result.asked_batches = {name: value for name, value in wanted.items() if value is not None}
+    result.target_batches = {name: value for name, value in wanted.items() if value is not None}
     result.load = measure.load()
     return result
 

@@ -57,9 +57,9 @@ def _cells(one: QuantityResult) -> tuple[str, ...]:
     worst = max((found.error for found in one.agreements), default=float("nan"))
     return (
         f"{own.median:.0f}" if own else "",
-        *(_against(ratio(one.calls, peer), one.asked_calls.get(peer)) for peer in PEERS),
+        *(_against(ratio(one.calls, peer), one.target_calls.get(peer)) for peer in PEERS),
         f"{batch.median:.1f}" if batch else "",
-        *(_against(ratio(one.batches, peer), one.asked_batches.get(peer)) for peer in BATCHED_PEERS),
+        *(_against(ratio(one.batches, peer), one.target_batches.get(peer)) for peer in BATCHED_PEERS),
         f"{one.public_batch.median:.1f}" if one.public_batch else "",
         str(one.operations.get("Kinegraph", "")),
         str(one.operations.get("CasADi C", "")),
@@ -67,31 +67,31 @@ def _cells(one: QuantityResult) -> tuple[str, ...]:
     )
 
 
-def _against(found: float | None, asked: float | None) -> str:
+def _against(found: float | None, target: float | None) -> str:
     """A ratio, and beside it the one asked for with whether it was reached."""
     if found is None:
         return ""
-    if asked is None:
+    if target is None:
         return f"{found:.1f}x"
-    return f"{found:.1f}x {'✓' if found >= asked else '✗'} {asked:g}x"
+    return f"{found:.1f}x {'✓' if found >= target else '✗'} {target:g}x"
 
 
 def first_rows(results: Results) -> Iterator[tuple[str, ...]]:
     """Lines of the second table: seconds from the file to the first result."""
     for robot in results.robots:
         for quantity, (cold, cached) in robot.first.items():
-            asked = robot.asked_seconds
+            target = robot.target_seconds
             yield (
                 robot.name,
                 TITLES[quantity],
-                _seconds(cold.processor, cold.wall, asked[0] if asked else None),
-                _seconds(cached.processor, cached.wall, asked[1] if asked else None),
+                _seconds(cold.processor, cold.wall, target[0] if target else None),
+                _seconds(cached.processor, cached.wall, target[1] if target else None),
                 f"{cold.imports:.2f}",
             )
 
 
-def _seconds(processor: float, wall: float, asked: float | None) -> str:
-    verdict = "" if asked is None else f" {'✓' if processor < asked else '✗'} < {asked:g}"
+def _seconds(processor: float, wall: float, target: float | None) -> str:
+    verdict = "" if target is None else f" {'✓' if processor < target else '✗'} < {target:g}"
     return f"{processor:.2f}{verdict} (wall {wall:.2f})"
 
 
@@ -256,8 +256,8 @@ def _draw_quantity(axis: Axes, results: Results, quantity: str) -> None:
             place = column + (number - (len(PEERS) - 1) / 2) * width
             places.append(place)
             heights.append(value)
-            if (asked := one.asked_calls.get(peer)) is not None:
-                axis.plot([place - width / 2, place + width / 2], [asked, asked], color="black", linewidth=1.2)
+            if (target := one.target_calls.get(peer)) is not None:
+                axis.plot([place - width / 2, place + width / 2], [target, target], color="black", linewidth=1.2)
         bars = axis.bar(places, heights, width, color=_COLOURS[peer], label=peer)
         axis.bar_label(bars, fmt="%.1f", fontsize=6)
     axis.axhline(1, color="grey", linewidth=0.6)

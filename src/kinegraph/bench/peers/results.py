@@ -23,8 +23,8 @@ class QuantityResult:
     public_batch: Time | None = None
     operations: dict[str, int] = field(default_factory=dict)
     remarks: dict[str, str] = field(default_factory=dict)
-    asked_calls: dict[str, float] = field(default_factory=dict)
-    asked_batches: dict[str, float] = field(default_factory=dict)
+    target_calls: dict[str, float] = field(default_factory=dict)
+    target_batches: dict[str, float] = field(default_factory=dict)
     load: float = 0.0
     compile_processor_seconds: float = 0.0
 
@@ -40,7 +40,7 @@ class RobotResult:
     quantities: list[QuantityResult] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
     first: dict[str, tuple[FirstResult, FirstResult]] = field(default_factory=dict)
-    asked_seconds: tuple[float, float] | None = None
+    target_seconds: tuple[float, float] | None = None
 
 
 class Machine(TypedDict):

@@ -32,7 +32,7 @@ from kinegraph.extras import extra
 from kinegraph.jit.parallel import cores
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem.problem import Floats
-from kinegraph.studies.describe import Asked
+from kinegraph.studies.describe import StudySettings
 from kinegraph.studies.executors.dask import DaskCluster
 from kinegraph.studies.executors.threads import Threads
 from kinegraph.studies.plan import Plan
@@ -40,7 +40,7 @@ from kinegraph.studies.run import run_plan
 from kinegraph.studies.running.cases import StudyWork, runner_of
 
 _ROUNDS, _BURST = 60, 50  # bursts of each side, and cases of one of ours
-ASKED = 15.0  # times as many cases a second as the plain loop
+TARGET = 15.0  # times as many cases a second as the plain loop
 MODELS = {"double-pendulum": "q1", "puma560": "q2"}
 
 
@@ -71,7 +71,7 @@ class Whole(TypedDict):
 class _Found(TypedDict):
     processor: str
     threads: int
-    asked: float
+    target: float
     beside_scipy: list[BesideSciPy]
     whole: Whole
 
@@ -87,7 +87,7 @@ def plan_of(model: str, coordinate: str, cases: int, method: str = "dop853", chu
     """A study with an event: random starts and a random mass or length, peaks, and how often a joint passes zero."""
     mechanism = load(model)
     velocities = mechanism.layout.velocities[:2]
-    return Asked(
+    return StudySettings(
         mechanism,
         2.0,
         {coordinate: "uniform(-0.5, 0.5)", ", ".join(velocities): "disc(0.5)"},
@@ -106,16 +106,16 @@ def beside_scipy(model: str, coordinate: str, method: str) -> BesideSciPy:
     """Cases a second of both sides, and by how much the final states differ."""
     plan = plan_of(model, coordinate, 2000, method, _BURST)
     place = plan.mechanism.layout.positions.index(coordinate)
-    plain = SciPyLoop(plan, lambda t, y: y[place])
+    one_by_one = SciPyLoop(plan, lambda t, y: y[place])
     runner = runner_of(plan)
     runner.run(0, 8)
-    theirs, ours = plain.run(0, 8), runner.problem.run(*_starts(plan, 8))
+    theirs, ours = one_by_one.run(0, 8), runner.problem.run(*_starts(plan, 8))
     difference = max(float(np.abs(one.y[:, -1] - final).max()) for one, final in zip(theirs, ours.finals, strict=True))
     times = np.array([one.t_events[0][0] if len(one.t_events[0]) else np.nan for one in theirs])
     late = float(np.nanmax(np.abs(times - ours.first_at[:, 0])))
     best: Rates = {"scipy": 0.0, "one thread": 0.0, "all": 0.0}
     for case in range(_ROUNDS):
-        best["scipy"] = max(best["scipy"], _rate(partial(plain.run, case, case + 1), thread_time))
+        best["scipy"] = max(best["scipy"], _rate(partial(one_by_one.run, case, case + 1), thread_time))
         best["one thread"] = max(best["one thread"], _rate(partial(runner.run, 1, 1 + _BURST), thread_time))
         best["all"] = max(best["all"], _rate(partial(_burst, plan, cores()), perf_counter))
     return {"model": model, "method": method, **best, "difference": difference, "event_difference": late}
@@ -175,8 +175,8 @@ def show_plan(as_json: bool) -> None:
         return
     print(f"{cpu_model()}, load {load:.1f}; processor's time: {1e3 * paper.task:.2f} ms a chunk (scheduler, driver), "
           f"{1e6 * paper.sizes.writing:.2f} us to write a row;\n{paper.sizes.sent:.0f} bytes a row sent and "
-          f"{paper.sizes.kept:.0f} kept; cases of {1e3 * CASE_SECONDS:g} ms; {START_SECONDS:g} s until workers have "
-          f"loaded everything (assumed)\n\n{paper.table()}")  # fmt: skip
+          f"{paper.sizes.stored:.0f} stored; cases of {1e3 * CASE_SECONDS:g} ms; {START_SECONDS:g} s until workers "
+          f"have loaded everything (assumed)\n\n{paper.table()}")  # fmt: skip
 
 
 def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
@@ -189,7 +189,7 @@ def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
     found: Found = {
         "processor": cpu_model(),
         "threads": cores(),
-        "asked": ASKED,
+        "target": TARGET,
         "beside_scipy": beside,
         "whole": whole,
     }
@@ -216,7 +216,7 @@ def whole_study(cases: int, page: Path | None) -> Whole:
 def _show(found: Found) -> None:
     print(f"{found['processor']}, {found['threads']} threads; cases a second, the best of {_ROUNDS} bursts")
     head = "model", "method", "SciPy", "1 thread", "ratio", "all", "ratio"
-    print("{:>16} {:>7} {:>7} {:>9} {:>6} {:>7} {:>6}".format(*head), f"  asked {ASKED:g}")
+    print("{:>16} {:>7} {:>7} {:>9} {:>6} {:>7} {:>6}".format(*head), f"  target {TARGET:g}")
     for row in found["beside_scipy"]:
         ratios = row["one thread"] / row["scipy"], row["all"] / row["scipy"]
         rates = f"{row['scipy']:>7.0f} {row['one thread']:>9.0f} {ratios[0]:>6.1f} {row['all']:>7.0f} {ratios[1]:>6.1f}"

@@ -73,7 +73,7 @@ class Sizes:
     """Of a row: bytes that are sent and bytes on disk; and the processor's seconds to write one, in large chunks."""
 
     sent: float
-    kept: float
+    stored: float
     writing: float
 
 

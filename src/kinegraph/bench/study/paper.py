@@ -50,7 +50,7 @@ class PaperRow(TypedDict):
     moved: float
     seconds: float
     bound: str
-    kept: float
+    stored: float
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Paper:
         return [
             {"cases": row.cases, "cores": row.cores, "chunk": row.chunk, "compute": row.compute,
              "scheduler": row.scheduler, "driver": row.driver, "moved": row.moved, "seconds": row.seconds,
-             "bound": row.bound, "kept": row.cases * self.sizes.kept}
+             "bound": row.bound, "stored": row.cases * self.sizes.stored}
             for row in self.rows
         ]  # fmt: skip
 

@@ -15,7 +15,7 @@ from kinegraph.bench.kernels import KernelCaller
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.ways import Formed, WaysCompared, compare_ways
+from kinegraph.tasks.forces.formations import FormationsCompared, Formed, compare_formations
 
 #: An arm that presses on a wall: one unknown in two components of a force.
 _PRESSING_ARM = """
@@ -55,7 +55,7 @@ def examples() -> list[tuple[Mechanism, tuple[str, ...]]]:
     ]
 
 
-def nanoseconds(compared: WaysCompared) -> tuple[float, float]:
+def nanoseconds(compared: FormationsCompared) -> tuple[float, float]:
     """Per call of each way's kernel, taking turns."""
     kernels = compared.old.kernel, compared.new.kernel
     driver = KernelCaller(kernels[0].input_size, kernels[0].output_size)
@@ -71,7 +71,7 @@ def main() -> None:
     as_json = parser.parse_args().json
     rows = []
     for mechanism, unknown in examples():
-        compared = compare_ways(mechanism, unknown)
+        compared = compare_formations(mechanism, unknown)
         rows.append((compared, unknown, nanoseconds(compared)))
     if as_json:
         print(json.dumps({"processor": cpu_model(), "examples": [_data(*row) for row in rows]}))
@@ -93,7 +93,7 @@ def _total(formed: Formed, reduced: bool) -> int:
     return (formed.reduced if reduced else formed.formed).total
 
 
-def _data(compared: WaysCompared, unknown: tuple[str, ...], times: tuple[float, float]) -> dict[str, object]:
+def _data(compared: FormationsCompared, unknown: tuple[str, ...], times: tuple[float, float]) -> dict[str, object]:
     ways = {
         formed.way.value: {
             "formed": vars(formed.formed),

@@ -19,7 +19,7 @@ def show(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression
     """Run the dissertation's steps, each proved, and print the counts; its figures stand beside its own example."""
     with console(stderr=True).status(f"reducing {mechanism.name} as in the dissertation ..."):
         cases = like_rackovic(in_closed_form(mechanism, quantity, values))
-        symbolic = kg.count(Expand(LIMITS, ways=0).apply(in_closed_form(mechanism, quantity, {}))) if values else None
+        symbolic = kg.count(Expand(LIMITS, forms=0).apply(in_closed_form(mechanism, quantity, {}))) if values else None
     beside = _is_example(mechanism, quantity)
     if json:
         found = {"cases": [_data(case, beside) for case in cases], "proved": True}

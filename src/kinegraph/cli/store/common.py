@@ -32,7 +32,7 @@ SumsOption = Annotated[bool, typer.Option("--sums", help="Leave sines and cosine
 
 
 @contextmanager
-def opened(target: str | None, create: bool = False) -> Iterator[Store]:
+def store_of(target: str | None, create: bool = False) -> Iterator[Store]:
     """The store of `--store`."""
     from kinegraph.store.schema.open import open_store
 

@@ -10,7 +10,7 @@ import typer
 
 from kinegraph.cli.common import JsonOption, assignments, parse_value, plural, print_json
 from kinegraph.cli.eval import written
-from kinegraph.cli.store.common import NumericOption, StoredArgument, StoreOption, SumsOption, opened, show_rows
+from kinegraph.cli.store.common import NumericOption, StoredArgument, StoreOption, SumsOption, show_rows, store_of
 from kinegraph.model.evaluate import number
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def list_models(
     """What the store holds."""
     from kinegraph.store.read.find import graph_rows
 
-    with opened(store) as here, here.reading() as connection:
+    with store_of(store) as here, here.reading() as connection:
         rows = graph_rows(connection, name)
     if json:
         print_json({"graphs": [asdict(row) for row in rows]})
@@ -53,7 +53,7 @@ def show(
     """One stored graph: its outputs, and the counts after each pass."""
     from kinegraph.store.read.show import describe
 
-    with opened(store) as here:
+    with store_of(store) as here:
         found = describe(here, model)
     if json:
         print_json(asdict(found))
@@ -96,10 +96,10 @@ def query(
     json: JsonOption = False,
 ) -> None:
     """Ask a question about what is stored."""
-    from kinegraph.store.query.words import Question, ask
+    from kinegraph.store.query.words import Question, answer_to
 
-    with opened(store) as here:
-        answer = ask(here, Question(question, tuple(words or ()), limit, seconds, numeric, sums))
+    with store_of(store) as here:
+        answer = answer_to(here, Question(question, tuple(words or ()), limit, seconds, numeric, sums))
     _answer(answer, json)
 
 
@@ -124,7 +124,7 @@ def evaluate(
     from kinegraph.store.read.find import quantity_words
 
     values = {name: number(parse_value(text, "--at"), {}) for name, text in assignments(at or (), "--at").items()}
-    with opened(store) as here:
+    with store_of(store) as here:
         results = evaluate_stored(here, model, quantity_words(quantity), values)
     if json:
         print_json({name: array.tolist() for name, array in results.items()})
@@ -144,7 +144,7 @@ def expression(
     """The complete analytic expression of an output or one of its entries."""
     from kinegraph.store.read.expression import Form, form_expressions
 
-    with opened(store) as here:
+    with store_of(store) as here:
         found = form_expressions(here, model, output, Form(numeric, sums), keep)
     if json:
         form = str(Form(numeric, sums))
@@ -171,7 +171,7 @@ def code(
     from kinegraph.store.read.find import quantity_words
 
     names, late = quantity_words(quantity), quantity_words(runtime)
-    with opened(store) as here:
+    with store_of(store) as here:
         if to in LANGUAGES or to not in {language.value for language in Language}:
             found = stored_code(here, model, to, names, late, keep)
         else:
@@ -201,7 +201,7 @@ def check(store: StoreOption = None, json: JsonOption = False) -> None:
     """Read everything and compare it with what was saved. Exit code 1 if something is damaged."""
     from kinegraph.store.read.check import check as examine
 
-    with opened(store) as here:
+    with store_of(store) as here:
         report = examine(here)
     if json:
         print_json(asdict(report) | {"whole": bool(report)})

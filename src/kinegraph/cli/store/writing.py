@@ -9,7 +9,7 @@ import typer
 
 from kinegraph.cli.common import JsonOption, PassesOption, plural, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.store.common import NumericOption, StoredArgument, StoreOption, SumsOption, opened, show_rows
+from kinegraph.cli.store.common import NumericOption, StoredArgument, StoreOption, SumsOption, show_rows, store_of
 from kinegraph.passes.pipeline import Effort
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def add(
     from kinegraph.store.read.expression import Form, form_expressions
     from kinegraph.store.write.add import add as add_model
 
-    with opened(store, create=True) as here:
+    with store_of(store, create=True) as here:
         saved = add_model(here, source.mechanism(), quantity, effort)
         for wanted in (expressions or "").split(",") if expressions else ():
             form_expressions(here, saved.graphs[-1], wanted.strip(), Form(numeric, sums), keep=True)
@@ -59,7 +59,7 @@ def diff(
     """Records and counts that changed between two versions of a mechanism."""
     from kinegraph.store.write.history import diff as compare
 
-    with opened(store) as here:
+    with store_of(store) as here:
         found = compare(here, name, old, new)
     if json:
         print_json(asdict(found))
@@ -82,7 +82,7 @@ def prune(
     """Remove what nothing refers to: lost runs, graphs saved again later, old versions without graphs and runs."""
     from kinegraph.store.write.history import prune as remove
 
-    with opened(store) as here:
+    with store_of(store) as here:
         gone = remove(here, keep, dry_run)
     if json:
         print_json(asdict(gone) | {"dry_run": dry_run})
@@ -97,7 +97,7 @@ def eliminate(
     """Remove neutral elements and identical expressions inside the database; the result is a graph of its own."""
     from kinegraph.store.write.rewrite import eliminate as rewrite
 
-    with opened(store) as here:
+    with store_of(store) as here:
         found = rewrite(here, model, numeric)
     if json:
         print_json(asdict(found))
@@ -119,12 +119,12 @@ def reduce(
 ) -> None:
     """Reduce a stored graph (of a model: the initial one); keep the result, proved, and the counts after each pass.
 
-    Example: kinegraph store reduce rackovic-6r --passes "expand(ways=0), products, monomials"
+    Example: kinegraph store reduce rackovic-6r --passes "expand(forms=0), products, monomials"
     """
     from kinegraph.store.write.by_updates import reduce_by_updates
     from kinegraph.store.write.reduce import reduce_stored
 
-    with opened(store) as here:
+    with store_of(store) as here:
         if updates:
             found = reduce_by_updates(here, model, passes, stage)
         else:

@@ -45,25 +45,25 @@ def planned(
 ) -> tuple[Plan, Until | None]:  # fmt: skip
     """The plan of a study file, or of the command line."""
     from kinegraph.simulate import Adaptive, FixedStep
-    from kinegraph.studies.describe import Asked
+    from kinegraph.studies.describe import StudySettings
     from kinegraph.studies.file import read_study_file
 
     if options is None:
         if vary:
             raise StudyError(f"{source.model} says what is varied: change the file, or leave --vary out")
-        asked, known = read_study_file(Path(source.model), cases, seed, chunk, native)
-        return asked.plan(), known
+        described, known = read_study_file(Path(source.model), cases, seed, chunk, native)
+        return described.plan(), known
     mechanism = source.mechanism()
     initial, parameters = _split(mechanism, assignments(options.settings or (), "--set"))
     control = FixedStep(options.step) if options.step is not None else Adaptive(options.rtol, options.atol)
-    asked = Asked(
+    described = StudySettings(
         mechanism, options.duration, pairs(options.vary, "--vary"), 100 if cases is None else cases,
         pairs(options.outcomes, "--outcome"), pairs(options.classes, "--class"), options.success,
         read_events(options.events, options.stop), formulas(initial), formulas(parameters),
         input_values(assignments(options.inputs or (), "--input")), options.method, control, 0.0,
         options.trajectories, options.design, seed or 0, chunk, native,
     )  # fmt: skip
-    return asked.plan(), None
+    return described.plan(), None
 
 
 def _split(mechanism: Mechanism, given: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:

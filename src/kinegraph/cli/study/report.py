@@ -52,7 +52,7 @@ def _estimate(one: Estimate) -> dict[str, object]:
 def _facts(found: Study) -> dict[str, object]:
     summaries = {name: found.summary(name) for name in found.numbers}
     return {
-        "model": found.plan.mechanism.name, "cases": len(found), "asked": found.plan.samples.total,
+        "model": found.plan.mechanism.name, "cases": len(found), "planned": found.plan.samples.total,
         "complete": found.complete, "seconds": found.seconds, "resumed": found.resumed,
         "success": _estimate(found.probability()) if "success" in found.columns else None,
         "classes": {name: _estimate(one) for name, one in found.classes().items()} if "class" in found.columns else {},

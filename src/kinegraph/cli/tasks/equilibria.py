@@ -69,15 +69,15 @@ def run(
         _show(found, json, mechanism.layout.velocities)
         return
     ((name, (low, high)),) = ranges([over], "--over").items()
-    many = branches(
+    found_branches = branches(
         mechanism, name, low, high, state, within=box, starts=200 if starts is None else starts, seed=seed,
         parameters=values,
     )  # fmt: skip
     if plot is not None:
         from kinegraph.view.branches import plot_branches
 
-        plot_branches(many, plot)
-    _show_branches(many, json, low)
+        plot_branches(found_branches, plot)
+    _show_branches(found_branches, json, low)
 
 
 def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:

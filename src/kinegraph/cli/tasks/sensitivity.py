@@ -50,31 +50,31 @@ def run(
     parameters = formulas(values)
     wanted = formula_list(results)
     integrands = assignments(integrals or (), "--integral")
-    asked = [*wanted, *integrands] if wanted else None
+    wanted_columns = [*wanted, *integrands] if wanted else None
     driven = input_values(assignments(inputs or (), "--input"))
     progress = False if quiet or json else None
     if backward:
         from kinegraph.tasks.runs.gradient import gradient
 
         last = gradient(
-            mechanism, duration, by, results=asked, integrals=integrands, initial=initial, parameters=parameters,
-            inputs=driven, method=method, rtol=rtol, progress=progress,
+            mechanism, duration, by, results=wanted_columns, integrals=integrands, initial=initial,
+            parameters=parameters, inputs=driven, method=method, rtol=rtol, progress=progress,
         )  # fmt: skip
-        shown = _Shown([last.time], last.results, last.by, last.at, last.values[None], last.derivatives[None])
-        _show(shown, json, last.model)
+        report = _Report([last.time], last.results, last.by, last.at, last.values[None], last.derivatives[None])
+        _show(report, json, last.model)
         return
     from kinegraph.tasks.runs.sensitivities import sensitivities
 
     found = sensitivities(
-        mechanism, duration, by, results=asked, integrals=integrands, initial=initial, parameters=parameters,
+        mechanism, duration, by, results=wanted_columns, integrals=integrands, initial=initial, parameters=parameters,
         inputs=driven, grid=points, method=method, rtol=rtol, progress=progress,
     )  # fmt: skip
-    shown = _Shown(found.times.tolist(), found.results, found.by, found.at, found.values, found.derivatives)
-    _show(shown, json, found.model)
+    report = _Report(found.times.tolist(), found.results, found.by, found.at, found.values, found.derivatives)
+    _show(report, json, found.model)
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _Report:
     """What both ways have in common: values and derivatives, the first index that of time."""
 
     times: list[float]
@@ -85,7 +85,7 @@ class _Shown:
     derivatives: np.ndarray
 
 
-def _show(found: _Shown, json: bool, model: str) -> None:
+def _show(found: _Report, json: bool, model: str) -> None:
     if json:
         print_json(
             {

@@ -59,11 +59,11 @@ def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused
 
 
 def instructions_saved(
-    side_by_side: Binding, exchange: Mapping[Exchanged, Exchanged], plain: Binding, fused: bool = True
+    side_by_side: Binding, exchange: Mapping[Exchanged, Exchanged], one_by_one: Binding, fused: bool = True
 ) -> float:
     """Which part of a plain graph's instructions is saved by computing limbs side by side."""
     program = lower_side_by_side(side_by_side, exchange, SCALAR_GROUP, fused)
-    return 1 - instructions(program) / instructions(lower(plain, SCALAR_GROUP, fused))
+    return 1 - instructions(program) / instructions(lower(one_by_one, SCALAR_GROUP, fused))
 
 
 def cycles_of_kernel(binding: Binding, exchange: Mapping[Exchanged, Exchanged], fused: bool = True) -> float:

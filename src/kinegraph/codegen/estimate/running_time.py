@@ -69,7 +69,7 @@ class _Step(NamedTuple):
     operations: int
     latency: int
     adds: bool
-    kept: bool
+    retained: bool
 
 
 def _steps(program: Program, last_use: dict[int, int]) -> list[_Step]:
@@ -105,7 +105,7 @@ class _Run:
         return self.finished[-1]  # instructions retire in order
 
     def _execute(self, step: _Step) -> None:
-        index, operands, operations, latency, adds, kept = step
+        index, operands, operations, latency, adds, retained = step
         self._load(index, operands)
         self.fetched += operations or 1
         start, ready, finished = self.fetched // _WIDTH, self.ready, self.finished
@@ -121,7 +121,7 @@ class _Run:
             busy[start] = busy.get(start, 0) + 1
         done = ready[index] = start + latency
         finished.append(done if done > finished[-1] else finished[-1])
-        if kept:
+        if retained:
             self._keep(index)
 
     def _load(self, index: int, operands: tuple[int, ...]) -> None:

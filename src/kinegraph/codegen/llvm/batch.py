@@ -83,7 +83,7 @@ class _Batch:
         rows = self._rows(limit)
         if sum(self.outputs.sizes) > sum(row.size for row in self.inputs):  # else writing takes little of the time
             for number, (pointer, size) in results:
-                self.outputs.ask_for_rows(writer, number, self._addresses(pointer, ["%i"], size)[0])
+                self.outputs.prefetch_rows(writer, number, self._addresses(pointer, ["%i"], size)[0])
         for part, row, pointer, stride in zip(x_parts, self.inputs, self.arguments, self.strides, strict=True):
             gather(writer, self.lanes, self._addresses(pointer, rows, stride), row.size, row.wanted, part)
         scratch = writer.element(y, self.outputs.vectors, self.lanes.type)

@@ -10,7 +10,7 @@ LINE = 64
 PREFETCH_DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
 
 
-def ask_for(writer: Writer, address: str, distance: int) -> None:
+def prefetch(writer: Writer, address: str, distance: int) -> None:
     """Have the line `distance` bytes behind an address fetched, to be written; it need not exist."""
     line = writer.define(f"getelementptr i8, ptr {address}, i64 {distance}")
     writer.do(f"call void @llvm.prefetch.p0(ptr {line}, i32 1, i32 3, i32 1)")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinegraph.codegen.llvm.cache_lines import LINE, ask_for
+from kinegraph.codegen.llvm.cache_lines import LINE, prefetch
 from kinegraph.codegen.llvm.lanes import Lanes
 from kinegraph.codegen.llvm.transpose import consecutive, tile_rows
 from kinegraph.codegen.llvm.writer import Writer
@@ -102,5 +102,5 @@ class LongRows:
         for row, one, other, shift in zip(self.rows, before, after, shifts, strict=True):
             vector = consecutive(writer, self.lanes, one, other, shift, self.lanes.count)
             address = writer.element(writer.element(row, column), shift)
-            ask_for(writer, address, _AHEAD)
+            prefetch(writer, address, _AHEAD)
             writer.do(f"store {self.lanes.type} {vector}, ptr {address}, align 8")

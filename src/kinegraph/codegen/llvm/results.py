@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from kinegraph.codegen.llvm.cache_lines import LINE, ask_for
+from kinegraph.codegen.llvm.cache_lines import LINE, prefetch
 from kinegraph.codegen.llvm.lanes import Lanes, hexadecimal
 from kinegraph.codegen.llvm.long_rows import LongRows
 from kinegraph.codegen.llvm.transpose import scatter, tile_starts, tile_width
@@ -77,11 +77,11 @@ class Results:
             value, address = self.lanes.literal(constant), writer.element(y, place, self.lanes.type)
             writer.do(f"store {self.lanes.type} {value}, ptr {address}, align {self.lanes.bytes}")
 
-    def ask_for_rows(self, writer: Writer, number: int, address: str) -> None:
+    def prefetch_rows(self, writer: Writer, number: int, address: str) -> None:
         """Have the rows of a block, which begin at `address`, fetched to the cache, if they are short and few."""
         if number not in self._long and number not in self._apart:
             for start in range(0, self.sizes[number] * self.lanes.bytes, LINE):
-                ask_for(writer, address, start)
+                prefetch(writer, address, start)
 
     def write(self, writer: Writer, number: int, rows: Sequence[str], y: str) -> None:
         """Write one row per lane of a result."""

@@ -39,7 +39,7 @@ class Writer:
         stop: int,
         step: int,
         body: Callable[[str, list[str]], Sequence[str]],
-        carried: Sequence[str] = (),
+        passed_on: Sequence[str] = (),
         kind: str = "",
     ) -> list[str]:
         """Write `body` in a loop that runs at least once.
@@ -48,7 +48,7 @@ class Writer:
         what it carries on. Returned is what the last pass did.
         """
         before, inside, after = self.block, self.new_label(), self.new_label()
-        counter, places = self._name(), [self._name() for _ in carried]
+        counter, places = self._name(), [self._name() for _ in passed_on]
         self.do(f"br label %{inside}")
         self.begin(inside)
         head = len(self.lines)
@@ -59,7 +59,7 @@ class Writer:
         self.do(f"br i1 {again}, label %{inside}, label %{after}")
         self.begin(after)
         joins = [(counter, "i64", str(first), count)]
-        joins += [(place, kind, start, end) for place, start, end in zip(places, carried, following, strict=True)]
+        joins += [(place, kind, start, end) for place, start, end in zip(places, passed_on, following, strict=True)]
         self.lines[head:head] = [
             f"  {place} = phi {one} [ {start}, %{before} ], [ {end}, %{last} ]" for place, one, start, end in joins
         ]

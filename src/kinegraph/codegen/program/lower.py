@@ -175,15 +175,15 @@ class Lowering:
         return scale, moving
 
     def _summand(self, scale: flint.arb | Coefficient, moving: list[Factor]) -> Summand:
-        plain = scale == 1 or scale == -1
+        unit_scale = scale == 1 or scale == -1
         sign = -1 if scale == -1 else 1
-        if plain and len(moving) == 1 and moving[0][0] in self.products:
+        if unit_scale and len(moving) == 1 and moving[0][0] in self.products:
             product = self.products[moving[0][0]]
             return product._replace(sign=sign * product.sign)
         divisors = [self.divisors[child] for child, _ in moving if child in self.divisors]
         factors = self._factors([(self.value(child), power) for child, power in moving if child not in self.divisors])
-        if not plain or not factors:
-            factors.insert(0, self.literal(1.0 if plain else rounded(scale)))
+        if not unit_scale or not factors:
+            factors.insert(0, self.literal(1.0 if unit_scale else rounded(scale)))
         if divisors:
             return Summand(sign, self.emit(Op.DIVIDE, self._product(factors), self._product(divisors)), None)
         if len(factors) == 1:

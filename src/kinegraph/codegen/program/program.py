@@ -76,10 +76,10 @@ class Program:
         return self.widths[index] if self.widths else 1
 
     def __str__(self) -> str:
-        return "\n".join(f"v{index} = {_shown(one)}" for index, one in enumerate(self.instructions))
+        return "\n".join(f"v{index} = {_written(one)}" for index, one in enumerate(self.instructions))
 
 
-def _shown(one: Instruction) -> str:
+def _written(one: Instruction) -> str:
     operands = " ".join(f"v{operand}" for operand in one.operands)
     detail = "" if one.detail == "" else f" [{one.detail}]"
     return f"{one.op.name.lower()} {operands}{detail}".replace("  ", " ")

@@ -28,9 +28,9 @@ class Uses:
 
     def add_terms(self, terms: Iterable[tuple[bool, tuple[Factor, ...]]], several: bool) -> None:
         """Count what the terms of a sum are made of; with each goes whether its coefficient is one or minus one."""
-        for plain, factors in terms:
+        for coefficient, factors in terms:
             self.factor.update(child for child, exponent in factors if exponent == 1)
-            if several and plain and len(factors) == 1 and factors[0][1] == 1:
+            if several and coefficient and len(factors) == 1 and factors[0][1] == 1:
                 self.summand[factors[0][0]] += 1
 
 

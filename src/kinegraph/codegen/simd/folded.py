@@ -81,5 +81,5 @@ def uses_of_values(folded: Folded) -> Uses:
 
 def _fitting(classes: Classes, width: int, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
     """The factors of a term without their signs, if all are used lane by lane as they are computed."""
-    plain = tuple((classes.without_sign(child).node, exponent) for child, exponent in factors)
-    return plain if all(classes.first(i) == i and classes.width(i) == width for i, _ in plain) else ()
+    unsigned = tuple((classes.without_sign(child).node, exponent) for child, exponent in factors)
+    return unsigned if all(classes.first(i) == i and classes.width(i) == width for i, _ in unsigned) else ()

@@ -58,8 +58,8 @@ class _SideBySide(Lowering):
         self.stores: dict[int, list[tuple[int, int]]] = {}
         for node, positions in self.targets.items():
             if node not in self.statics:
-                sign, plain = classes.without_sign(node)
-                self.stores.setdefault(plain, []).extend((position, sign) for position in positions)
+                sign, unit_scale = classes.without_sign(node)
+                self.stores.setdefault(unit_scale, []).extend((position, sign) for position in positions)
 
     # instructions
 
@@ -267,10 +267,10 @@ class _SideBySide(Lowering):
         return scales, moving
 
     def _summand_of_lanes(self, scales: Sequence[flint.arb | Coefficient], moving: list[Factor]) -> Summand:
-        plain = all(scale == 1 for scale in scales) or all(scale == -1 for scale in scales)
-        sign = -1 if plain and scales[0] == -1 else 1
+        unit_scale = all(scale == 1 for scale in scales) or all(scale == -1 for scale in scales)
+        sign = -1 if unit_scale and scales[0] == -1 else 1
         signed = [(self.classes.without_sign(child), exponent) for child, exponent in moving]
-        if plain and len(moving) == 1 and signed[0][0].node in self.products:
+        if unit_scale and len(moving) == 1 and signed[0][0].node in self.products:
             product = self.products[signed[0][0].node]
             return product._replace(sign=sign * signed[0][0].sign * product.sign)
         divisors: list[int] = []
@@ -284,8 +284,8 @@ class _SideBySide(Lowering):
                 powers.append((value, exponent))
                 sign *= (one.sign * negative) ** exponent
         factors = self._factors(powers)
-        if not plain or not factors:
-            factors.insert(0, self.literal(1.0) if plain else self.lane_literals([rounded(one) for one in scales]))
+        if not unit_scale or not factors:
+            factors.insert(0, self.literal(1.0) if unit_scale else self.lane_literals([rounded(one) for one in scales]))
         if divisors:
             return Summand(sign, self.emit(Op.DIVIDE, self._product(factors), self._product(divisors)), None)
         if len(factors) == 1:

@@ -89,10 +89,10 @@ class _Walk:
         rows = [self.layout.outward(index, row) for row in self.turn]
         self.turn = (rows[0], rows[1], rows[2])
         for component, axis in enumerate(self._axes(index, link.joint.kind)):
-            slides = link.joint.kind is JointKind.PRISMATIC
-            self.joints.append((Column(index, component), slides, axis, self.point))
+            prismatic = link.joint.kind is JointKind.PRISMATIC
+            self.joints.append((Column(index, component), prismatic, axis, self.point))
         if link.joint.kind is JointKind.PRISMATIC:
-            self._slide(index)
+            self._shift(index)
         else:
             self._spin(index)
 
@@ -103,7 +103,7 @@ class _Walk:
         assert local is not None
         return [apply(self.turn, local)]
 
-    def _slide(self, index: int) -> None:
+    def _shift(self, index: int) -> None:
         rates, axis = self.motion.rates[index], self.joints[-1][2]
         self.velocity = plus(self.velocity, times(rates.velocity[0], axis))
         coriolis = cross(self.spin, times(2 * rates.velocity[0], axis))
@@ -128,13 +128,13 @@ def chain_motion(layout: FrameAssignment, motion: Motion, ancestor: int, place: 
     columns = [apply(walk.turn, link_frame.place(column)) for column in transpose(place.rotation)]
     return ChainMotion(
         walk.point, walk.velocity, walk.spin, walk.acceleration, walk.spin_change,
-        {column: _screw(slides, axis, origin, walk.point) for column, slides, axis, origin in walk.joints},
+        {column: _screw(prismatic, axis, origin, walk.point) for column, prismatic, axis, origin in walk.joints},
         transpose((columns[0], columns[1], columns[2])),
     )  # fmt: skip
 
 
-def _screw(slides: bool, axis: Vector, origin: Vector, point: Vector) -> Screw:
-    if slides:
+def _screw(prismatic: bool, axis: Vector, origin: Vector, point: Vector) -> Screw:
+    if prismatic:
         return Screw(zero_vector(axis[0]), axis)
     arm = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
     return Screw(axis, cross(axis, arm))

@@ -63,7 +63,7 @@ class Ties:
         self.layout, self.motion = layout, motion
         self.names = names_of
         self.builder: GraphBuilder = layout.tree.like.builder
-        self._ways = [ForwardDerivative(self.builder, one) for one in seeds]
+        self._directions = [ForwardDerivative(self.builder, one) for one in seeds]
         self._pairs: dict[str, Pair] = {}
 
     def rows(self, stated: bool = False) -> list[TieRow]:
@@ -159,7 +159,7 @@ class Ties:
 
     def holonomic(self, name: str, value: Scalar) -> TieRow:
         """The row value = 0 with its derivatives in time and coordinates."""
-        entries = tuple(Scalar(self.builder, way(value.index)) for way in self._ways)
+        entries = tuple(Scalar(self.builder, way(value.index)) for way in self._directions)
         rate = self.names.total_rate(value)
         return TieRow(name, value, entries, rate, self.names.total_rate(rate))
 

@@ -55,13 +55,13 @@ class ChainRule:
         self._add(matrix, self.slopes.by_position, self.motion.columns)
         if joints_are_straight(self.motion):
             return matrix
-        ways = [ForwardDerivative(self.builder, self._ordinary(seeds)) for seeds in self.seeds]
-        self._add(matrix, self.slopes.by_velocity, self._changes(ways, "velocity"))
-        self._add(matrix, self.slopes.by_acceleration, self._changes(ways, "acceleration"))
+        directions = [ForwardDerivative(self.builder, self._ordinary(seeds)) for seeds in self.seeds]
+        self._add(matrix, self.slopes.by_velocity, self._changes(directions, "velocity"))
+        self._add(matrix, self.slopes.by_acceleration, self._changes(directions, "acceleration"))
         for columns, forces in zip(self.motion.columns, self.slopes.forces, strict=True):
             for column, force in zip(columns, forces, strict=True):
                 for k, slope in column.items():
-                    self._add_bending(matrix, k, slope, force, ways)
+                    self._add_bending(matrix, k, slope, force, directions)
         return matrix
 
     def by_velocity(self) -> Square:
@@ -71,8 +71,8 @@ class ChainRule:
         if joints_are_straight(self.motion):
             return matrix
         symbols = [velocity.index for velocity in self.motion.velocities]
-        ways = [ForwardDerivative(self.builder, {symbol: self.builder.one}) for symbol in symbols]
-        self._add(matrix, self.slopes.by_acceleration, self._changes(ways, "acceleration"))
+        directions = [ForwardDerivative(self.builder, {symbol: self.builder.one}) for symbol in symbols]
+        self._add(matrix, self.slopes.by_acceleration, self._changes(directions, "acceleration"))
         return matrix
 
     def _square(self) -> Square:
@@ -88,21 +88,21 @@ class ChainRule:
                 for k, left in self.motion.columns[i.link][i.component].items():
                     matrix[k][m] = matrix[k][m] + left * change * value
 
-    def _changes(self, ways: Sequence[ForwardDerivative], name: str) -> list[list[dict[int, Scalar]]]:
+    def _changes(self, directions: Sequence[ForwardDerivative], name: str) -> list[list[dict[int, Scalar]]]:
         """How every joint's rate of that name changes along each way, where it does."""
         found = []
         for rates in self.motion.rates:
             components = []
             for rate in getattr(rates, name):
-                changes = ((m, Scalar(self.builder, way(rate.index))) for m, way in enumerate(ways))
+                changes = ((m, Scalar(self.builder, way(rate.index))) for m, way in enumerate(directions))
                 components.append({m: change for m, change in changes if not change.is_zero})
             found.append(components)
         return found
 
     def _add_bending(
-        self, matrix: Square, k: int, slope: Scalar, force: Scalar, ways: Sequence[ForwardDerivative]
+        self, matrix: Square, k: int, slope: Scalar, force: Scalar, directions: Sequence[ForwardDerivative]
     ) -> None:
         if slope.static:
             return
-        for m, way in enumerate(ways):
+        for m, way in enumerate(directions):
             matrix[k][m] = matrix[k][m] + Scalar(self.builder, way(slope.index)) * force

@@ -50,7 +50,7 @@ class _Rates(NamedTuple):
     """
 
     unit: Vector
-    turning: Vector
+    angular_momentum_rate: Vector
     bending: Vector
     blown: Vector
 
@@ -92,9 +92,9 @@ class _Slopes:
         e = screw.linear if self.is_prismatic(index) else screw.angular
         parent = self.states[layout.tree.links[index].parent]
         spin = layout.outward(index, parent.angular_velocity)
-        turning = cross(spin, e)
-        bending = plus(cross(layout.outward(index, parent.angular_acceleration), e), cross(spin, turning))
-        return _Rates(e, turning, bending, plus(turning, cross(self.spins[index], e)))
+        angular_momentum_rate = cross(spin, e)
+        bending = plus(cross(layout.outward(index, parent.angular_acceleration), e), cross(spin, angular_momentum_rate))
+        return _Rates(e, angular_momentum_rate, bending, plus(angular_momentum_rate, cross(self.spins[index], e)))
 
     # what a joint component sends to its ancestors
 
@@ -115,7 +115,7 @@ class _Slopes:
 
     def _revolute_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
         moments, moving = self.composites[column.link], self.double_moving[column.link]
-        e, turning, bending, blown = self.rates[column]
+        e, angular_momentum_rate, bending, blown = self.rates[column]
         acceleration = self.states[column.link].acceleration
         force, moment = self.wrenches[column.link]
         relative = cross(e, minus(force, times(moments.mass, acceleration)))
@@ -125,8 +125,8 @@ class _Slopes:
             plus(inertia_times(moments, blown), moving.moment(e)),
         )
         by_position = Wrench(
-            plus(plus(cross(bending, moments.first), cross(turning, moving.first)), relative),
-            plus(plus(inertia_times(moments, bending), moving.moment(turning)), falling),
+            plus(plus(cross(bending, moments.first), cross(angular_momentum_rate, moving.first)), relative),
+            plus(plus(inertia_times(moments, bending), moving.moment(angular_momentum_rate)), falling),
         )
         return by_velocity, by_position
 
@@ -151,7 +151,7 @@ class _Slopes:
             self.found.by_acceleration[key] = dot(rates.unit, c.angular)
             self.found.by_velocity[key] = dot(rates.blown, c.angular) + dot(rates.unit, c.counter)
             self.found.by_position[key] = (
-                dot(rates.bending, c.angular) + dot(rates.turning, c.counter) + dot(falling, c.momentum)
+                dot(rates.bending, c.angular) + dot(rates.angular_momentum_rate, c.counter) + dot(falling, c.momentum)
             )
         self.found.by_acceleration[by, force] = self.found.by_acceleration[key]
 

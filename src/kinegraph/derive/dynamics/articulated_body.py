@@ -131,7 +131,7 @@ def _inward(
                 own = armature[coordinate] / slope**2
                 body, found[Column(index, component)] = _eliminate(body, unit, forces[coordinate] / slope, own)
         parent = layout.tree.links[index].parent
-        bodies[parent] = _joined(bodies[parent], _carried(layout, index, body))
+        bodies[parent] = _joined(bodies[parent], _propagated(layout, index, body))
     return found
 
 
@@ -166,7 +166,7 @@ def _less(s: Symmetric, a: Vector, b: Vector) -> Symmetric:
     )  # fmt: skip
 
 
-def _carried(layout: FrameAssignment, index: int, body: Articulated) -> Articulated:
+def _propagated(layout: FrameAssignment, index: int, body: Articulated) -> Articulated:
     """An articulated body of a child's frame and origin, in its parent's."""
     r = layout.offsets[index]
     linear = layout.inward_symmetric(index, body.linear)

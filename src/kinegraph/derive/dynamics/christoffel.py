@@ -53,13 +53,13 @@ def _basic_products(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[
         for k in own_columns(layout, index, wanted):
             own = screws[index][k]
             for h, other in screws[index].items():
-                force, moment = _turning_wrench(composites[index], own, other.angular)
+                force, moment = _rotational_wrench(composites[index], own, other.angular)
                 for i, screw in screws[index].items():
                     products[i, k, h] = power(screw, force, moment)
     return products
 
 
-def _turning_wrench(moments: MassMoments, screw: Screw, w: Vector) -> tuple[Vector, Vector]:
+def _rotational_wrench(moments: MassMoments, screw: Screw, w: Vector) -> tuple[Vector, Vector]:
     """Force and moment about the origin of sum m (w x u(x)) for the composite body's own unit motion u = v + e x."""
     p = plus(times(moments.mass, screw.linear), cross(screw.angular, moments.first))
     force = cross(w, p)

@@ -67,7 +67,7 @@ class ClosedForm:
             if link.joint.kind is JointKind.PRISMATIC:
                 found.append(LinkInSpace(before, plus(origin, times(link.joint.displacement, direction)), direction))
             else:
-                found.append(LinkInSpace(product(before, _turning(link.joint)), origin, direction))
+                found.append(LinkInSpace(product(before, _rotation(link.joint)), origin, direction))
         return found
 
     # what the formulas are made of
@@ -172,7 +172,7 @@ class ClosedForm:
         return [joint for joint in self.path(link) if Column(joint, 0) in wanted]
 
 
-def _turning(joint: Joint) -> Matrix:
+def _rotation(joint: Joint) -> Matrix:
     """The rotation matrix of a revolute joint."""
     if joint.kind is not JointKind.REVOLUTE:
         raise DerivationError(

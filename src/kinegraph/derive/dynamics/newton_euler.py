@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kinegraph.derive.dynamics.carried_gradient import Carried, CrossAxis, Spin, carried_axis, carried_gradient
+from kinegraph.derive.dynamics.propagated_gradient import (
+    CrossAxis,
+    Propagated,
+    Spin,
+    propagated_axis,
+    propagated_gradient,
+)
 from kinegraph.derive.tree.algebra import (
     Matrix,
     Symmetric,
@@ -48,14 +54,14 @@ class LinkMotion:
 
 
 def joint_forces(
-    layout: FrameAssignment, motion: Motion, euler: frozenset[int], carried: Carried = frozenset()
+    layout: FrameAssignment, motion: Motion, euler: frozenset[int], propagated: Propagated = frozenset()
 ) -> list[tuple[Scalar, ...]]:
     """The force or moment in every joint (three components for a ball joint), by link.
 
     The links of `euler` form their moment by Euler's equation, the others from U; those of `carried` take U over
     from their parent.
     """
-    states, gradients = link_motions(layout, motion, carried)
+    states, gradients = link_motions(layout, motion, propagated)
     wrenches = subtree_wrenches(layout, states, gradients, euler)
     return [(), *(projected(layout, index, *wrenches[index]) for index in range(1, len(wrenches)))]
 
@@ -70,10 +76,10 @@ def without_products(layout: FrameAssignment) -> frozenset[int]:
 
 
 def link_motions(
-    layout: FrameAssignment, motion: Motion, carried: Carried = frozenset()
+    layout: FrameAssignment, motion: Motion, propagated: Propagated = frozenset()
 ) -> tuple[list[LinkMotion], list[Matrix]]:
     """How every link moves, from the base outwards, and the gradient of its field of accelerations."""
-    tree, squares = layout.tree, dict(carried)
+    tree, squares = layout.tree, dict(propagated)
     rest = zero_vector(tree.like)
     states = [LinkMotion(rest, rest, negative(tree.gravity))]
     gradients = [states[0].gradient()]
@@ -94,11 +100,11 @@ def _with_gradient(
     """A link's motion and U: its parent's in the same frame, carried over, or formed anew."""
     if is_prismatic(layout.tree, index):
         return state, parent[1]
-    if square is None or carried_axis(layout, index) is None:
+    if square is None or propagated_axis(layout, index) is None:
         return state, state.gradient()
     before = parent[0].angular_velocity, parent[1]
     spin = Spin(state.angular_velocity, state.angular_acceleration)
-    gradient, acceleration = carried_gradient(layout, index, before, spin, rates, square)
+    gradient, acceleration = propagated_gradient(layout, index, before, spin, rates, square)
     return replace(state, angular_acceleration=acceleration), gradient
 
 
@@ -111,8 +117,8 @@ def _next(layout: FrameAssignment, index: int, parent: LinkMotion, gradient: Mat
     acceleration = plus(parent.acceleration, apply(gradient, layout.offsets[index]))
     if joint.kind is JointKind.PRISMATIC:
         assert axis is not None  # prismatic joints stay in the parent's frame
-        sliding = plus(times(rates.acceleration[0], axis), cross(w, times(2 * rates.velocity[0], axis)))
-        return LinkMotion(w, dw, plus(acceleration, sliding))
+        prismatic = plus(times(rates.acceleration[0], axis), cross(w, times(2 * rates.velocity[0], axis)))
+        return LinkMotion(w, dw, plus(acceleration, prismatic))
     acceleration = layout.outward(index, acceleration)
     if joint.kind is JointKind.REVOLUTE:
         assert axis is not None

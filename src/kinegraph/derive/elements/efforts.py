@@ -34,7 +34,7 @@ def efforts(elements: Elements, element: Element) -> list[Scalar]:
         case Potential():
             return [elements.names.number(-1)]
         case Bumper():
-            return [-touch.pressing for touch in elements.touches(element)]
+            return [-place_of_contact.pressing for place_of_contact in elements.contact_places(element)]
         case Limit():
             return [_limit(elements, element)]
         case Spring():

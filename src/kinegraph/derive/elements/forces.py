@@ -19,10 +19,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
+from kinegraph.derive.elements.bumper_contacts import BumperContacts, ContactPlace
 from kinegraph.derive.elements.bumpers import Distances
 from kinegraph.derive.elements.points import Points
 from kinegraph.derive.elements.stored_energy import integral
-from kinegraph.derive.elements.touching import Touch, Touching
 from kinegraph.derive.elements.work import Storing, Work
 from kinegraph.derive.tree.algebra import Vector, dot, minus, vector
 from kinegraph.derive.tree.convert import Names
@@ -342,17 +342,17 @@ class Elements:
         return depth.apply("select", depth * loss, self._zero)
 
     def _add_bumper(self, bumper: Bumper) -> None:
-        for touch in self.touches(bumper):
-            self.storing.append(touch.storing)
-            self.resisting.extend(touch.resisting)
+        for place_of_contact in self.contact_places(bumper):
+            self.storing.append(place_of_contact.storing)
+            self.resisting.extend(place_of_contact.resisting)
 
-    def touches(self, bumper: Bumper) -> Iterator[Touch]:
+    def contact_places(self, bumper: Bumper) -> Iterator[ContactPlace]:
         """Where the shapes of a bumper are nearest, and the forces there."""
-        return self._touching.touches(bumper, self.names.total_derivative)
+        return self._bumper_contacts.contact_places(bumper, self.names.total_derivative)
 
     @cached_property
-    def _touching(self) -> Touching:
-        return Touching(Distances(self.names.points, self.names), self._motion)
+    def _bumper_contacts(self) -> BumperContacts:
+        return BumperContacts(Distances(self.names.points, self.names), self._motion)
 
 
 def is_steered(spring: Spring, mechanism: Mechanism) -> bool:

@@ -45,7 +45,10 @@ def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> S
         case Spring() | Damper() | Friction() | Force() | Limit():
             return [elements.row(*elements.target(element.on))]
         case Bumper():
-            return [elements.row(-touch.place.gap, is_rate=False) for touch in elements.touches(element)]
+            return [
+                elements.row(-place_of_contact.place.gap, is_rate=False)
+                for place_of_contact in elements.contact_places(element)
+            ]
 
 
 def component_count(element: Element) -> int:

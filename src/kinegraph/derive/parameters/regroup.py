@@ -44,9 +44,9 @@ def regrouped(tree: Tree, axial_moments: frozenset[tuple[int, AxialMoment]] = fr
     links = list(tree.links)
     choice = dict(axial_moments)
     for index in range(len(links) - 1, 0, -1):
-        kept, moved = _split(links[index], choice.get(index))
+        retained, moved = _split(links[index], choice.get(index))
         parent = links[links[index].parent]
-        links[index] = replace(links[index], moments=kept)
+        links[index] = replace(links[index], moments=retained)
         links[links[index].parent] = replace(parent, moments=parent.moments.plus(moved))
     return replace(tree, links=tuple(links))
 
@@ -58,12 +58,12 @@ def _split(link: Link, axial_moment: AxialMoment | None) -> tuple[MassMoments, M
         return _along_axis(link.moments, link.joint.axis, link.origin, axial_moment)
     zero = link.moments.mass.number(0)
     if link.joint.kind is JointKind.PRISMATIC:
-        kept = MassMoments(link.moments.mass, link.moments.first, zero_symmetric(zero))
+        retained = MassMoments(link.moments.mass, link.moments.first, zero_symmetric(zero))
         only_second = MassMoments(zero, zero_vector(zero), link.moments.second)
-        return kept, only_second.turned(link.origin.rotation)
-    kept = MassMoments(zero, link.moments.first, link.moments.second)
+        return retained, only_second.turned(link.origin.rotation)
+    retained = MassMoments(zero, link.moments.first, link.moments.second)
     point = MassMoments(link.moments.mass, zero_vector(zero), zero_symmetric(zero))
-    return kept, point.shifted(link.origin.position)
+    return retained, point.shifted(link.origin.position)
 
 
 def _along_axis(
@@ -75,7 +75,7 @@ def _along_axis(
     remaining = second[FOLLOWING[axis][axial_moment.value - 1]] if axial_moment else zero
     along_first, along_second = first[axis], second[axis] - remaining
     first[axis], second[axis] = zero, remaining
-    kept = MassMoments(zero, (first[0], first[1], first[2]), Symmetric(*second))
+    retained = MassMoments(zero, (first[0], first[1], first[2]), Symmetric(*second))
     direction: Vector = transpose(origin.rotation)[axis]
     r = origin.position
     moved_first = plus(times(moments.mass, r), times(along_first, direction))
@@ -84,4 +84,4 @@ def _along_axis(
         .plus(scaled(along_first, symmetric_product(r, direction)))
         .plus(scaled(along_second, outer_square(direction)))
     )
-    return kept, MassMoments(moments.mass, moved_first, moved_second)
+    return retained, MassMoments(moments.mass, moved_first, moved_second)

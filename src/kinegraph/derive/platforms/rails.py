@@ -43,11 +43,11 @@ class RailPlatform(PlatformDynamics):
 
     def _coupling(self, leg: Leg, numbers: LegNumbers, axis: Vector, held: Vector) -> list[Scalar]:
         """The column of the ring's equations; a leg that the ring spins has a moment as well."""
-        turning = cross(numbers.ring, held)
+        rotated = cross(numbers.ring, held)
         spin, momentum = leg.inertia().spin, leg.momenta().spin
         if spin is not None and momentum is not None:
-            turning = plus(turning, times(dot(minus(momentum.linear, spin.coupling), axis), spin.reach))
-        return [*held, *turning]
+            rotated = plus(rotated, times(dot(minus(momentum.linear, spin.coupling), axis), spin.reach))
+        return [*held, *rotated]
 
     def _rail_blocks(self) -> tuple[dict[str, list[Scalar]], dict[tuple[str, str], list[Scalar]]]:
         """What all legs add, by rail to the ring's columns, by two rails to theirs."""
@@ -56,10 +56,10 @@ class RailPlatform(PlatformDynamics):
         for leg, numbers, base in zip(self.legs, self.numbers, self.joints, strict=True):
             axes = {name: self.base.into(axis) for name, axis in base.rails.items()}
             for name, axis in axes.items():
-                held, carried = self._on_rail(leg, axis)
+                held, moved_along = self._on_rail(leg, axis)
                 columns[name].append(self._coupling(leg, numbers, axis, held))
                 for other, direction in axes.items():
-                    pairs[other, name].append(dot(direction, carried))
+                    pairs[other, name].append(dot(direction, moved_along))
         return {name: [total(list(row)) for row in zip(*some, strict=True)] for name, some in columns.items()}, pairs
 
     def _matrix(self) -> list[list[Scalar]]:
@@ -93,7 +93,7 @@ class RailPlatform(PlatformDynamics):
                 for name, axis in base.rails.items():
                     found[name].append(-dot(self.base.into(axis), force))
         for one in self._carriages:
-            taken = self._taken(one, motion.rails or {})
+            taken = self._momentum_along(one, motion.rails or {})
             for name, axis in one.axes.items():
                 found[name].append(dot(axis, taken))
         return {name: total(items) + self._own(name, motion, forces) for name, items in found.items()}
@@ -102,7 +102,7 @@ class RailPlatform(PlatformDynamics):
         given = forces[self.index[f"{name}'"]]
         return -given if motion.rails is None else self._armature(name) * motion.rails[name] - given
 
-    def _taken(self, one: RailMass, rails: Mapping[str, Scalar]) -> Vector:
+    def _momentum_along(self, one: RailMass, rails: Mapping[str, Scalar]) -> Vector:
         """The force that a carriage takes by itself, its weight included, in fixed axes."""
         return times(one.mass, minus(self._moved_by(one.axes, rails), self.tree.gravity))
 
@@ -145,7 +145,7 @@ class RailPlatform(PlatformDynamics):
 
     def sum_on_base(self, rows: Sequence[Sequence[Scalar]], motion: RingAccelerations) -> list[Scalar]:
         """Force and moment of all legs and carriages together."""
-        taken = [(one, self._taken(one, motion.rails or {})) for one in self._carriages]
+        taken = [(one, self._momentum_along(one, motion.rails or {})) for one in self._carriages]
         loads = [[*times(-1, force), *times(-1, cross(one.centre, force))] for one, force in taken]
         return super().sum_on_base([*rows, *loads], motion)
 

@@ -12,8 +12,8 @@ from kinegraph.derive.platforms.legs.constants import (
     crank_and_rod,
     no_part,
     part_of,
+    prismatic_parts,
     shifted,
-    sliding_parts,
 )
 from kinegraph.derive.platforms.vectors import joined
 from kinegraph.derive.tree.algebra import (
@@ -61,7 +61,7 @@ class BaseJoint:
 def base_joint(leg: FoundLeg, platform: Platform, tree: Tree, names: Names) -> BaseJoint:
     """Where a leg stands."""
     carriage = next((one for one in platform.carriages if one.body.name == leg.carrier), None)
-    position, rotation = _slid(carriage, tree, names)
+    position, rotation = _shifted(carriage, tree, names)
     if leg.first.base is not None:
         place = tree.bodies[leg.first.base]
         position, rotation = plus(position, apply(rotation, place.position)), product(rotation, place.rotation)
@@ -76,7 +76,7 @@ def base_joint(leg: FoundLeg, platform: Platform, tree: Tree, names: Names) -> B
     return BaseJoint(position, rotation, velocity, _by_time(by_time), rails)
 
 
-def _slid(carriage: Carriage | None, tree: Tree, names: Names) -> tuple[Vector, Matrix]:
+def _shifted(carriage: Carriage | None, tree: Tree, names: Names) -> tuple[Vector, Matrix]:
     """Where the frame behind a carriage's last rail is, in fixed axes; the origin without one."""
     position, rotation = zero_vector(tree.like), identity(tree.like)
     if carriage is None:
@@ -105,7 +105,7 @@ def rail_masses(platform: Platform, tree: Tree, names: Names) -> list[RailMass]:
     """All carriages of a platform."""
     found = []
     for one in platform.carriages:
-        position, rotation = _slid(one, tree, names)
+        position, rotation = _shifted(one, tree, names)
         moments = tree.links[tree.bodies[one.body.name].link].moments
         axes = {name: _by(position, Kind.COORDINATE, name) for name in one.coordinates}
         centre = position
@@ -146,7 +146,7 @@ def leg_numbers(leg: FoundLeg, tree: Tree, joint: BaseJoint, names: Names, origi
     if leg.type.has_crank:
         crank, upper, on_ring = crank_and_rod(moments[0], moments[1], lengths)
     else:
-        lower, upper, on_ring = sliding_parts(leg, *moments)
+        lower, upper, on_ring = prismatic_parts(leg, *moments)
     zero = tree.like.number(0)
     return LegNumbers(
         base=joint.position if not joint.moves else zero_vector(zero),

@@ -31,12 +31,14 @@ def legs_side_by_side(platform: Platform, numbers: Sequence[LegNumbers]) -> Legs
     known: dict[Symbol, Scalar] = {}
     exchange: dict[Exchanged, Exchanged] = {}
     for group in _groups(platform):
-        alike: dict[tuple[Scalar, ...], list[Symbol]] = {}
+        symbols_of: dict[tuple[Scalar, ...], list[Symbol]] = {}
         for place, column in enumerate(zip(*(numbers[k].numbers for k in group), strict=True)):
             if all(item == column[0] for item in column):
                 continue
             # Numbers that agree in all legs keep doing so: round parts stay round.
-            symbols = alike.setdefault(column, [Symbol(Kind.PARAMETER, f"number {place} of leg {k}") for k in group])
+            symbols = symbols_of.setdefault(
+                column, [Symbol(Kind.PARAMETER, f"number {place} of leg {k}") for k in group]
+            )
             known |= dict(zip(symbols, column, strict=True))
             exchange |= _cycle(symbols)
             for k, symbol in zip(group, symbols, strict=True):

@@ -120,10 +120,10 @@ class Derivation:
     def tree(self) -> Tree:
         """The tree of links everything is derived from."""
         limbs = self.side_by_side and not self.plan.segment and self.platform is None
-        return self.limbs.tree if limbs else self._plain_tree
+        return self.limbs.tree if limbs else self._unreduced_tree
 
     @cached_property
-    def _plain_tree(self) -> Tree:
+    def _unreduced_tree(self) -> Tree:
         plan = self.plan
         if self._is_first and plan.regroup and not plan.origin_shifts and not plan.axial_moments:
             self.described_tree, tree = self._lowered.trees("regrouped", self.builder, self._regrouped)
@@ -154,7 +154,7 @@ class Derivation:
     @cached_property
     def limbs(self) -> LimbsSideBySide:
         """The tree with limbs of one shape written side by side."""
-        return limbs_side_by_side(self._plain_tree)
+        return limbs_side_by_side(self._unreduced_tree)
 
     @cached_property
     def layout(self) -> FrameAssignment:
@@ -388,8 +388,8 @@ class Derivation:
     @cached_property
     def base_parameters(self) -> BaseRegressor:
         """The minimal inertial parameters with the regressor they multiply."""
-        plain = regrouped(with_shifted_origins(self.described_tree, self.plan.origin_shifts))
-        tree, parameters = parametrised(plain, self._link_names())
+        unreduced = regrouped(with_shifted_origins(self.described_tree, self.plan.origin_shifts))
+        tree, parameters = parametrised(unreduced, self._link_names())
         own = armature_parameters(tree.armature, self.mechanism.velocity_groups)
         layout = arrange(tree, self.layout.in_parent_frame)
         motion = self.motion(velocities=True, accelerations=True)

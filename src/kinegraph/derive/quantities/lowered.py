@@ -19,15 +19,15 @@ class LoweredTrees:
     """The trees that were made first thing in a builder, by a word for how; with the builder as it was then."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[GraphBuilder, tuple[Tree, ...]]] = {}
+        self._trees_by_plan: dict[str, tuple[GraphBuilder, tuple[Tree, ...]]] = {}
 
     def trees(self, how: str, builder: GraphBuilder, make: Callable[[], tuple[Tree, ...]]) -> tuple[Tree, ...]:
         """The trees in a builder in which nothing was derived yet: those known by this word, or what `make` makes."""
-        if how not in self._kept:
+        if how not in self._trees_by_plan:
             made = make()
-            self._kept[how] = builder.copy(), made
+            self._trees_by_plan[how] = builder.copy(), made
             return made
-        known, trees = self._kept[how]
+        known, trees = self._trees_by_plan[how]
         builder.become(known)
         return tuple(cast("Tree", _in_builder(tree, builder)) for tree in trees)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from kinegraph.derive.dynamics.carried_gradient import Carried
+from kinegraph.derive.dynamics.propagated_gradient import Propagated
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.tree.origin_shift import OriginShift
 
@@ -51,7 +51,7 @@ class Plan:
     #: Links whose moment is formed by Euler's equation instead of U; None: those without products of inertia.
     euler: frozenset[int] | None = None
     #: Links whose gradient of accelerations is carried over from their parent; the others form it anew.
-    carried: Carried = frozenset()
+    propagated: Propagated = frozenset()
     regroup: bool = True
     axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS

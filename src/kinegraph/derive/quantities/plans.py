@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TypedDict
 
 from kinegraph.derive.constraints.cuts.recut import recut
-from kinegraph.derive.dynamics.carried_gradient import Carried, CrossAxis
 from kinegraph.derive.dynamics.forward import LinearSystem
+from kinegraph.derive.dynamics.propagated_gradient import CrossAxis, Propagated
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
 from kinegraph.derive.quantities.derivation import Derivation
@@ -53,7 +53,7 @@ _DEEP = 50_000
 class _Change(TypedDict, total=False):
     """New values for fields of a plan."""
 
-    carried: Carried
+    propagated: Propagated
     in_parent_frame: frozenset[int]
     euler: None
     inertia: InertiaMethod
@@ -180,7 +180,7 @@ class PlanSearch:
             return False
         if platform_of(self.mechanism) is not None and not self.has_closed_legs:
             return False
-        return Derivation(self.mechanism, self.bound, Plan(), side_by_side=True).side_by_side_parts.prevail
+        return Derivation(self.mechanism, self.bound, Plan(), side_by_side=True).side_by_side_parts.are_most
 
     @property
     def has_closed_legs(self) -> bool:
@@ -202,7 +202,7 @@ class PlanSearch:
     def best_formed_anew(self, best: Candidate, budget: int) -> Candidate:
         """The same of the plans that carry nothing over, from the main choices of another one."""
         self._left = budget
-        settled = replace(best.plan, carried=frozenset(), euler=None, axial_moments=frozenset())
+        settled = replace(best.plan, propagated=frozenset(), euler=None, axial_moments=frozenset())
         return self._improve(self.candidate(settled), (*_CHANGES, _flip_moment))
 
     @cached_property
@@ -262,7 +262,7 @@ class PlanSearch:
             yield {"forward": ForwardMethod.ARTICULATED}
         yield {"in_parent_frame": frozenset(), "euler": None}
         if not self._at_rest:
-            yield {"carried": self._all_carried}
+            yield {"propagated": self._all_propagated}
         if Choice.INERTIA in matters or any(quantity.by for quantity in self._judged):
             yield {"inertia": InertiaMethod.WRENCHES}
 
@@ -310,11 +310,11 @@ class PlanSearch:
     def _changes(self) -> tuple[Callable[[Plan, int], Plan], ...]:
         """The changes that may matter: without forces of a motion nothing is carried over."""
         plan = self._first_plan
-        moving = self.candidate(replace(plan, carried=self._all_carried)).graph != self.candidate(plan).graph
+        moving = self.candidate(replace(plan, propagated=self._all_propagated)).graph != self.candidate(plan).graph
         return (*_CHANGES, *_CHANGES_OF_MOTION) if moving else _CHANGES
 
     @property
-    def _all_carried(self) -> Carried:
+    def _all_propagated(self) -> Propagated:
         return frozenset((index, CrossAxis.FIRST) for index in self._revolute_links)
 
     @cached_property
@@ -390,8 +390,8 @@ def _carry(square: CrossAxis) -> Callable[[Plan, int], Plan]:
     """The gradient carried over with one or the other square; the same change again takes it back."""
 
     def change(plan: Plan, index: int) -> Plan:
-        others = frozenset(item for item in plan.carried if item[0] != index)
-        return replace(plan, carried=others if (index, square) in plan.carried else others | {(index, square)})
+        others = frozenset(item for item in plan.propagated if item[0] != index)
+        return replace(plan, propagated=others if (index, square) in plan.propagated else others | {(index, square)})
 
     return change
 

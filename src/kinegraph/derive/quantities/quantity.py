@@ -15,7 +15,7 @@ _DERIVATIVE = re.compile(r"d\((.+)\)/d\(([^()]+)\)")
 _LIKE_A_DERIVATIVE = re.compile(r"[d∂]\s*(?:\((.+)\)|(\w+))\s*/\s*[d∂]\s*(?:\(([^()]+)\)|(.+))")
 
 #: Errors repeat no more than this of what they complain of.
-_LONGEST_SHOWN = 80
+_LONGEST_PRINTED = 80
 
 #: Everything that can be asked for, as it is written.
 WORDS = (*(record.word for record in TABLE), "d(X)/d(Y)")
@@ -44,8 +44,8 @@ class Quantity:
         if match := _DERIVATIVE.fullmatch(text):
             inner = cls.parse(match[1])
             return replace(inner, by=(*inner.by, match[2].strip()))
-        asked, at, frame = text.partition("@")
-        name, colon, of = asked.partition(":")
+        written, at, frame = text.partition("@")
+        name, colon, of = written.partition(":")
         quantity = cls(name.strip(), of.strip(), frame.strip())
         if fault := _fault(quantity, bool(colon), bool(at)):
             raise DerivationError(
@@ -104,7 +104,7 @@ def _unknown(text: str, name: str) -> str:
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}...")
+    return repr(text if len(text) <= _LONGEST_PRINTED else f"{text[:_LONGEST_PRINTED]}...")
 
 
 def _derivative_meant(text: str) -> str:

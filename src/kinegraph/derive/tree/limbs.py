@@ -45,7 +45,7 @@ class SideBySide:
     exchange: Mapping[Exchanged, Exchanged]
 
     @property
-    def prevail(self) -> bool:
+    def are_most(self) -> bool:
         """Is most of the work done for parts with others like them?"""
         return bool(self.exchange)
 
@@ -69,7 +69,7 @@ class LimbsSideBySide(SideBySide):
     joints: int
 
     @property
-    def prevail(self) -> bool:
+    def are_most(self) -> bool:
         """Are most joints those of limbs with others like them?"""
         return 2 * self.joints > len(self.tree.links) - 1
 
@@ -124,9 +124,9 @@ def _shapes(tree: Tree, behind: list[list[int]]) -> list[int]:
 
 def _of_one_shape(limbs: Sequence[int], shapes: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for shape in dict.fromkeys(shapes[limb] for limb in limbs):
-        alike = tuple(limb for limb in limbs if shapes[limb] == shape)
-        if 1 < len(alike) <= _MOST_LIMBS:
-            yield alike
+        same_shape = tuple(limb for limb in limbs if shapes[limb] == shape)
+        if 1 < len(same_shape) <= _MOST_LIMBS:
+            yield same_shape
 
 
 def _side_by_side(limbs: tuple[int, ...], behind: list[list[int]], shapes: Sequence[int]) -> list[tuple[int, ...]]:
@@ -264,12 +264,12 @@ class _Rewriting:
                 row.append(item)
         factors = [moved[1] for link in together if (moved := _moved_by(self.links[link].joint))]
         signs = [self.tree.like.number(factor) for factor in factors]
-        alike = self._by_symbols(together, len(rows[0]), signs)
-        for link, row, sign, factor in zip(together, rows, alike, factors, strict=True):
+        same_shape = self._by_symbols(together, len(rows[0]), signs)
+        for link, row, sign, factor in zip(together, rows, same_shape, factors, strict=True):
             joint = self.links[link].joint
             assert joint is not None
-            plain = joint.displacement * (Fraction(1) / factor)
-            self.links[link] = _with_numbers(self.links[link], row, replace(joint, displacement=sign * plain))
+            unscaled = joint.displacement * (Fraction(1) / factor)
+            self.links[link] = _with_numbers(self.links[link], row, replace(joint, displacement=sign * unscaled))
 
     def _replace_armature(self, together: tuple[int, ...]) -> None:
         """Symbols for the armature of coordinates in which limbs differ."""
@@ -302,8 +302,8 @@ class _Rewriting:
 def _likeness(first: Link, other: Link) -> tuple[int, ...]:
     """How many numbers agree: of the rotation, which decides what is computed; then of the rest."""
     equal = [a == b for a, b in zip(_numbers(first), _numbers(other), strict=True)]
-    ways = [_moved_by(link.joint) for link in (first, other)]
-    same_way = ways[0] is not None and ways[1] is not None and ways[0][1] == ways[1][1]
+    motions = [_moved_by(link.joint) for link in (first, other)]
+    same_way = motions[0] is not None and motions[1] is not None and motions[0][1] == motions[1][1]
     return sum(equal[:9]), int(same_way), sum(equal[9:])
 
 

@@ -53,7 +53,7 @@ class HeldForm(ModeForm):
     @cached_property
     def _solved(self) -> Graph:
         """The rates of the state and the forces along the rows."""
-        return self.kept("held", self.constrained, lambda: _Rows(self).motion())
+        return self.stored("held", self.constrained, lambda: _Rows(self).motion())
 
     @cached_property
     def rate(self) -> Graph:
@@ -67,7 +67,7 @@ class HeldForm(ModeForm):
     @cached_property
     def closing(self) -> Graph:
         """The state after one step onto the rows and their impulses; of the projection, what follows it."""
-        return self.kept("closing", self.constrained, lambda: _Rows(self).closing())
+        return self.stored("closing", self.constrained, lambda: _Rows(self).closing())
 
     @cached_property
     def returned(self) -> Graph | None:
@@ -92,8 +92,8 @@ class _Rows:
         layout = form.mechanism.layout
         self.positions = len(layout.positions)
         self.velocities = len(layout.velocities)
-        self.rates = self._carried({})
-        self.free = self._carried(dict.fromkeys(form.unknown, self.builder.zero))
+        self.rates = self._transferred({})
+        self.free = self._transferred(dict.fromkeys(form.unknown, self.builder.zero))
         self.columns = [self._column(name) for name in form.unknown]
         names = StateNames(self.builder, form.released)
         self.missed = [one.index for one in names.read(form.constrained)]
@@ -137,7 +137,7 @@ class _Rows:
     def _symbol(self, one: Symbol) -> int:
         return self.builder.symbol(one.kind, one.name)
 
-    def _carried(self, given: Mapping[str, int]) -> tuple[int, ...]:
+    def _transferred(self, given: Mapping[str, int]) -> tuple[int, ...]:
         """The rates, with inputs replaced."""
 
         def symbol(one: Symbol) -> int:

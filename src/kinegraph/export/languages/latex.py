@@ -53,7 +53,7 @@ def _document(bound: Bound, title: str, digest: str, mechanism: Mechanism | None
         yield r"\usepackage[T2A]{fontenc}"
     yield from (r"\usepackage[utf8]{inputenc}", r"\usepackage[margin=20mm]{geometry}", r"\usepackage{amsmath}")
     yield from (r"\allowdisplaybreaks", r"\setlength{\parindent}{0pt}", r"\raggedright", "", r"\begin{document}", "")
-    yield from (rf"\section*{{{_plain(comment(title))}: {_plain(bound.title)}}}", "")
+    yield from (rf"\section*{{{_escaped(comment(title))}: {_escaped(bound.title)}}}", "")
     yield from (f"{count(graph)}.", "", *_symbols(graph), "", latex(graph, mechanism=mechanism).rstrip(), "")
     yield from (
         rf"{{\footnotesize {MARK} {kinegraph_version()}. SHA-256 of model and quantities:\\",
@@ -71,7 +71,7 @@ def _symbols(graph: Graph) -> Iterator[str]:
             yield from (rf"{word.capitalize()}: {listed}.\\",)
 
 
-def _plain(text: str) -> str:
+def _escaped(text: str) -> str:
     """Text that has been made safe for comments, made safe for TeX's paragraphs as well."""
     return text.translate(_BREAKABLE)
 
@@ -85,13 +85,13 @@ def printable(graph: Graph) -> Graph:
     taken = Scope()
     names: dict[str, str] = {}
 
-    def shown(name: str) -> str:
+    def code_name(name: str) -> str:
         if name not in names:
             names[name] = name if _PRINTABLE.fullmatch(name) else taken.take(name)
         return names[name]
 
     def renamed(node: Node) -> Node:
-        return Symbol(node.kind, shown(node.name)) if isinstance(node, Symbol) else node
+        return Symbol(node.kind, code_name(node.name)) if isinstance(node, Symbol) else node
 
-    outputs = tuple(Output(shown(output.name), output.shape, output.nodes) for output in graph.outputs)
+    outputs = tuple(Output(code_name(output.name), output.shape, output.nodes) for output in graph.outputs)
     return Graph(tuple(map(renamed, graph.nodes)), outputs)

@@ -207,8 +207,8 @@ class _Table:
             steps: tuple[Transform, ...] = (*along, Shift(Axis.X, a), Rotation(Axis.X, alpha))
         else:
             steps = (Rotation(Axis.X, alpha), Shift(Axis.X, a), *along)
-        kept = tuple(step for step in steps if _size(step) != ZERO)
-        return kept, None if kind == "fixed" else Coordinate(name)
+        retained = tuple(step for step in steps if _size(step) != ZERO)
+        return retained, None if kind == "fixed" else Coordinate(name)
 
     def _amount(self, cell: Cell, place: Place) -> Expression:
         if cell is None or cell == "":

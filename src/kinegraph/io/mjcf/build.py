@@ -242,8 +242,8 @@ class RobotBuilder:
         if rgba is not None:
             red, green, blue, opacity = (float(item.value) for item in rgba)
             colour = (red, green, blue, opacity)
-        touches = single(geom.element, "contype") != 0 or single(geom.element, "conaffinity") != 0
-        role = ShapeRole.BOTH if touches else ShapeRole.VISUAL
+        collides = single(geom.element, "contype") != 0 or single(geom.element, "conaffinity") != 0
+        role = ShapeRole.BOTH if collides else ShapeRole.VISUAL
         kind, sizes, place = geom.shape
         reference, file = (geom.mesh.reference, geom.mesh.file) if geom.mesh and kind is ShapeKind.MESH else ("", None)
         if reference and (fault := self.finder.fault(reference)):

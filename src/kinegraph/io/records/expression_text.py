@@ -20,14 +20,14 @@ MAX_LENGTH = 10_000
 
 def read_expression(text: str, place: Place) -> Expression:
     """The expression a text says; `place` is where it stands."""
-    shown = text if len(text) <= 60 else text[:57] + "..."
+    shortened = text if len(text) <= 60 else text[:57] + "..."
     if len(text) > MAX_LENGTH or text.count("(") > MAX_NESTING:
-        raise ModelError(f"`{shown}` is too long for one expression", place, "name parts of it")
+        raise ModelError(f"`{shortened}` is too long for one expression", place, "name parts of it")
     try:
         return as_expression(ExpressionReader(place.source, Places()).transform(_grammar().parse(text)))
     except UnexpectedInput:
         remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
-        raise ModelError(f"`{shown}` is no expression", place, remedy) from None
+        raise ModelError(f"`{shortened}` is no expression", place, remedy) from None
     except VisitError as error:  # how lark passes on what a rule raised
         problem = error.orig_exc
         raise (problem.at(place) if isinstance(problem, ModelError) else problem) from None

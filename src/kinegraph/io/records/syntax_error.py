@@ -31,11 +31,11 @@ def at_character(text: str, error: UnexpectedCharacters, source: str, first: Tok
     if text.startswith("/*", position):
         return _open_comment(place)
     character = text[position : position + 1]
-    shown = character if character.isprintable() else f"character U+{ord(character):04X}"
+    printable = character if character.isprintable() else f"character U+{ord(character):04X}"
     if character in _TYPOGRAPHY:
-        return ModelError(f"found `{shown}`", place, f"write `{_TYPOGRAPHY[character]}`")
+        return ModelError(f"found `{printable}`", place, f"write `{_TYPOGRAPHY[character]}`")
     remedy = "remove it, or put it in a comment: # ..."
-    return ModelError(f"found `{shown}`, which means nothing here", place, remedy + _form(first))
+    return ModelError(f"found `{printable}`, which means nothing here", place, remedy + _form(first))
 
 
 def at_token(

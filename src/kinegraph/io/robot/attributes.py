@@ -28,8 +28,8 @@ def read_number(text: str, element: Element, name: str) -> Written:
     """One number; anything else is an error that names the attribute."""
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None or abs(int(match[3] or 0)) > _LONGEST or abs(value := Fraction(text)) > _LARGEST:
-        shown = text if len(text) <= 40 else text[:37] + "..."
-        message = f"{name} of <{element.tag}> is `{shown}`, which is no finite number"
+        shortened = text if len(text) <= 40 else text[:37] + "..."
+        message = f"{name} of <{element.tag}> is `{shortened}`, which is no finite number"
         raise ModelError(message, element.place, "write a decimal number, e.g. 0.25 or 1e-3")
     decimals = len(match[1] or match[2] or "") - int(match[3] or 0)
     return Written(value, max(decimals, 0))

@@ -57,11 +57,11 @@ def free(
     """Six degrees of freedom: shifts along the axes before the joint, then a quaternion."""
     moved = [Coordinate(names.fresh(f"{prefix}_{axis.name.lower()}"), at) for axis, at in zip(Axis, start, strict=True)]
     turned = ball(names, prefix, orientation)
-    slides = [Name(coordinate.name) for coordinate in moved]
+    shifts = [Name(coordinate.name) for coordinate in moved]
     return JointMotion(
-        (*(Shift(axis, slide) for axis, slide in zip(Axis, slides, strict=True)), *turned.transforms),
+        (*(Shift(axis, shift) for axis, shift in zip(Axis, shifts, strict=True)), *turned.transforms),
         (*moved, *turned.coordinates),
-        (*((slide,) for slide in slides), *turned.displacements),
+        (*((shift,) for shift in shifts), *turned.displacements),
     )
 
 

@@ -43,7 +43,7 @@ class Findings:
 
     def __init__(self) -> None:
         self._found: list[Finding] = []
-        self._met: set[Finding] = set()
+        self._reported: set[Finding] = set()
         self._counted: dict[tuple[FindingKind, str, str], _Occurrences] = {}
 
     def add(
@@ -51,8 +51,8 @@ class Findings:
     ) -> None:
         """One thing that is worth a line of its own; said again of the same place, it is still one thing."""
         finding = Finding(kind, message, place, topic, distance=distance)
-        if finding not in self._met:
-            self._met.add(finding)
+        if finding not in self._reported:
+            self._reported.add(finding)
             self._found.append(finding)
 
     def count(self, kind: FindingKind, topic: str, what: str, place: Place | None, name: str = "") -> None:
@@ -78,9 +78,9 @@ class _Occurrences:
     names: list[str] = field(default_factory=list)
 
     def message(self, what: str) -> str:
-        shown = ", ".join(self.names[:_NAMES]) + (", ..." if len(self.names) > _NAMES else "")
+        listed = ", ".join(self.names[:_NAMES]) + (", ..." if len(self.names) > _NAMES else "")
         times = f", {self.count} times" if self.count > 1 else ""
-        return f"{what}{times}{': ' + shown if shown else ''}"
+        return f"{what}{times}{': ' + listed if listed else ''}"
 
 
 _NAMES = 12

@@ -45,8 +45,8 @@ class JointReader:
             return planar(self.names, joint.name, self._direction(joint))
         displacement = self.displacement(joint)
         direction = self._direction(joint)
-        slides = joint.kind is UrdfJointKind.PRISMATIC
-        moves = direction.translation(displacement) if slides else direction.rotation(displacement)
+        prismatic = joint.kind is UrdfJointKind.PRISMATIC
+        moves = direction.translation(displacement) if prismatic else direction.rotation(displacement)
         own = () if self._mimic(joint) else (Coordinate(self.names[joint.name]),)
         return JointMotion(moves, own, ((displacement,),))
 

@@ -148,8 +148,8 @@ def _joints_by_child(links: dict[str, Element], joints: Iterable[UrdfJoint]) -> 
 def _ordered(links: dict[str, Element], joint_to: dict[str, UrdfJoint], root: Element) -> tuple[str, ...]:
     roots = [link for link in links if link not in joint_to]
     if len(roots) > 1:
-        shown = ", ".join(roots[:8]) + (", ..." if len(roots) > 8 else "")
-        message = f"the robot has {len(roots)} roots: no joint leads to {shown}"
+        listed = ", ".join(roots[:8]) + (", ..." if len(roots) > 8 else "")
+        message = f"the robot has {len(roots)} roots: no joint leads to {listed}"
         raise ModelError(message, links[roots[1]].place, "connect them with fixed joints, or remove what is not used")
     children: dict[str, list[str]] = {link: [] for link in links}
     for joint in joint_to.values():
@@ -172,6 +172,6 @@ def _complain_of_circle(link: str, joint_to: dict[str, UrdfJoint]) -> None:
         path[link] = None
         link = joint_to[link].parent
     circle = [*list(path)[list(path).index(link) :], link]
-    shown = " <- ".join(circle[:8]) + (" <- ..." if len(circle) > 8 else "")
+    listed = " <- ".join(circle[:8]) + (" <- ..." if len(circle) > 8 else "")
     remedy = "one of these links must be the root: remove the joint that leads to it"
-    raise ModelError(f"the joints go in a circle: {shown}", joint_to[link].element.place, remedy)
+    raise ModelError(f"the joints go in a circle: {listed}", joint_to[link].element.place, remedy)

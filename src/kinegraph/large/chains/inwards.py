@@ -17,12 +17,12 @@ from kinegraph.large.articulated import (
     handed,
     has_inertia,
     joined,
-    kept_handle,
     rigid,
+    stored_handle,
 )
 from kinegraph.large.chains.records import Directions, Ends, Part, Reduction, Work
 from kinegraph.large.jit import kernel, part
-from kinegraph.large.kinematics import carried, placed, to_parent
+from kinegraph.large.kinematics import placed, propagated_motion, to_parent
 from kinegraph.large.records import PARENT, SLOT, Floats, Joints, Linear, Matrix, MotionArrays, Tree, Vector
 
 #: Inertia taken out since the last step with inertia of its own, about axes and along them.
@@ -52,10 +52,10 @@ def reduced(
     moving = MotionArrays(work.step, linear.slope, q, v, v)
     live = np.zeros((part_.directions.size, 6))
     waiting, stuck = (part_.directions.size, part_.ends.size), -1
-    carried_on, spent = NO_HANDLE, (0.0, 0.0)
+    propagated, spent = NO_HANDLE, (0.0, 0.0)
     for run in range(len(part_.spans) - 1, -1, -1):
         for j in range(part_.spans[run, 1] - 1, part_.spans[run, 0] - 1, -1):
-            here = joined(rigid(tree, vector(work.omega, j, 0), j), carried_on)
+            here = joined(rigid(tree, vector(work.omega, j, 0), j), propagated)
             if tree.link[j, SLOT] >= 0:
                 here, spent = _hanging(here, spent, reduction, part_, live, tree.link[j, SLOT])
             here, waiting = _acting(here, waiting, ends, directions, part_, forces, work, live, j)
@@ -64,13 +64,13 @@ def reduced(
                 here, spent, lost = _freed_joint(here, spent, tree, joints, tau, part_, work, reduction, live, j)
                 stuck = lost if lost >= 0 and stuck < 0 else stuck
             turn, offset = placed(tree, moving, j)
-            carried_on = handed(here, turn, offset)
+            propagated = handed(here, turn, offset)
             spent = (spent[0] + dot(offset, offset) * spent[1], spent[1])
             _hand_loads(live, turn, offset)
             parent = tree.link[j, PARENT]
             if parent != j - 1 or j == part_.spans[run, 0]:
-                add_handle(reduction.kept, tree.link[parent, SLOT], carried_on, spent)
-                carried_on, spent = NO_HANDLE, (0.0, 0.0)
+                add_handle(reduction.stored, tree.link[parent, SLOT], propagated, spent)
+                propagated, spent = NO_HANDLE, (0.0, 0.0)
                 _keep_loads(live, reduction.loads, tree.link[parent, SLOT], part_)
     return stuck
 
@@ -80,7 +80,7 @@ def _hanging(
     here: Handle, spent: Spent, reduction: Reduction, part_: Part, live: Floats, slot: int
 ) -> tuple[Handle, Spent]:
     """Add what other steps than the next hang on this one."""
-    more, also = kept_handle(reduction.kept, slot)
+    more, also = stored_handle(reduction.stored, slot)
     for r in range(part_.directions.size):
         for c in range(6):
             live[r, c] += reduction.loads[slot, part_.directions[r], c]
@@ -212,7 +212,7 @@ def recovered(
             if parent != j - 1 or j == part_.spans[run, 0]:
                 angular, linear_ = vector(reach, tree.link[parent, SLOT], 0), vector(reach, tree.link[parent, SLOT], 3)
             turn, offset = placed(tree, moving, j)
-            angular, linear_ = carried(turn, offset, angular, linear_)
+            angular, linear_ = propagated_motion(turn, offset, angular, linear_)
             if joints.closes[j]:
                 angular, linear_ = plus(angular, vector(work.bias, j, 0)), plus(linear_, vector(work.bias, j, 3))
                 for c in range(joints.first[j], joints.last[j]):

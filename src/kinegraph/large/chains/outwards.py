@@ -18,7 +18,7 @@ from kinegraph.large.chains.records import (
     Work,
 )
 from kinegraph.large.jit import kernel, part
-from kinegraph.large.kinematics import carried, placed, rates
+from kinegraph.large.kinematics import placed, propagated_motion, rates
 from kinegraph.large.records import (
     ACCELERATION,
     AMOUNT,
@@ -67,9 +67,9 @@ def _displaced(tree: Tree, linear: Linear, q: Floats, v: Floats, t: float, step:
     for e in range(tree.row[j], tree.row[j + 1]):
         p += linear.slope[e] * q[linear.source[e]]
         rate += linear.slope[e] * v[tree.column[e]]
-    turning = tree.link[j, KIND] == ROTATION
-    step[j, COSINE] = math.cos(p) if turning else 1.0
-    step[j, AMOUNT] = math.sin(p) if turning else p
+    revolute = tree.link[j, KIND] == ROTATION
+    step[j, COSINE] = math.cos(p) if revolute else 1.0
+    step[j, AMOUNT] = math.sin(p) if revolute else p
     step[j, RATE], step[j, ACCELERATION] = rate, 0.0
 
 
@@ -82,11 +82,11 @@ def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Work, j: i
     _still(work, turn, offset, i, j, angular, linear)
     _placed(tree, moving, work, turn, offset, i, j)
     if not joints.opens[j]:
-        already = carried(turn, offset, vector(work.bias, i, 0), vector(work.bias, i, 3))
+        already = propagated_motion(turn, offset, vector(work.bias, i, 0), vector(work.bias, i, 3))
         angular, linear = plus(angular, already[0]), plus(linear, already[1])
         for c in range(joints.first[j], joints.last[j]):
             k = joints.members[c]
-            column = carried(turn, offset, vector(work.column, k, 0), vector(work.column, k, 3))
+            column = propagated_motion(turn, offset, vector(work.column, k, 0), vector(work.column, k, 3))
             put(work.column, k, 0, column[0])
             put(work.column, k, 3, column[1])
     else:
@@ -114,7 +114,7 @@ def _terms(
 
 @part
 def _still(work: Work, turn: Matrix, offset: Vector, i: int, j: int, angular: Vector, linear: Vector) -> None:
-    still = carried(turn, offset, vector(work.still, i, 0), vector(work.still, i, 3))
+    still = propagated_motion(turn, offset, vector(work.still, i, 0), vector(work.still, i, 3))
     put(work.still, j, 0, plus(still[0], angular))
     put(work.still, j, 3, plus(still[1], linear))
 
@@ -127,9 +127,9 @@ def _placed(tree: Tree, moving: MotionArrays, work: Work, turn: Matrix, offset: 
     put(work.place, j, 3, (turned[3], turned[4], turned[5]))
     put(work.place, j, 6, (turned[6], turned[7], turned[8]))
     put(work.place, j, 9, plus(vector(work.place, i, 9), times(axes, offset)))
-    speed = carried(turn, offset, vector(work.omega, i, 0), vector(work.speed, i, 0))[1]
-    slides = tree.link[j, KIND] == SHIFT
-    put(work.speed, j, 0, plus(speed, rates(tree, moving, j)[0]) if slides else speed)
+    speed = propagated_motion(turn, offset, vector(work.omega, i, 0), vector(work.speed, i, 0))[1]
+    prismatic = tree.link[j, KIND] == SHIFT
+    put(work.speed, j, 0, plus(speed, rates(tree, moving, j)[0]) if prismatic else speed)
 
 
 @part

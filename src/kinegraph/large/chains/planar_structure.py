@@ -55,10 +55,10 @@ def _turns_only(flat: FlatMechanism) -> bool:
     if flat.nonlinear is not None or flat.constant_gravity is None or len(tree.link) < 2 or np.any(tree.armature):
         return False
     axis = int(tree.link[1, AXIS])
-    alike = np.all(tree.link[1:, KIND] == ROTATION) and np.all(tree.link[1:, AXIS] == axis)
+    one_axis = np.all(tree.link[1:, KIND] == ROTATION) and np.all(tree.link[1:, AXIS] == axis)
     parallel = np.all(tree.constant[1:, PLACEMENT + 4 * axis] == 1.0)
     own = np.all(np.diff(tree.row)[1:] == 1) and np.unique(tree.column).size == tree.column.size
-    return bool(alike and parallel and own and np.all(np.abs(linear.slope) == 1.0) and not np.any(linear.drift))
+    return bool(one_axis and parallel and own and np.all(np.abs(linear.slope) == 1.0) and not np.any(linear.drift))
 
 
 def closes_in_plane(loop: Loop, ends: Sequence[Frame], axis: int) -> bool:
@@ -86,7 +86,7 @@ def _ring(flat: FlatMechanism, axis: int, chains: list[Integers], ends: list[Fra
     tree, linear = flat.tree, flat.linear
     walk = np.concatenate([chains[0], chains[1][::-1]])
     first, count = len(chains[0]), len(walk)
-    start, end = _ways(flat, axis, chains, ends)
+    start, end = _directions(flat, axis, chains, ends)
     bar = np.zeros((count, 6))
     mass = tree.constant[walk, MASS]
     centre = tree.constant[walk][:, [MOMENT + k for k in FOLLOWING[axis]]] / mass[:, None]
@@ -111,7 +111,7 @@ def _order(first: int, count: int) -> Integers:
     return np.stack([bars, base], axis=1)
 
 
-def _ways(flat: FlatMechanism, axis: int, chains: list[Integers], ends: list[Frame]) -> tuple[Floats, Floats]:
+def _directions(flat: FlatMechanism, axis: int, chains: list[Integers], ends: list[Frame]) -> tuple[Floats, Floats]:
     """From each bar's origin to where it is entered and left, in its own axes."""
     outer = []
     for chain, end in zip(chains, ends, strict=True):

@@ -61,7 +61,7 @@ class Reduction(NamedTuple):
     """What a part hands on: articulated inertias and forces at steps that carry several, by slot; compliance and
     free acceleration along its directions."""
 
-    kept: Floats  #: (slots, 35)
+    stored: Floats  #: (slots, 35)
     loads: Floats  #: (slots, directions, 6)
     compliance: Floats  #: (directions, directions)
     free: Floats  #: (directions,)

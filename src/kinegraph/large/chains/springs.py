@@ -35,9 +35,9 @@ class Springs:
             second[:, VELOCITY_OF_POINT : VELOCITY_OF_POINT + 3] - first[:, VELOCITY_OF_POINT : VELOCITY_OF_POINT + 3]
         )
         length = np.sqrt(np.sum(apart * apart, axis=1))
-        ways = np.divide(apart, length[:, None], out=np.zeros_like(apart), where=length[:, None] > 0)
-        size = self.stiffness * (length - self.rest) + self.damping * np.sum(ways * rate, axis=1)
-        return np.asarray(-size[:, None] * ways)
+        directions = np.divide(apart, length[:, None], out=np.zeros_like(apart), where=length[:, None] > 0)
+        size = self.stiffness * (length - self.rest) + self.damping * np.sum(directions * rate, axis=1)
+        return np.asarray(-size[:, None] * directions)
 
 
 def springs_of(mechanism: Mechanism, flat: FlatMechanism) -> tuple[Springs, list[Frame]]:

@@ -36,16 +36,16 @@ def closed_state(system: LinkageSystem, q: Floats, v: Floats, mobile: Floats) ->
     """A state near the given one whose loops close; `mobile` says how easily each coordinate moves, 0 to 1."""
     none = np.zeros_like(v)
     for _ in range(_STEPS):
-        missed = system.taken_back(q, none)[3][:, :2]
+        missed = system.projected_states(q, none)[3][:, :2]
         if np.max(np.abs(missed)) <= _ROUNDING:
             break
         step = _correction(system.linkage, q, mobile, missed)
         q = q + step * min(1.0, _LARGEST_TURN / max(float(np.max(np.abs(step))), 1e-300))
-    missed = system.taken_back(q, none)[3][:, :2]
+    missed = system.projected_states(q, none)[3][:, :2]
     if not np.max(np.abs(missed)) <= CLOSED:
         return Closed(q, v, np.linalg.norm(missed, axis=1))
     for _ in range(2):
-        rates = system.taken_back(q, v)[3][:, 2:]
+        rates = system.projected_states(q, v)[3][:, 2:]
         v = v + _correction(system.linkage, q, mobile, rates)
     return Closed(q, v, np.linalg.norm(missed, axis=1))
 

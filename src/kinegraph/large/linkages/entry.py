@@ -7,7 +7,7 @@ import numpy as np
 
 from kinegraph.ahead.numba_words import carray, pointer_to
 from kinegraph.large.jit import address
-from kinegraph.large.linkages.sweeps import accelerations, taken_back
+from kinegraph.large.linkages.sweeps import accelerations, projected_states
 from kinegraph.large.linkages.tables import BARS, PINS, SIZES, STATE, TAU, Q, V, lengths, linkage_from
 from kinegraph.large.records import Floats, Integers
 
@@ -36,7 +36,7 @@ def linkage_projection(sizes: Integers, integers: Integers, doubles: Floats, x: 
     n, size, loops = s[BARS], s[STATE], s[PINS] - s[BARS]
     state, found = carray(x, (size,)), carray(y, (size + 2 * loops,))
     pivots = np.empty(loops)
-    taken_back(linkage, state[:n], state[n : 2 * n], found[:n], found[n : 2 * n], pivots, np.empty(4 * loops))
+    projected_states(linkage, state[:n], state[n : 2 * n], found[:n], found[n : 2 * n], pivots, np.empty(4 * loops))
     for k in range(2 * n, size):
         found[k] = state[k]
     for k in range(2 * loops):

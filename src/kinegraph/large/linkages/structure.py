@@ -50,9 +50,9 @@ def _turn_in_plane(flat: FlatMechanism, velocities: int) -> bool:
     if flat.nonlinear is not None or flat.constant_gravity is None or len(tree.link) != velocities + 1:
         return False
     axis = int(tree.link[1, AXIS])
-    alike = np.all(tree.link[1:, KIND] == ROTATION) and np.all(tree.link[1:, AXIS] == axis)
+    one_axis = np.all(tree.link[1:, KIND] == ROTATION) and np.all(tree.link[1:, AXIS] == axis)
     parallel = np.all(tree.constant[1:, PLACEMENT + 4 * axis] == 1.0)
-    return bool(alike and parallel and not np.any(tree.armature) and not np.any(flat.linear.drift))
+    return bool(one_axis and parallel and not np.any(tree.armature) and not np.any(flat.linear.drift))
 
 
 def _in_one_plane(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]]) -> bool:

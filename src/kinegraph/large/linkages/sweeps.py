@@ -60,7 +60,7 @@ def accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: F
 
 
 @subroutine
-def taken_back(
+def projected_states(
     linkage: Linkage, q: Floats, v: Floats, place: Floats, speed: Floats, pivots: Floats, missed: Floats
 ) -> None:
     """One Newton step onto the loops in the metric of H: positions and velocities after it, what loops missed before it

@@ -23,7 +23,7 @@ def _accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: 
 def _taken_back(
     linkage: Linkage, q: Floats, v: Floats, place: Floats, speed: Floats, pivots: Floats, missed: Floats
 ) -> None:
-    sweeps.taken_back(linkage, q, v, place, speed, pivots, missed)
+    sweeps.projected_states(linkage, q, v, place, speed, pivots, missed)
 
 
 class LinkageSystem:
@@ -39,7 +39,7 @@ class LinkageSystem:
         _accelerations(self.linkage, q, v, tau, result, pivots)
         return result, pivots
 
-    def taken_back(self, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def projected_states(self, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Positions and velocities after one step onto the loops; by loop its pivot, and what x, y, x', y' missed."""
         place, speed = np.empty(len(q)), np.empty(len(v))
         pivots, missed = np.empty(self.linkage.loops), np.empty(4 * self.linkage.loops)

@@ -83,7 +83,7 @@ class _Locked:
             elements=tuple(element for element in free.elements if self._works(element)),
             loops=tuple(loop for loop in free.loops if not self._is_broken(loop)),
             constraints=tuple(one for one in constraints if not self._is_settled(one)),
-            contacts=tuple(self._sliding(contact) for contact in free.contacts if not self._is_apart(contact)),
+            contacts=tuple(self._with_slip(contact) for contact in free.contacts if not self._is_apart(contact)),
             quasivelocities=tuple(quasi),
             definitions=(*free.definitions, *still),
             extras=tuple(one for one in free.extras if isinstance(one, Shape) or self._moves(*one.displacement)),
@@ -131,6 +131,6 @@ class _Locked:
                 f"nothing moves any more in {what}, which {missed} where coordinates are locked", None, remedy
             )
 
-    def _sliding(self, contact: Contact) -> Contact:
+    def _with_slip(self, contact: Contact) -> Contact:
         slip = tuple(item for item in contact.slip if self._moves(item))
         return replace(contact, slip=slip, friction=contact.friction if slip else ZERO)

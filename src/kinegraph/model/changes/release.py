@@ -35,13 +35,13 @@ def released(mechanism: Mechanism, body: str) -> Released:
     """The joint that carries a body, released. Its six coordinates are the last of q, v and tau."""
     if body not in mechanism.body_by_name:
         raise ModelError(f"there is no body {body!r}", remedy=did_you_mean(body, mechanism.body_by_name))
-    carried = mechanism.body(body)
-    before, after = _split(mechanism, carried)
-    carrier = Body(JOINT, carried.base, before)
-    freed = replace(carried, base=JOINT, transforms=(*_free_transforms(), *after))
+    body_of = mechanism.body(body)
+    before, after = _split(mechanism, body_of)
+    carrier = Body(JOINT, body_of.base, before)
+    freed = replace(body_of, base=JOINT, transforms=(*_free_transforms(), *after))
     bodies = tuple(item for one in mechanism.bodies for item in ((carrier, freed) if one.name == body else (one,)))
     coordinates = (*mechanism.coordinates, *(Coordinate(name) for name in RELEASED))
-    return Released(replace(mechanism, bodies=bodies, coordinates=coordinates), body, carried.base)
+    return Released(replace(mechanism, bodies=bodies, coordinates=coordinates), body, body_of.base)
 
 
 def _split(mechanism: Mechanism, body: Body) -> tuple[tuple[Transform, ...], tuple[Transform, ...]]:

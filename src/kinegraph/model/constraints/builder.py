@@ -97,8 +97,8 @@ class ConstraintBuilder:
         self, name: str, gap: Scalar, *, restitution: Scalar = 0, friction: Scalar = 0, slip: Sequence[Scalar] = ()
     ) -> Contact:
         """A gap that never becomes negative; friction works against the one or two velocities `slip`."""
-        sliding = tuple(expression(item) for item in slip)
-        contact = Contact(name, expression(gap), expression(restitution), expression(friction), sliding)
+        slip_velocities = tuple(expression(item) for item in slip)
+        contact = Contact(name, expression(gap), expression(restitution), expression(friction), slip_velocities)
         self._contacts.append(contact)
         return contact
 

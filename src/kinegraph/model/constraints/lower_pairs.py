@@ -99,8 +99,8 @@ def _coordinates(transforms: Sequence[Transform], mechanism: Mechanism) -> tuple
     found: list[str] = []
     for transform in transforms:
         used = tuple(part.text for part in amounts(transform) if isinstance(part, Name))
-        plain = len(used) == len(amounts(transform)) and TIME not in used
-        if not plain or (isinstance(transform, Quaternion) and not _is_quaternion(used, mechanism)):
+        single_names = len(used) == len(amounts(transform)) and TIME not in used
+        if not single_names or (isinstance(transform, Quaternion) and not _is_quaternion(used, mechanism)):
             return None
         found.extend(used)
     return tuple(found) if len(set(found)) == len(found) else None

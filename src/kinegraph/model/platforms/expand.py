@@ -38,7 +38,7 @@ def written_out(kind: LegKind, row: LegRow) -> Leg:
     armature = ZERO if drive.screw is None else drive.screw.inertia * _turns(drive) ** expression(2)
     driven = Coordinate(_name(row, kind.type.drive), ZERO if kind.type.has_crank else ONE, armature=armature)
     passive = tuple(Coordinate(_name(row, word)) for word in kind.type.passive)
-    bodies = _crank_and_rod(kind, row) if kind.type.has_crank else _sliding_parts(kind, row)
+    bodies = _crank_and_rod(kind, row) if kind.type.has_crank else _prismatic_parts(kind, row)
     elements, inputs = _acting(kind, row.name, Name(driven.name))
     return Leg(driven, passive, bodies, _loop(kind, row, bodies[1]), elements, inputs)
 
@@ -71,18 +71,18 @@ def _check_lengths(kind: LegKind, row: LegRow) -> None:
         raise ModelError(message, remedy=f"write {example}")
 
 
-def _sliding_parts(kind: LegKind, row: LegRow) -> tuple[Body, Body]:
+def _prismatic_parts(kind: LegKind, row: LegRow) -> tuple[Body, Body]:
     def angle(word: str) -> Name:
         return Name(_name(row, word))
 
     turns: list[Transform] = [Rotation(_X, angle("alpha")), Rotation(_Y, angle("beta"))]
-    slide: list[Transform] = [Shift(_Z, angle("l"))]
+    shift: list[Transform] = [Shift(_Z, angle("l"))]
     if kind.type is LegType.SPU:
         turns.append(Rotation(_Z, angle("gamma")))
     if kind.type is LegType.UCU:
-        slide.insert(0, Rotation(_Z, angle("phi")))
+        shift.insert(0, Rotation(_Z, angle("phi")))
     lower = Body(_name(row, "lower"), row.base, (*row.at_base, *turns), kind.first)
-    return lower, Body(_name(row, "upper"), lower.name, tuple(slide), kind.second)
+    return lower, Body(_name(row, "upper"), lower.name, tuple(shift), kind.second)
 
 
 def _crank_and_rod(kind: LegKind, row: LegRow) -> tuple[Body, Body]:

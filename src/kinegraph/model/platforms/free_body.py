@@ -38,8 +38,8 @@ class FreeBody:
     @property
     def velocities(self) -> tuple[str, ...]:
         """The names of its six velocities."""
-        turning = self.quaternion.velocities if self.quaternion else tuple(f"{name}'" for _, name in self.turns)
-        return (*(f"{name}'" for name in self.position), *turning)
+        angular = self.quaternion.velocities if self.quaternion else tuple(f"{name}'" for _, name in self.turns)
+        return (*(f"{name}'" for name in self.position), *angular)
 
 
 def free_body(mechanism: Mechanism, body: Body, moving: frozenset[str]) -> FreeBody | None:

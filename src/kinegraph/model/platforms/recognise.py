@@ -17,7 +17,7 @@ from kinegraph.model.platforms.free_body import FreeBody, carrier, free_body, mo
 from kinegraph.model.platforms.rails import Carriage, carriage
 from kinegraph.model.platforms.records import LegType
 
-_SLIDING = {
+_PRISMATIC = {
     (False, False, JointType.SPHERICAL): LegType.UPS,
     (True, False, JointType.UNIVERSAL): LegType.SPU,
     (False, True, JointType.UNIVERSAL): LegType.UCU,
@@ -160,23 +160,23 @@ def _leg(mechanism: Mechanism, loop: Loop, moving: frozenset[str]) -> FoundLeg |
     first = bodies.get(second.base or "") if second else None
     if first is None or second is None or loop.second.body is None:
         return None
-    return _sliding(first, second, loop, moving) or _cranked(first, second, loop, moving)
+    return _prismatic(first, second, loop, moving) or _cranked(first, second, loop, moving)
 
 
-def _sliding(first: Body, second: Body, loop: Loop, moving: frozenset[str]) -> FoundLeg | None:
+def _prismatic(first: Body, second: Body, loop: Loop, moving: frozenset[str]) -> FoundLeg | None:
     two = (Rotation, Axis.X), (Rotation, Axis.Y)
     turns = _tail(first.transforms, (*two, (Rotation, Axis.Z)), moving) or _tail(first.transforms, two, moving)
-    slide = _tail(second.transforms, ((Rotation, Axis.Z), (Shift, Axis.Z)), moving)
-    slide = slide or _tail(second.transforms, ((Shift, Axis.Z),), moving)
-    if turns is None or slide is None or len(slide) != len(second.transforms) or loop.first.transforms:
+    shift = _tail(second.transforms, ((Rotation, Axis.Z), (Shift, Axis.Z)), moving)
+    shift = shift or _tail(second.transforms, ((Shift, Axis.Z),), moving)
+    if turns is None or shift is None or len(shift) != len(second.transforms) or loop.first.transforms:
         return None
-    kind = _SLIDING.get((len(turns) == 3, len(slide) == 2, loop.type))
+    kind = _PRISMATIC.get((len(turns) == 3, len(shift) == 2, loop.type))
     if kind is None or (kind.universal_at_ring and loop.joint.axes != (Axis.X, Axis.Y)):
         return None
     at_base = first.transforms[: len(first.transforms) - len(turns)]
-    twist = turns[2] if len(turns) == 3 else slide[0] if len(slide) == 2 else None
+    twist = turns[2] if len(turns) == 3 else shift[0] if len(shift) == 2 else None
     return (
-        FoundLeg(kind, slide[-1], turns[0], turns[1], twist, first, second, loop, at_base)
+        FoundLeg(kind, shift[-1], turns[0], turns[1], twist, first, second, loop, at_base)
         if _rigid(at_base, loop, moving)
         else None
     )
@@ -205,6 +205,6 @@ def _cranked(first: Body, second: Body, loop: Loop, moving: frozenset[str]) -> F
 
 def _rigid(at_base: tuple[Transform, ...], loop: Loop, moving: frozenset[str]) -> bool:
     """Whether the first joint is moved by time at most, and that without turning; the joint on the ring not at all."""
-    turning = tuple(one for one in at_base if not isinstance(one, Shift))
+    rotations = tuple(one for one in at_base if not isinstance(one, Shift))
     ends = (*loop.first.transforms, *loop.second.transforms)
-    return not uses((*turning, *ends), {"t"}) and not uses((*at_base, *ends), set(moving))
+    return not uses((*rotations, *ends), {"t"}) and not uses((*at_base, *ends), set(moving))

@@ -25,8 +25,8 @@ def _unused(mechanism: Mechanism) -> Iterator[Finding]:
             for topic in _topics(extra, mechanism):
                 joints.setdefault(topic, {})[extra.joint] = None
     for topic, named in joints.items():
-        shown = ", ".join(list(named)[:_NAMES]) + (", ..." if len(named) > _NAMES else "")
-        yield Finding(FindingKind.LEFT_OUT, f"{topic}: {shown}", topic=topic, count=len(named))
+        listed = ", ".join(list(named)[:_NAMES]) + (", ..." if len(named) > _NAMES else "")
+        yield Finding(FindingKind.LEFT_OUT, f"{topic}: {listed}", topic=topic, count=len(named))
 
 
 def _topics(extra: Extra, mechanism: Mechanism) -> Iterator[str]:

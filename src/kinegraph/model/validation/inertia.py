@@ -56,13 +56,15 @@ def _check_tensor(body: Body, J: dict[str, float], stated: set[str], places: Pla
     ])  # fmt: skip
     slack = _ROUNDING * float(np.abs(tensor).max())
     principal = sorted(np.linalg.eigvalsh(tensor)) if any(J[p] for p in MOMENTS[3:]) else sorted(tensor.diagonal())
-    shown = ", ".join(f"{moment:g}" for moment in principal)
+    moments_text = ", ".join(f"{moment:g}" for moment in principal)
     if principal[0] < -slack:
-        message = f"the inertia of {body.name} is not positive: its principal moments are {shown}"
+        message = f"the inertia of {body.name} is not positive: its principal moments are {moments_text}"
         remedy = f"make the products of inertia smaller, or write `accept inertia {body.name};` to take them as stated"
         raise ModelError(message, places.of(body, "Jx"), remedy)
     broken = principal[2] > principal[0] + principal[1] + slack
     if broken and {"Jx", "Jy", "Jz"} <= stated:
-        message = f"no real body has the inertia of {body.name}: of its principal moments {shown} one exceeds the sum"
+        message = (
+            f"no real body has the inertia of {body.name}: of its principal moments {moments_text} one exceeds the sum"
+        )
         remedy = f"correct the moments, or write `accept inertia {body.name};` to take them as stated"
         raise ModelError(f"{message} of the other two", places.of(body, "Jx"), remedy)

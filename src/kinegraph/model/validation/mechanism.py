@@ -104,8 +104,8 @@ def _declare(mechanism: Mechanism, places: Places) -> Scope:
 
 def _check_name(name: str, what: str, place: Place | None) -> None:
     if fault := name_fault(name):
-        shown = name if len(name) <= 60 else name[:57] + "..."
-        raise ModelError(f"{what} `{shown}` {fault}", place, "choose another name")
+        shortened = name if len(name) <= 60 else name[:57] + "..."
+        raise ModelError(f"{what} `{shortened}` {fault}", place, "choose another name")
 
 
 def _check_bodies(mechanism: Mechanism, places: Places) -> None:
@@ -137,9 +137,9 @@ def _check_no_circle(bodies: dict[str, Body], places: Places) -> None:
         while here is not None and here not in grounded:
             if here in path:
                 circle = [*list(path)[list(path).index(here) :], here]
-                shown = "~".join(circle[:8]) + ("~..." if len(circle) > 8 else "")
+                shortened = "~".join(circle[:8]) + ("~..." if len(circle) > 8 else "")
                 remedy = "give one of them the fixed frame as base: leave `~Base` out"
-                raise ModelError(f"the bases go in a circle: {shown}", places.of(bodies[here], "base"), remedy)
+                raise ModelError(f"the bases go in a circle: {shortened}", places.of(bodies[here], "base"), remedy)
             path[here] = None
             here = bodies[here].base
         grounded.update(path)

@@ -13,7 +13,7 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Factor, Function, Graph, Polynomial, Symbol
 from kinegraph.passes.analytic.angles import Form
 from kinegraph.passes.analytic.expansion import Expansion, Limits, TooLargeError, number
-from kinegraph.passes.analytic.forms import Terms, WrittenForm, naive_cost, sparse, ways
+from kinegraph.passes.analytic.forms import Terms, WrittenForm, naive_cost, sparse, written_forms
 from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.coefficients import ONE
 from kinegraph.passes.factoring.convert import Entry, Translation
@@ -26,18 +26,18 @@ REWRITINGS = 1500
 
 @dataclass
 class Root:
-    """An expression to be computed and the ways found to write it."""
+    """An expression to be computed and the forms it can be written in."""
 
     polynomial: fmpq_mpoly
-    ways: list[WrittenForm] = field(default_factory=list)
+    forms: list[WrittenForm] = field(default_factory=list)
 
 
 class Assembly:
-    """The roots of a graph, expanded; makes systems out of them. Without other ways the graph's own angles are kept."""
+    """The roots of a graph, expanded; makes systems out of them. Without other forms the graph's own angles stay."""
 
-    def __init__(self, graph: Graph, limits: Limits, most_ways: int = 8) -> None:
+    def __init__(self, graph: Graph, limits: Limits, most_forms: int = 8) -> None:
         self.graph = graph
-        self.expansion = Expansion(graph, limits, own_angles=most_ways == 0)
+        self.expansion = Expansion(graph, limits, own_angles=most_forms == 0)
         self.roots: list[Root] = []
         self.place: dict[int, tuple[int, fmpq]] = {}
         self._known: dict[str, list[int]] = {}
@@ -45,15 +45,15 @@ class Assembly:
             self._add(index)
         if sum(len(root.polynomial) for root in self.roots) > limits.total:
             raise TooLargeError("all roots together")
-        if self.plain_cost() > limits.growth * count(graph).total + 1000:
+        if self.unfactored_cost() > limits.growth * count(graph).total + 1000:
             raise TooLargeError("written out, the roots cost too much to be worth factoring again")
-        bases = max(1, min(4 * most_ways, REWRITINGS // max(1, len(self.roots))))
+        bases = max(1, min(4 * most_forms, REWRITINGS // max(1, len(self.roots))))
         for root in self.roots:
-            root.ways = ways(self.expansion, root.polynomial, most_ways, bases) or [
+            root.forms = written_forms(self.expansion, root.polynomial, most_forms, bases) or [
                 WrittenForm(sparse(root.polynomial), 0, ())
             ]
 
-    def plain_cost(self) -> int:
+    def unfactored_cost(self) -> int:
         """The operations of all roots as sums of products."""
         static = frozenset(i for i, (kind, _) in enumerate(self.expansion.generators) if kind == "static")
         return sum(naive_cost(sparse(root.polynomial), static) for root in self.roots)
@@ -90,7 +90,7 @@ class Assembly:
 
 
 class Installation:
-    """A translation whose roots can be rewritten in their other ways."""
+    """A translation whose roots can be rewritten in their other forms."""
 
     def __init__(self, assembly: Assembly, choice: list[int]) -> None:
         self.assembly = assembly
@@ -99,7 +99,7 @@ class Installation:
         self._literal: dict[int, int] = {}
         self._nodes: dict[int, int] = {}
         self._lasting: set[int] = set()
-        self._ways: dict[tuple[int, int], dict[int, int]] = {}
+        self._converted_forms: dict[tuple[int, int], dict[int, int]] = {}
         self._angle_terms: dict[int, dict[int, int]] = {}
         self.choice = list(choice)
         self.roots = [self.system.create() for _ in assembly.roots]
@@ -111,7 +111,7 @@ class Installation:
             self.translation.output(output.name, output.shape, [self._entry(i) for i in output.nodes])
 
     def install(self, position: int, way: int) -> None:
-        """Write a root in one of its ways, fully expanded."""
+        """Write a root in one of its forms, fully expanded."""
         system, literal = self.system, self.roots[position]
         for monomial in list(system.expressions[literal]):
             system.set_term(literal, monomial, 0)
@@ -129,28 +129,28 @@ class Installation:
                     for m, c in self._angle_terms[argument].items():
                         system.set_term(argument, m, c)
 
-    def ways(self) -> Alternatives:
-        """All ways of all roots, in the literals of this system."""
+    def alternatives(self) -> Alternatives:
+        """All forms of all roots, in the literals of this system."""
         roots = self.assembly.roots
-        found = {self.roots[p]: [self._terms(p, way) for way in range(len(root.ways))] for p, root in enumerate(roots)}
+        found = {self.roots[p]: [self._terms(p, way) for way in range(len(root.forms))] for p, root in enumerate(roots)}
         return Alternatives(found, self._angle_terms, relations(self.translation, self._angle_terms))
 
     def switch(self, chance: random.Random) -> bool:
-        """Rewrite one to three roots in other ways of theirs."""
-        several = [p for p, root in enumerate(self.assembly.roots) if len(root.ways) > 1]
+        """Rewrite one to three roots in other forms of theirs."""
+        several = [p for p, root in enumerate(self.assembly.roots) if len(root.forms) > 1]
         if not several:
             return False
         for _ in range(chance.choice((1, 1, 2, 3))):
             position = chance.choice(several)
-            way = min(int(chance.expovariate(0.5)), len(self.assembly.roots[position].ways) - 1)
+            way = min(int(chance.expovariate(0.5)), len(self.assembly.roots[position].forms) - 1)
             self.install(position, way)
         return True
 
     def _terms(self, position: int, way: int) -> dict[int, int]:
         key = (position, way)
-        if key not in self._ways:
-            self._ways[key] = self._converted(self.assembly.roots[position].ways[way].terms)
-        return self._ways[key]
+        if key not in self._converted_forms:
+            self._converted_forms[key] = self._converted(self.assembly.roots[position].forms[way].terms)
+        return self._converted_forms[key]
 
     def _converted(self, terms: Terms) -> dict[int, int]:
         table, monomials = self.system.coefficients, self.system.monomials

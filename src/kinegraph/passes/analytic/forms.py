@@ -44,12 +44,12 @@ def naive_cost(terms: Terms, static: frozenset[int]) -> int:
         degree = sum(e for i, e in exponents if i not in static)
         total += 1
         if degree:
-            plain = abs(c) == 1 and not any(i in static for i, _ in exponents)
-            total += degree - 1 if plain else degree
+            unit_term = abs(c) == 1 and not any(i in static for i, _ in exponents)
+            total += degree - 1 if unit_term else degree
     return max(total, 0)
 
 
-def ways(expansion: Expansion, polynomial: fmpq_mpoly, most: int, bases: int) -> list[WrittenForm]:
+def written_forms(expansion: Expansion, polynomial: fmpq_mpoly, most: int, bases: int) -> list[WrittenForm]:
     """The cheapest ways to write a polynomial, cheapest first, by the naive count; at most so many bases are tried."""
     static = frozenset(i for i, (kind, _) in enumerate(expansion.generators) if kind == "static")
     found: dict[frozenset[object], WrittenForm] = {}
@@ -180,7 +180,7 @@ def _add(terms: Terms, key: Exponents, value: fmpq) -> None:
         terms.pop(key, None)
 
 
-def without_square(terms: Terms, gone: int, kept: int) -> Terms:
+def without_square(terms: Terms, gone: int, remaining: int) -> Terms:
     """Replace the square of one generator by one minus the square of another, by the binomial theorem."""
     result: Terms = {}
     for exponents, c in terms.items():
@@ -191,6 +191,6 @@ def without_square(terms: Terms, gone: int, kept: int) -> Terms:
         for taken in range(squares + 1):
             expanded = dict(powers)
             if taken:
-                expanded[kept] = expanded.get(kept, 0) + 2 * taken
+                expanded[remaining] = expanded.get(remaining, 0) + 2 * taken
             _add(result, tuple(sorted(expanded.items())), (-1) ** taken * comb(squares, taken) * c)
     return result

@@ -31,7 +31,6 @@ class Translation:
     symbols: dict[int, Symbol] = field(default_factory=dict)
     functions: dict[int, tuple[str, tuple[Entry, ...]]] = field(default_factory=dict)
     outputs: list[tuple[str, tuple[int, ...], list[Entry]]] = field(default_factory=list)
-    shown: set[int] = field(default_factory=set)
     _function_literals: dict[tuple[str, tuple[Entry, ...]], int] = field(default_factory=dict)
     _symbol_literals: dict[Symbol, int] = field(default_factory=dict)
 

@@ -20,7 +20,7 @@ SMALL = 60
 
 
 def search(
-    system: System, budget: Budget, seed: int, annealing: Annealing, ways: Alternatives | None = None,
+    system: System, budget: Budget, seed: int, annealing: Annealing, alternatives: Alternatives | None = None,
     switch: Switch | None = None,
 ) -> None:  # fmt: skip
     """Search and leave the best state in the system, for reading only; an interrupt ends it early."""
@@ -28,31 +28,31 @@ def search(
         return  # one of several searches was interrupted: the others are not begun, nor waited for
     with budget.interrupt.catching():  # before the first iteration the system is as it came, and whole
         if budget.compiled and system.cost > SMALL:
-            if _fits(system, ways):
+            if _fits(system, alternatives):
                 with delayed():  # the import takes a second, and cannot be repeated once it was broken off
                     from kinegraph.passes.compiled_search.engine import Engine
 
-                Engine(system, seed, annealing, ways).run(budget)
+                Engine(system, seed, annealing, alternatives).run(budget)
                 return
             _log.warning("terms of a very high degree: searching in Python, which finds less in the same time")
         if budget.compiled and budget.work is not None:
             budget = replace(budget, work=budget.work // COMPILED_GAIN)
         repair = Repair(system, seed, annealing, switch)
-        if repair.has_choices or _several(ways):
+        if repair.has_choices or _several(alternatives):
             repair.run(budget)
 
 
-def _several(ways: Alternatives | None) -> bool:
+def _several(alternatives: Alternatives | None) -> bool:
     """Can any root be written in more than one way?"""
-    return ways is not None and any(len(choices) > 1 for choices in ways.roots.values())
+    return alternatives is not None and any(len(choices) > 1 for choices in alternatives.roots.values())
 
 
-def _fits(system: System, ways: Alternatives | None) -> bool:
+def _fits(system: System, alternatives: Alternatives | None) -> bool:
     """Does compiled code know monomials of such a degree?"""
     from kinegraph.passes.compiled_search.layout import DEGREE
 
     found = [m for terms in system.expressions.values() for m in terms]
-    if ways is not None:
-        found += [m for choices in ways.roots.values() for terms in choices for m in terms]
-        found += [m for terms in ways.angles.values() for m in terms]
+    if alternatives is not None:
+        found += [m for choices in alternatives.roots.values() for terms in choices for m in terms]
+        found += [m for terms in alternatives.angles.values() for m in terms]
     return all(system.monomials.degree[m] <= DEGREE for m in found)

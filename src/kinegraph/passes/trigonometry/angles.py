@@ -29,7 +29,7 @@ class Angles:
     known: dict[int, Sinusoid] = field(default_factory=dict)
     _literals: dict[tuple[str, Form], int] = field(default_factory=dict)
     _arguments: dict[Form, int] = field(default_factory=dict)
-    _shown: set[int] = field(default_factory=set)
+    _output_angles: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for literal, (name, arguments) in sorted(self.translation.functions.items()):
@@ -37,7 +37,7 @@ class Angles:
                 self._learn(literal, name, arguments[0][1])
         entries = [e for _, _, found in self.translation.outputs for e in found]
         entries += [e for _, found in self.translation.functions.values() for e in found]
-        self._shown = {literal for kind, literal in entries if kind == "literal"} & self.known.keys()
+        self._output_angles = {literal for kind, literal in entries if kind == "literal"} & self.known.keys()
 
     @property
     def system(self) -> System:
@@ -45,12 +45,12 @@ class Angles:
         return self.translation.system
 
     def _learn(self, literal: int, name: str, argument: int) -> None:
-        sign, form = self.positive(self._opened(argument))
+        sign, form = self.positive(self._linear(argument))
         self.known[literal] = Sinusoid(name, form, sign if name == "sin" else 1)
         self._literals.setdefault((name, form), literal)
         self._arguments.setdefault(form, argument)
 
-    def _opened(self, argument: int) -> Form:
+    def _linear(self, argument: int) -> Form:
         """An argument as a sum over leaves; one that is no such sum is an angle of its own."""
         system, table = self.system, self.system.coefficients
         total: dict[int, int] = {}
@@ -140,7 +140,7 @@ class Angles:
 
     def used(self) -> int:
         """How many sines and cosines are in use."""
-        return sum(literal in self._shown or self.system.used(literal) for literal in self.known)
+        return sum(literal in self._output_angles or self.system.used(literal) for literal in self.known)
 
     def idle_cost(self) -> int:
         """Operations of angles that no sine or cosine in use is taken of: they will be left out."""
@@ -148,7 +148,7 @@ class Angles:
         needed = {
             self._arguments[one.form]
             for literal, one in self.known.items()
-            if literal in self._shown or system.used(literal)
+            if literal in self._output_angles or system.used(literal)
         }
         cost = 0
         for argument in set(self._arguments.values()) - needed - self._arguments_of_others():

@@ -25,7 +25,7 @@ class Segment:
     turn: Array
     arm: Array
     axis: Array
-    slides: bool
+    prismatic: bool
     mass: Scalar
     first: Array
     inertia: Array
@@ -89,13 +89,13 @@ def _name(link: Link, coordinates: dict[int, str]) -> str:
 def _segment(link: Link, name: str, names: Names) -> Segment:
     joint, origin = link.joint, link.origin
     assert joint is not None and origin is not None
-    part, slides = part_of(link.moments), joint.kind is JointKind.PRISMATIC
+    part, prismatic = part_of(link.moments), joint.kind is JointKind.PRISMATIC
     base, place = array(origin.rotation), array(origin.position)
     axis = array([joint.displacement.number(int(i == joint.axis)) for i in range(3)])
-    if slides:
+    if prismatic:
         place = place + base @ (axis * joint.displacement)
     else:
         base = base @ array(rotation_matrix(joint.axis, joint.displacement))
     inertia = array([part.inertia.column(i) for i in range(3)])
     rate, force = names[f"{name}'"], names[f"tau:{name}'"]
-    return Segment(base, place, axis, slides, part.mass, array(part.first), inertia, rate, force)
+    return Segment(base, place, axis, prismatic, part.mass, array(part.first), inertia, rate, force)

@@ -21,7 +21,7 @@ def _column(chain: Chain, j: int) -> list[tuple[int, object]]:
     """Entries i >= j: forces of inertia of body i and all behind it, along the axis of joint i."""
     none = zeros(chain.end[0], 3)
     own = chain.segments[j]
-    linear, angular = (own.axis, none) if own.slides else (none, own.axis)
+    linear, angular = (own.axis, none) if own.prismatic else (none, own.axis)
     loads = [_inertial(own, linear, angular)]
     for segment in chain.segments[j + 1 :]:
         linear, angular = segment.turn.T @ (linear + cross(angular, segment.arm)), segment.turn.T @ angular
@@ -36,19 +36,19 @@ def _inertial(segment: Segment, linear: Array, angular: Array) -> tuple[Array, A
 
 
 def _along(segment: Segment, force: Array, moment: Array) -> object:
-    return segment.axis @ (force if segment.slides else moment)
+    return segment.axis @ (force if segment.prismatic else moment)
 
 
 def _inwards(segments: tuple[Segment, ...], loads: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
     """By body the force and moment, about its origin, of itself and all behind it."""
     found = [loads[-1]]
     for k in range(len(segments) - 2, -1, -1):
-        force, moment = carried(segments[k + 1], *found[0])
+        force, moment = propagated(segments[k + 1], *found[0])
         found.insert(0, (loads[k][0] + force, loads[k][1] + moment))
     return found
 
 
-def carried(segment: Segment, force: Array, moment: Array) -> tuple[Array, Array]:
+def propagated(segment: Segment, force: Array, moment: Array) -> tuple[Array, Array]:
     """A force and moment on a body, on the one before it, about its origin and in its axes."""
     turned = segment.turn @ force
     return turned, segment.turn @ moment + cross(segment.arm, turned)
@@ -63,7 +63,7 @@ def bias_loads(chain: Chain) -> list[tuple[Array, Array]]:
         bias = one.turn.T @ (bias + cross(angular, one.arm) + cross(spin, cross(spin, one.arm)))
         spin, angular = one.turn.T @ spin, one.turn.T @ angular
         relative = one.axis * one.rate
-        if one.slides:
+        if one.prismatic:
             bias = bias + cross(spin, relative) * 2
         else:
             angular = angular + cross(spin, relative)
@@ -94,18 +94,18 @@ def on_base(
     for segment, acceleration, load in zip(chain.segments, accelerations, loads, strict=True):
         linear, angular = segment.turn.T @ (linear + cross(angular, segment.arm)), segment.turn.T @ angular
         own = segment.axis * acceleration
-        linear, angular = (linear + own, angular) if segment.slides else (linear, angular + own)
+        linear, angular = (linear + own, angular) if segment.prismatic else (linear, angular + own)
         force, moment = _inertial(segment, linear, angular)
         needed.append((force + load[0], moment + load[1]))
     force, moment = (-one for one in at_end)
     for segment, load in zip(reversed(chain.segments), reversed(needed), strict=True):
         force, moment = _transmitted(segment, force + load[0], moment + load[1])
-        force, moment = carried(segment, force, moment)
+        force, moment = propagated(segment, force, moment)
     return -force, -moment
 
 
 def _transmitted(segment: Segment, force: Array, moment: Array) -> tuple[Array, Array]:
     """Along its axis a joint transmits its active force or moment, across it whatever is needed."""
-    if segment.slides:
+    if segment.prismatic:
         return force + segment.axis * (segment.force - segment.axis @ force), moment
     return force, moment + segment.axis * (segment.force - segment.axis @ moment)

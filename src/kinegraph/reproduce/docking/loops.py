@@ -18,7 +18,7 @@ class LegMotion:
     place: Array
     axes: Array
     shifting: Array
-    turning: Array
+    angular_jacobian: Array
     spin: Array
     bias: Array
     angular_bias: Array
@@ -41,24 +41,26 @@ def moved(chain: Chain, complete: bool = True) -> LegMotion:
     """The recursions of section 4, outwards. `complete` adds epsilon x r to w, which the printed formula lacks."""
     like, n = chain.end[0], len(chain.segments)
     place, axes = zeros(like, 3), array([[like.number(int(i == j)) for j in range(3)] for i in range(3)])
-    shifting, turning = zeros(like, 3, n), zeros(like, 3, n)
+    shifting, angular_jacobian = zeros(like, 3, n), zeros(like, 3, n)
     spin, bias, angular = zeros(like, 3), zeros(like, 3), zeros(like, 3)
     for j, segment in enumerate(chain.segments):
         arm = axes @ segment.arm
         place, axes = place + arm, axes @ segment.turn
         along = axes @ segment.axis
-        shifting = shifting + cross_columns(turning, arm)
+        shifting = shifting + cross_columns(angular_jacobian, arm)
         bias = bias + cross(spin, cross(spin, arm)) + (cross(angular, arm) if complete else zeros(like, 3))
-        if segment.slides:
+        if segment.prismatic:
             shifting = _with(shifting, j, along)
             bias = bias + cross(spin, along * segment.rate) * 2
         else:
-            turning = _with(turning, j, along)
+            angular_jacobian = _with(angular_jacobian, j, along)
             angular = angular + cross(spin, along * segment.rate)
             spin = spin + along * segment.rate
     arm = axes @ chain.end
     bias = bias + cross(spin, cross(spin, arm)) + (cross(angular, arm) if complete else zeros(like, 3))
-    return LegMotion(place + arm, axes, shifting + cross_columns(turning, arm), turning, spin, bias, angular)
+    return LegMotion(
+        place + arm, axes, shifting + cross_columns(angular_jacobian, arm), angular_jacobian, spin, bias, angular
+    )
 
 
 def cross_columns(matrix: Array, arm: Array) -> Array:
@@ -83,7 +85,7 @@ def loop_equations(chain: Chain, ring: Ring, leg: LegMotion) -> LoopEquations:
         first, second = leg.axes @ chain.axis_on_leg, ring.rotation @ chain.axis_on_ring
         axis = cross(first, second)
         rate = cross(cross(leg.spin, first), second) + cross(first, cross(spin, second))
-        dependent = np.vstack([dependent, axis @ leg.turning])
+        dependent = np.vstack([dependent, axis @ leg.angular_jacobian])
         independent = np.vstack([independent, np.hstack([zeros(arm[0], 3), axis @ ring.rotation])])
         last = -(axis @ leg.angular_bias) - rate @ (leg.spin - spin)
         constant = np.append(constant, last)

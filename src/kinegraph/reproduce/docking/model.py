@@ -18,7 +18,7 @@ from kinegraph.model.platforms.records import LegType
 Floats = npt.NDArray[np.float64]
 
 #: A docking ring of our own numbers that touches the plane of a passive ring with one of its sides.
-TOUCHING = """
+IN_CONTACT = """
 model docking-ring;
 parameters s = 1;
 coordinates x, y, z = 0.6;
@@ -50,10 +50,10 @@ class State:
     forces: Floats
 
 
-def touching(legs: float = 1.0) -> Mechanism:
+def in_contact(legs: float = 1.0) -> Mechanism:
     """The ring that touches, with `legs` times the mass in its legs."""
     sides = "".join(_SIDE.format(number=k, x=x, y=y) for k, (x, y) in enumerate(_SIDES, start=1))
-    return parse(TOUCHING.replace("s = 1", f"s = {legs}") + sides, "docking-ring.kg")
+    return parse(IN_CONTACT.replace("s = 1", f"s = {legs}") + sides, "docking-ring.kg")
 
 
 def with_legs(kind: LegType) -> Mechanism:

@@ -210,13 +210,13 @@ DATABASE = Document(
         Chapter(
             "Table 3.1: complete analytic expressions",
             "Operations of every element alone, with sin^2 + cos^2 = 1 applied on the way; each element once.",
-            'kinegraph ops rackovic-6r -q H,C,gravity --passes "expand(ways=0)"',
+            'kinegraph ops rackovic-6r -q H,C,gravity --passes "expand(forms=0)"',
             complete_expressions,
         ),
         Chapter(
             "Table 3.2: after the trigonometric identities",
             "Operations of every element alone; sums of angles inside sines and cosines are not counted, as in print.",
-            'kinegraph ops rackovic-6r -q H,C,gravity --passes "expand(ways=0), trigonometric_identities"',
+            'kinegraph ops rackovic-6r -q H,C,gravity --passes "expand(forms=0), trigonometric_identities"',
             simplified_expressions,
         ),
         Chapter(

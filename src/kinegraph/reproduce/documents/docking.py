@@ -14,7 +14,7 @@ from kinegraph.errors import ModelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.model.platforms.records import LegType, leg_type
 from kinegraph.passes.pipeline import Effort
-from kinegraph.reproduce.docking.model import Floats, State, state_of, touching, value, with_legs
+from kinegraph.reproduce.docking.model import Floats, State, in_contact, state_of, value, with_legs
 from kinegraph.reproduce.docking.step import Step
 from kinegraph.reproduce.docking.two_spacecraft import TwoSpacecraft
 from kinegraph.reproduce.document import Chapter, Document
@@ -33,14 +33,14 @@ _CLOSE = 1e-10
 
 
 @cache
-def _touching() -> tuple[Step, State]:
-    mechanism = touching()
+def _in_contact() -> tuple[Step, State]:
+    mechanism = in_contact()
     return Step(mechanism), state_of(mechanism, _PLACE, _MOTION)
 
 
 def one_step() -> tuple[Entry, ...]:
     """The nine points of section 7 in their order, at one state of a ring that touches."""
-    step, state = _touching()
+    step, state = _in_contact()
     return tuple(_entries_of_step(step, state))
 
 
@@ -51,7 +51,7 @@ def _entries_of_step(step: Step, state: State) -> Iterator[Entry]:
     }
     index = {name: k for k, name in enumerate(mechanism.layout.velocities)}
     contact = state.forces[[index[f"{name}'"] for name in "xyz"]]
-    yield measured("1. place of the ring, contact force", "by the rings", f"{_shown(contact)} N", _NO_NUMBERS)
+    yield measured("1. place of the ring, contact force", "by the rings", f"{_number_list(contact)} N", _NO_NUMBERS)
     place = np.array([state.q[mechanism.layout.positions.index(name)] for name in legs[0].chain.names])
     found = step.numbers(state, end=legs[0].motion.place, ring=_joint_on_ring(step))
     yield _both("2. joints of leg A from its loop", "r_C = r_L (4.1)", place, found["end"], found["ring"])
@@ -59,7 +59,7 @@ def _entries_of_step(step: Step, state: State) -> Iterator[Entry]:
     speeds = state.v[[index[f"{name}'"] for name in legs[0].chain.names]]
     yield _both("3. rates of leg A", "p' = H u (4.4)", rates, rates, speeds)
     bias = step.numbers(state, h=legs[0].loop.h)["h"]
-    yield measured("4. h of leg A", "(4.5)", _shown(bias), "nothing of ours to hold it against; 8. uses it")
+    yield measured("4. h of leg A", "(4.5)", _number_list(bias), "nothing of ours to hold it against; 8. uses it")
     drives = state.forces[[index[f"{name}'"] for name in legs[0].chain.names]]
     yield _both("5. damper of leg A [N]", "-c p'", drives, drives[-1:], -350 * rates[-1:])
     yield from _forms(step, state)
@@ -75,14 +75,14 @@ def _entries_of_step(step: Step, state: State) -> Iterator[Entry]:
     wanted = value(mechanism, "base_reaction", state.q, state.v, none)
     yield _both("8. force on the base [N], moment [N m]", "f_0, m_0", base, base, wanted)
     active, passive = base[:3] / _ACTIVE, -contact / _PASSIVE
-    text = f"{_shown(active)} and {_shown(passive)} m/s^2"
+    text = f"{_number_list(active)} and {_number_list(passive)} m/s^2"
     yield measured("9. accelerations of 8 t and 25 t", "of both spacecraft", text, _NO_NUMBERS)
 
 
 def both_spacecraft() -> tuple[Entry, ...]:
     """The same step where the base of the legs moves, with both spacecraft."""
     return tuple(
-        measured(one.name, one.formula, _shown(one.found), _NO_NUMBERS)
+        measured(one.name, one.formula, _number_list(one.found), _NO_NUMBERS)
         if one.wanted is None
         else _both(one.name, one.formula, one.found, one.found, one.wanted)
         for one in TwoSpacecraft().points()
@@ -105,13 +105,13 @@ def _joint_on_ring(step: Step) -> np.ndarray:
     return np.array(np.array(ring.motion.position, dtype=object) + ring.rotation @ step.legs[0].chain.ring)
 
 
-def _both(name: str, formula: str, shown: Floats, found: Floats, wanted: Floats) -> Entry:
+def _both(name: str, formula: str, published: Floats, found: Floats, wanted: Floats) -> Entry:
     """The document's way and ours."""
     difference = float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-300))
-    return held(name, formula, f"{_shown(shown)}; both ways to {difference:.0e}", difference < _CLOSE)
+    return held(name, formula, f"{_number_list(published)}; both ways to {difference:.0e}", difference < _CLOSE)
 
 
-def _shown(values: Floats) -> str:
+def _number_list(values: Floats) -> str:
     return ", ".join(f"{item:.4g}" for item in values)
 
 
@@ -182,7 +182,7 @@ def _excluded() -> Iterator[Entry]:
 
 def _printed_bias() -> Entry:
     """w_j of section 4 as printed lacks epsilon x r."""
-    step, state = _touching()
+    step, state = _in_contact()
     printed = Step(step.mechanism, complete=False)
     found = printed.numbers(state, u=printed.ring_accelerations)["u"]
     wanted = step.numbers(state, u=step.ring_accelerations)["u"]
@@ -197,7 +197,7 @@ def _printed_bias() -> Entry:
 
 def _printed_reaction() -> Entry:
     """(6.3) begins without a force at the ring's joint."""
-    step, state = _touching()
+    step, state = _in_contact()
     sums = [_on_base(step, state, printed) for printed in (True, False)]
     difference = float(np.abs(sums[0] - sums[1]).max() / np.abs(sums[1]).max())
     reason = "(6.3) begins with f = 0 at the ring's joint: what lambda has across the link is left out (light links)"
@@ -213,7 +213,7 @@ def _on_base(step: Step, state: State, printed: bool = False) -> Floats:
 def _along_the_link() -> Iterator[Entry]:
     """lambda lies along the link: for light links."""
     for word, legs in (("legs with mass", 1.0), ("a thousandth of it", 0.001)):
-        mechanism = touching(legs)
+        mechanism = in_contact(legs)
         step, state = Step(mechanism), state_of(mechanism, _PLACE, _MOTION)
         leg = step.leg(0)
         found = step.numbers(state, l=step.multipliers(leg), axis=leg.motion.axes[:, 2])

@@ -16,8 +16,8 @@ from kinegraph.jit.kernel import Kernel
 from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, Verdict, fewer, held, measured, number
 from kinegraph.reproduce.figure import Floats, curves
+from kinegraph.tasks.forces.formations import compare_formations
 from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
-from kinegraph.tasks.forces.ways import compare_ways
 from kinegraph.tasks.kinematics.follow import PathMotion, follow
 from kinegraph.tasks.kinematics.spring_follow import follow_by_spring
 
@@ -50,9 +50,9 @@ def rack_force() -> tuple[Entry, ...]:
     )
 
 
-def two_ways() -> tuple[Entry, ...]:
+def two_formations() -> tuple[Entry, ...]:
     """A X = B, formed in the old and the new way."""
-    found = [compare_ways(model, ("S",), repeats=3) for model in ("crane", "crane-linkage")]
+    found = [compare_formations(model, ("S",), repeats=3) for model in ("crane", "crane-linkage")]
     return tuple(
         entry
         for one in found
@@ -179,7 +179,7 @@ INVERSE = Document(
             "The old and the new way",
             "A X = B by differentiating the finished equations (old), by sorting while elements are walked (new).",
             "kinegraph bench unknown-forces",
-            two_ways,
+            two_formations,
         ),
         Chapter(
             "PUMA drawing an epitrochoid",

@@ -72,15 +72,15 @@ _PRODUCTS = ", Jxy(0.31), Jyz(0.17), Jxz(-0.13)"
 
 def principal_axes() -> tuple[Entry, ...]:
     """A free body with products of inertia in Euler's equations: as it is given, and in principal axes."""
-    given, short, plain = (
+    given, short, unreduced = (
         _operations(parse(_TOP.format(word=word, products=products)), "tau")
         for word, products in (("", ""), (" principal", _PRODUCTS), ("", _PRODUCTS))
     )
     text = f"{short.mul} mul, {short.add} add; the body without products {given.mul} mul, {given.add} add"
-    other = f"{plain.mul} mul, {plain.add} add"
+    other = f"{unreduced.mul} mul, {unreduced.add} add"
     return (
         held("products of inertia, velocities about principal axes: tau", "the short form", text, short == given),
-        held("the same about the axes of the model: tau", "longer", other, plain.total > short.total),
+        held("the same about the axes of the model: tau", "longer", other, unreduced.total > short.total),
     )
 
 

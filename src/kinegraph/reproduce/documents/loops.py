@@ -162,9 +162,9 @@ def conclusions() -> tuple[Entry, ...]:
     ranks = _ranks()
     if "sprung loop 15" not in ranks:
         return (rows, measured("springs cost communication", "yes", "no MPI here", "pip install 'kinegraph[mpi]'"))
-    plain, sprung = (ranks[f"{word}loop 15"] for word in ("", "sprung "))
-    text = f"{plain.messages:.0f} message an evaluation, {sprung.messages:.0f} with a spring between the chains"
-    return (rows, held("springs and dampers cost communication", "yes", text, sprung.messages > plain.messages))
+    unsprung, sprung = (ranks[f"{word}loop 15"] for word in ("", "sprung "))
+    text = f"{unsprung.messages:.0f} message an evaluation, {sprung.messages:.0f} with a spring between the chains"
+    return (rows, held("springs and dampers cost communication", "yes", text, sprung.messages > unsprung.messages))
 
 
 LOOPS = Document(

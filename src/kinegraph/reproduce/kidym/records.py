@@ -106,7 +106,7 @@ class Frame:
 
     axes: list[Vector] = field(default_factory=lambda: [_unit(row) for row in range(3)])
     place: Vector = field(default_factory=_nothing)
-    turning: Vector = field(default_factory=_nothing)
+    angular_velocity: Vector = field(default_factory=_nothing)
     velocity: Vector = field(default_factory=_nothing)
     angular: Vector = field(default_factory=_nothing)
     #: Less gravity, so that its weight acts on every body.
@@ -157,7 +157,7 @@ class Counting:
     def _vectors(self, frame: Frame) -> list[Vector]:
         """All that a rotation turns."""
         found = list(frame.axes) if Result.POSITIONS in self.wanted else []
-        found += [frame.turning, frame.velocity] if Result.VELOCITIES in self.wanted else []
+        found += [frame.angular_velocity, frame.velocity] if Result.VELOCITIES in self.wanted else []
         found += [frame.angular, frame.acceleration] if Result.ACCELERATIONS in self.wanted else []
         return [*found, *frame.turns, *frame.shifts]
 
@@ -176,11 +176,11 @@ class Counting:
         first, second, ledger = (axis + 1) % 3, (axis + 2) % 3, self.ledger
         if Result.ACCELERATIONS in self.wanted:
             for place, other in ((first, second), (second, first)):
-                share = ledger.times(frame.turning[other], Kind.MOVING)
+                share = ledger.times(frame.angular_velocity[other], Kind.MOVING)
                 frame.angular[place] = ledger.plus(frame.angular[place], share)
             frame.angular[axis] = ledger.plus(frame.angular[axis], Kind.MOVING)
         if Result.VELOCITIES in self.wanted:
-            frame.turning[axis] = ledger.plus(frame.turning[axis], Kind.MOVING)
+            frame.angular_velocity[axis] = ledger.plus(frame.angular_velocity[axis], Kind.MOVING)
         if Result.STRUCTURE in self.wanted:
             frame.turns.append(_unit(axis))
             frame.shifts.append(_nothing())
@@ -190,9 +190,9 @@ class Counting:
         arm = [kind if place == axis else Kind.ZERO for place in range(3)]
         if Result.POSITIONS in self.wanted:
             frame.place = ledger.sum(frame.place, [ledger.times(row[axis], kind) for row in frame.axes])
-        across = ledger.cross(frame.turning, arm) if Result.VELOCITIES in self.wanted else _nothing()
+        across = ledger.cross(frame.angular_velocity, arm) if Result.VELOCITIES in self.wanted else _nothing()
         if Result.ACCELERATIONS in self.wanted:
-            parts = (ledger.cross(frame.angular, arm), ledger.cross(frame.turning, across))
+            parts = (ledger.cross(frame.angular, arm), ledger.cross(frame.angular_velocity, across))
             frame.acceleration = ledger.sum(frame.acceleration, *parts)
         frame.velocity = ledger.sum(frame.velocity, across)
         frame.shifts = [
@@ -217,7 +217,7 @@ class Counting:
 
     def _euler(self, centre: Frame) -> Vector:
         """J eps + w x J w with the differences of principal moments computed before."""
-        w, ledger = centre.turning, self.ledger
+        w, ledger = centre.angular_velocity, self.ledger
         gyroscopic = [ledger.times(Kind.STATIC, ledger.times(w[i], w[j])) for i, j in ((1, 2), (2, 0), (0, 1))]
         return ledger.sum(self._scaled(centre.angular), gyroscopic)
 

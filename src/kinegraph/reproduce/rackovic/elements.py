@@ -32,7 +32,7 @@ def simplified_expressions() -> tuple[Entry, ...]:
 
 def _expanded() -> Graph:
     graph = Rebuild().apply(in_closed_form(load("rackovic-6r"), "H,C,gravity", {}))
-    return Expand(LIMITS, ways=0).apply(graph)
+    return Expand(LIMITS, forms=0).apply(graph)
 
 
 def _entries(name: str, graph: Graph, reason: str) -> Iterator[Entry]:

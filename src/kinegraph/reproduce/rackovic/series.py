@@ -29,7 +29,7 @@ from kinegraph.reproduce.entry import Entry, fewer, held
 
 _ALL = "H,C,gravity"
 _LIMITS = Limits(terms=5000, total=100_000, work=10**7, growth=1000)
-_EXPAND = Expand(_LIMITS, ways=0)
+_EXPAND = Expand(_LIMITS, forms=0)
 #: "The upper degree of monomials is set to 2" (end of chapter 4).
 _MONOMIALS = ExtractMonomials(degree=2)
 

@@ -44,12 +44,12 @@ def without_drift(
     """
     given, misses = (q, v), []
     for _ in range(_STEPS):
-        found = equations.taken_back(times, q, v, parameters)
+        found = equations.projected_states(times, q, v, parameters)
         misses.append((found.position, found.velocity))
         q, v = found.q, found.v
     if equations.closed_by_method:
         q, v = _closed_between_steps(*given, q, v)
-    last = equations.taken_back(times, q, v, parameters)
+    last = equations.projected_states(times, q, v, parameters)
     closed = equations.keeps_closed or equations.closed_by_method
     left = (last.position, last.velocity) if closed else misses[0]
     return q, v, Drift(*misses[0], *left, closed, largest(v))

@@ -36,7 +36,7 @@ class ClosedMomentumForm(MomentumForm):
                 "  choose another method, e.g. method='dop853', or describe turns by angles"
             )
         super().__init__(mechanism, values, forces, runtime)
-        rolling = [row.name for row in self._taken if row.value is None]
+        rolling = [row.name for row in self._independent_rows if row.value is None]
         if rolling:
             raise SolveError(
                 f"a symplectic method takes holonomic constraints alone; of velocities are: {', '.join(rolling)}\n"
@@ -60,14 +60,14 @@ class ClosedMomentumForm(MomentumForm):
         return self._form.derivation
 
     @cached_property
-    def _taken(self) -> list[TieRow]:
+    def _independent_rows(self) -> list[TieRow]:
         """The rows that take part."""
         constrained = self._derivation.constrained
         return [constrained.rows[k] for k in constrained.places]
 
     @property
     def rows(self) -> tuple[str, ...]:
-        return tuple(row.name for row in self._taken)
+        return tuple(row.name for row in self._independent_rows)
 
     @cached_property
     def free_rate(self) -> Graph:
@@ -78,10 +78,10 @@ class ClosedMomentumForm(MomentumForm):
     def rate(self) -> Graph:
         derivation = self._derivation
         forces = [derivation.zero] * derivation.size
-        if self._taken:
+        if self._independent_rows:
             constrained = derivation.constrained
             found = constrained.system.multipliers(driving_forces(derivation), constrained.gamma)
-            for row, multiplier in zip(self._taken, found, strict=True):
+            for row, multiplier in zip(self._independent_rows, found, strict=True):
                 forces = [force + entry * multiplier for force, entry in zip(forces, row.jacobian, strict=True)]
         return self._joined(self._in_momenta(forces))
 
@@ -103,10 +103,12 @@ class ClosedMomentumForm(MomentumForm):
 
     def _closing(self, native: bool) -> Closing:
         derivation, whole = self._derivation, [Argument("x", self.symbols)]
-        count, size = len(self._taken), derivation.size
-        values = derivation.builder.graph([output("values", (count,), [row.zero_value() for row in self._taken])])
-        entries = [list(row.jacobian) for row in self._taken]
-        entries += [derivation.factorised.solve(row.jacobian) for row in self._taken]
+        count, size = len(self._independent_rows), derivation.size
+        values = derivation.builder.graph(
+            [output("values", (count,), [row.zero_value() for row in self._independent_rows])]
+        )
+        entries = [list(row.jacobian) for row in self._independent_rows]
+        entries += [derivation.factorised.solve(row.jacobian) for row in self._independent_rows]
         rows = derivation.builder.graph([output("rows", (2 * count, size), entries)])
         graphs = (self.free_rate, self.carry(values), self.carry(rows))
         return Closing(*(kernel_of_graph(graph, whole, native) for graph in graphs))

@@ -30,11 +30,11 @@ class ContactSweepTask(SweepTask):
         first = with_flags(self.parameters[:1], self._contact_solver(native).code)[0]
         return CauchyProblem(rhs, self.states[0].copy(), *self.span, first, self.inputs, native)
 
-    def _each(self, problem: CauchyProblem, shown: Progress, threads: int, interrupt: Interrupt) -> SweepRun:
+    def _each(self, problem: CauchyProblem, display: Progress, threads: int, interrupt: Interrupt) -> SweepRun:
         solver = self._contact_solver(problem.native)
         parameters = with_flags(self.parameters, solver.code)
         return integrate_each(
-            solver, problem, self.states, parameters, self.control, self.grid, shown, NO_EVENTS, threads, interrupt
+            solver, problem, self.states, parameters, self.control, self.grid, display, NO_EVENTS, threads, interrupt
         )
 
     @cached_property

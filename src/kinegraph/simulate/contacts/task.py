@@ -25,11 +25,11 @@ from kinegraph.solve.results.recording import Run
 class ContactTask(Task):
     """Equations with contacts, where they start, and how they are to be integrated."""
 
-    def _integrate(self, rhs: RightHandSide, execution: Execution, shown: Progress, interrupt: Interrupt) -> Run:
+    def _integrate(self, rhs: RightHandSide, execution: Execution, display: Progress, interrupt: Interrupt) -> Run:
         loops, solver = execution is Execution.NATIVE, self._contact_solver(execution)
         flags = np.zeros(rhs.parameters)
         problem = CauchyProblem(rhs, self.state, *self.span, flags, self.inputs, loops)
-        return solver.integrate(problem, self.control, self.save, NO_EVENTS, shown, interrupt)
+        return solver.integrate(problem, self.control, self.save, NO_EVENTS, display, interrupt)
 
     @cached_property
     def _loading(self) -> Loading:

@@ -22,7 +22,7 @@ from kinegraph.large.linkages.system import LinkageSystem
 from kinegraph.model.evaluate import Value
 from kinegraph.model.expression import Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import TakenBack, largest
+from kinegraph.simulate.equations import ProjectedStates, largest
 from kinegraph.simulate.large.looped import LoopedForm
 from kinegraph.simulate.start import given_state
 from kinegraph.solve.problem.problem import Floats
@@ -66,7 +66,7 @@ class LinkageProjection(Kernel):
         (x,) = self.arranged(values, named)
         given: Doubles = np.asarray(x, dtype=float)
         count = len(self._system.linkage.bar)
-        q, v, pivots, _ = self._system.taken_back(given[:count].copy(), given[count : 2 * count].copy())
+        q, v, pivots, _ = self._system.projected_states(given[:count].copy(), given[count : 2 * count].copy())
         return {"y": np.concatenate([q, v, given[2 * count : self._state]]), "pivots": np.repeat(pivots, 2)}
 
     def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
@@ -99,11 +99,11 @@ class LinkageForm(LoopedForm):
     def back(self) -> Kernel:
         return LinkageProjection(self.mechanism, self.bound, Argument("x", self.symbols), len(self.names))
 
-    def taken_back(self, times: Floats, q: Floats, v: Floats, parameters: Floats) -> TakenBack:
+    def projected_states(self, times: Floats, q: Floats, v: Floats, parameters: Floats) -> ProjectedStates:
         places, speeds, missed = np.empty_like(q), np.empty_like(v), np.empty((len(q), len(self.rows) // 2, 4))
         for k, (place, speed) in enumerate(zip(np.ascontiguousarray(q), np.ascontiguousarray(v), strict=True)):
-            places[k], speeds[k], _, missed[k] = self._system.taken_back(place, speed)
-        return TakenBack(places, speeds, largest(missed[:, :, :2]), largest(missed[:, :, 2:]))
+            places[k], speeds[k], _, missed[k] = self._system.projected_states(place, speed)
+        return ProjectedStates(places, speeds, largest(missed[:, :, :2]), largest(missed[:, :, 2:]))
 
     def assembled(self, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]) -> tuple[Floats, Floats]:
         """q and v at the start, closed near the values that are given; those of `initial` stay if they can."""

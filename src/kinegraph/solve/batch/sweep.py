@@ -43,7 +43,7 @@ class SweepRun:
     events: tuple[tuple[EventRecord, ...], ...] = ()
 
 
-def integrate_many(
+def integrate_rows(
     solver: Solver,
     problem: CauchyProblem,
     states: Floats,
@@ -134,9 +134,9 @@ def integrate_each(
     def work(first: int, last: int) -> None:
         for row in range(first, last):
             one = replace(problem, state=states[row], parameters=parameters[row])
-            shown = _OneOfMany(progress, row, one) if threads == 1 else SILENT
+            row_progress = _RowProgress(progress, row, one) if threads == 1 else SILENT
             if not token.requested:
-                rows.keep(row, solver.integrate(one, control, save, events, shown, token))
+                rows.keep(row, solver.integrate(one, control, save, events, row_progress, token))
                 progress.reached(rows.done)
 
     with progress:
@@ -167,7 +167,7 @@ class _Rows:
         self.saved[row, np.searchsorted(self.save.times, run.times[on_grid])] = run.states[on_grid]
 
 
-class _OneOfMany(Silent):
+class _RowProgress(Silent):
     """The progress of one run as a part of the progress of all."""
 
     def __init__(self, all_runs: Progress, row: int, problem: CauchyProblem) -> None:

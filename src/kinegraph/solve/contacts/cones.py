@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinegraph.solve.contacts.complementarity import Floats
-from kinegraph.solve.contacts.response import Response, Touching
+from kinegraph.solve.contacts.response import ActingContact, Response
 
 _ROUNDS = ((400, 1e-5), (4_000, 1e-8), (40_000, 1e-12))  # sweeps, and the change after which modes are tried
 _POLISHED, _MOST = 1e-14, 200
 _RIGHT = 1e-9  # by how much polished forces may miss the laws
 
 
-def respond_in_cones(compliance: Floats, q: Floats, contacts: Sequence[Touching]) -> Response | None:
+def respond_in_cones(compliance: Floats, q: Floats, contacts: Sequence[ActingContact]) -> Response | None:
     """The forces; None where none are found."""
     forces = np.zeros(len(q))
     for one in contacts:
@@ -36,7 +36,7 @@ def respond_in_cones(compliance: Floats, q: Floats, contacts: Sequence[Touching]
     return Response(forces, acts, tuple(drags)) if _obeys(compliance, q, contacts, forces, drags) else None
 
 
-def _relax(compliance: Floats, q: Floats, one: Touching, forces: Floats) -> float:
+def _relax(compliance: Floats, q: Floats, one: ActingContact, forces: Floats) -> float:
     """Bring one contact's forces to what the laws say, those of the others as they are; returns the change."""
     rows = list(one.rows)
     before = forces[[one.normal, *rows]].copy()
@@ -52,7 +52,7 @@ def _relax(compliance: Floats, q: Floats, one: Touching, forces: Floats) -> floa
     return float(np.max(np.abs(forces[[n, *rows]] - before)))
 
 
-def _polished(compliance: Floats, q: Floats, contacts: Sequence[Touching], start: Floats) -> Response | None:
+def _polished(compliance: Floats, q: Floats, contacts: Sequence[ActingContact], start: Floats) -> Response | None:
     """Forces to the last digits, for the modes that approximate ones show; None if these were not the right ones."""
     acts = [bool(start[one.normal] > one.prior) for one in contacts]
     drags = [_drag(compliance, q, one, start) for one in contacts]
@@ -70,7 +70,7 @@ def _polished(compliance: Floats, q: Floats, contacts: Sequence[Touching], start
     return Response(forces, tuple(acts), tuple(drags))
 
 
-def _drag(compliance: Floats, q: Floats, one: Touching, forces: Floats) -> tuple[float, ...] | None:
+def _drag(compliance: Floats, q: Floats, one: ActingContact, forces: Floats) -> tuple[float, ...] | None:
     """The friction force per normal force where a contact slips; None where it sticks."""
     rows = list(one.rows)
     if one.drag is not None or not rows:
@@ -80,7 +80,7 @@ def _drag(compliance: Floats, q: Floats, one: Touching, forces: Floats) -> tuple
     return _followed(one, (), compliance @ forces + q)
 
 
-def _followed(one: Touching, drag: tuple[float, ...] | None, rates: Floats) -> tuple[float, ...] | None:
+def _followed(one: ActingContact, drag: tuple[float, ...] | None, rates: Floats) -> tuple[float, ...] | None:
     """The drag against the slip that there is now."""
     if one.drag is not None or drag is None:
         return drag
@@ -100,7 +100,7 @@ def _unit(vector: Floats) -> Floats | None:
 def _solved(
     compliance: Floats,
     q: Floats,
-    contacts: Sequence[Touching],
+    contacts: Sequence[ActingContact],
     acts: Sequence[bool],
     drags: Sequence[tuple[float, ...] | None],
 ) -> Floats:
@@ -124,7 +124,7 @@ def _solved(
 def _obeys(
     compliance: Floats,
     q: Floats,
-    contacts: Sequence[Touching],
+    contacts: Sequence[ActingContact],
     forces: Floats,
     drags: Sequence[tuple[float, ...] | None],
 ) -> bool:
@@ -145,7 +145,7 @@ def _obeys(
     return True
 
 
-def _against(one: Touching, drag: tuple[float, ...], slip: Floats, speed: float) -> bool:
+def _against(one: ActingContact, drag: tuple[float, ...], slip: Floats, speed: float) -> bool:
     """Whether the drag is against the slip, if there is any."""
     length = float(np.linalg.norm(slip))
     return length <= speed or bool(np.allclose(np.array(drag) * length, -one.friction * slip, rtol=0.0, atol=speed))

@@ -14,10 +14,10 @@ import numpy as np
 
 from kinegraph.solve.contacts.complementarity import Floats, solve_complementarity
 from kinegraph.solve.contacts.cones import respond_in_cones
-from kinegraph.solve.contacts.response import Response, Touching
+from kinegraph.solve.contacts.response import ActingContact, Response
 
 
-def respond(compliance: Floats, q: Floats, contacts: Sequence[Touching]) -> Response | None:
+def respond(compliance: Floats, q: Floats, contacts: Sequence[ActingContact]) -> Response | None:
     """The forces; None where there are none that obey the laws."""
     if len(contacts) == 1 and not contacts[0].rows:
         return _alone(compliance, q, contacts[0])
@@ -26,7 +26,7 @@ def respond(compliance: Floats, q: Floats, contacts: Sequence[Touching]) -> Resp
     return _direct(compliance, q, contacts)
 
 
-def _alone(compliance: Floats, q: Floats, contact: Touching) -> Response:
+def _alone(compliance: Floats, q: Floats, contact: ActingContact) -> Response:
     """One contact without friction."""
     k = contact.normal
     forces = np.zeros(len(q))
@@ -35,7 +35,7 @@ def _alone(compliance: Floats, q: Floats, contact: Touching) -> Response:
     return Response(forces, (bool(rest < 0.0),), (None,))
 
 
-def _direct(compliance: Floats, q: Floats, contacts: Sequence[Touching]) -> Response | None:
+def _direct(compliance: Floats, q: Floats, contacts: Sequence[ActingContact]) -> Response | None:
     """Along one direction the laws are linear: one complementarity problem."""
     scale = 1.0 / np.sqrt(np.maximum(np.diag(compliance), 1e-300))
     scaled = compliance * scale[:, None] * scale
@@ -72,7 +72,7 @@ def _direct(compliance: Floats, q: Floats, contacts: Sequence[Touching]) -> Resp
     return _forces(found.z, found.basic, contacts, sticking, scale)
 
 
-def _effect(one: Touching, scaled: Floats, scale: Floats) -> Floats:
+def _effect(one: ActingContact, scaled: Floats, scale: Floats) -> Floats:
     """What a unit of the normal force does on all rows, with the friction of a known slip."""
     total = scaled[:, one.normal].copy()
     for row, drag in zip(one.rows, one.drag or (), strict=False):
@@ -81,7 +81,7 @@ def _effect(one: Touching, scaled: Floats, scale: Floats) -> Floats:
 
 
 def _forces(
-    z: Floats, basic: np.ndarray, contacts: Sequence[Touching], sticking: Sequence[int], scale: Floats
+    z: Floats, basic: np.ndarray, contacts: Sequence[ActingContact], sticking: Sequence[int], scale: Floats
 ) -> Response:
     count = len(contacts)
     forces = np.zeros(len(scale))

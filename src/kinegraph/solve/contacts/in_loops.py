@@ -79,8 +79,8 @@ class PhaseRecorder(Recorder):
         self.phases: list[Phase] = []
         self._contacts: Contacts | None = None
         self._slips, user = system.contacts.slips, events.names[: system.watched]
-        happenings = [f"{name}: {word}" for name in system.names for word in WORDS]
-        self._told = (*user, *(None for _ in events.names[len(user) :]), *happenings)
+        event_names = [f"{name}: {word}" for name in system.names for word in WORDS]
+        self._told = (*user, *(None for _ in events.names[len(user) :]), *event_names)
 
     def attach(self, contacts: Contacts) -> None:
         """Read the log of these contacts from now on."""

@@ -18,7 +18,7 @@ def modes_of(
     view: Snapshot,
     still: Floats,
     noise: Floats,
-    touching: Sequence[int],
+    closed: Sequence[int],
     resting: Sequence[int],
     found: Response,
 ) -> Mode:
@@ -26,7 +26,7 @@ def modes_of(
     acting = [k for k, acts in zip(resting, found.acts, strict=True) if acts]
     acting = without_dependent_normals(contacts, view.compliance, found.forces, acting)
     slips = {k: drag for k, drag in zip(resting, found.drags, strict=True) if k in acting and drag is not None}
-    slips = {k: drag for k, drag in slips.items() if _slides(contacts, view, still, found.forces, k)}
+    slips = {k: drag for k, drag in slips.items() if _slips(contacts, view, still, found.forces, k)}
     sticking = [k for k in acting if contacts.friction[k] > 0.0 and k not in slips]
     own = independent_rows(contacts, view.compliance, acting, sticking, found.forces)
     modes = []
@@ -34,11 +34,11 @@ def modes_of(
         if k in acting:
             modes.append(_closed(contacts, view, still, noise, found.forces, k, slips.get(k), k in own))
         else:
-            modes.append(_open(contacts, view, k, touching, resting, acting))
+            modes.append(_open(contacts, view, k, closed, resting, acting))
     return tuple(modes)
 
 
-def _slides(contacts: ContactSet, view: Snapshot, still: Floats, forces: Floats, k: int) -> bool:
+def _slips(contacts: ContactSet, view: Snapshot, still: Floats, forces: Floats, k: int) -> bool:
     """Whether a contact whose friction is at its limit slips, or begins to; others may hold it."""
     rows = list(contacts.tangents(k))
     level = np.abs(view.free[rows]) + np.abs(view.compliance[rows]) @ np.abs(forces)
@@ -47,9 +47,9 @@ def _slides(contacts: ContactSet, view: Snapshot, still: Floats, forces: Floats,
 
 
 def _open(
-    contacts: ContactSet, view: Snapshot, k: int, touching: Sequence[int], resting: Sequence[int], acting: Sequence[int]
+    contacts: ContactSet, view: Snapshot, k: int, closed: Sequence[int], resting: Sequence[int], acting: Sequence[int]
 ) -> ContactMode:
-    below = max(0.0, -float(view.gaps[k])) if k in touching else 0.0
+    below = max(0.0, -float(view.gaps[k])) if k in closed else 0.0
     if k not in resting:
         return ContactMode(margin=below)
     held = not independent_rows(contacts, view.compliance, acting, [], view.free, extra=k)

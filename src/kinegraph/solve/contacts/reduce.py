@@ -20,9 +20,9 @@ def without_dependent_normals(
     contacts: ContactSet, compliance: Floats, forces: Floats, acting: Sequence[int]
 ) -> list[int]:
     """Contacts whose normals are independent, so that all that is done can be done by forces that do not pull."""
-    kept = list(acting)
-    while len(kept) > 1:
-        rows = [contacts.normals[k] for k in kept]
+    retained = list(acting)
+    while len(retained) > 1:
+        rows = [contacts.normals[k] for k in retained]
         scale = 1.0 / np.sqrt(np.diag(compliance)[rows])
         values, vectors = np.linalg.eigh(compliance[np.ix_(rows, rows)] * scale[:, None] * scale)
         if values[0] > _DEPENDENT:
@@ -31,8 +31,8 @@ def without_dependent_normals(
         shift = shift if np.any(shift < 0.0) and np.min(shift) <= -np.max(shift) else -shift
         present = np.array([forces[row] for row in rows])
         ratios = np.where(shift < 0.0, present / np.where(shift < 0.0, -shift, 1.0), np.inf)
-        kept.pop(int(np.argmin(ratios)))
-    return kept
+        retained.pop(int(np.argmin(ratios)))
+    return retained
 
 
 def independent_rows(

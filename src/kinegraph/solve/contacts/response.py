@@ -8,7 +8,7 @@ from kinegraph.solve.contacts.complementarity import Floats
 
 
 @dataclass(frozen=True)
-class Touching:
+class ActingContact:
     """A contact that takes part. rows: of its slip directions. drag: the friction force per normal force along each,
     where it is known to slip; None where it may stick. prior: a normal impulse it has in any case."""
 

@@ -17,7 +17,7 @@ from kinegraph.solve.contacts.coulomb import respond
 from kinegraph.solve.contacts.impact import impulses
 from kinegraph.solve.contacts.mode import ContactMode, ContactSet, Mode, Snapshot, Watched
 from kinegraph.solve.contacts.modes_of import modes_of
-from kinegraph.solve.contacts.response import Response, Touching
+from kinegraph.solve.contacts.response import ActingContact, Response
 from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
 from kinegraph.solve.loops.contacts.thresholds import ACCUMULATED, RESOLVED, STILL, SUDDEN, UNRESOLVED
 
@@ -81,25 +81,25 @@ def settle(
     first = contacts.look(time, state)
     if before is None:
         _require_apart(contacts, first)
-    touching = [k for k in range(len(contacts.names)) if k in due or _touches(first, before, k)]
+    closed = [k for k in range(len(contacts.names)) if k in due or _is_closed(first, before, k)]
     course = _Course(time, state, state)
-    for _ in range(_MOST_TRIES + len(touching)):
-        view = _impact(contacts, course, first, touching)
+    for _ in range(_MOST_TRIES + len(closed)):
+        view = _impact(contacts, course, first, closed)
         still = _still(contacts, first, view, before)
-        view = _hold(contacts, course, view, still, touching)
-        resting = [k for k in touching if _stands(contacts, view, still, course, k)]
+        view = _hold(contacts, course, view, still, closed)
+        resting = [k for k in closed if _stands(contacts, view, still, course, k)]
         noise = contacts.noise(time, course.state) if resting else np.zeros(len(view.free))
         found = _forces(contacts, view, still, noise, resting)
         if found is None:
             first = _jam(contacts, course, view, still, resting)
             course.beginning = course.state
-        elif _capture(contacts, course, view, found, touching, resting, coarse):
+        elif _capture(contacts, course, view, found, closed, resting, coarse):
             course.state = course.beginning
         else:
-            modes = modes_of(contacts, view, still, noise, touching, resting, found)
-            soonest = _soonest(contacts, view, found, touching, resting)
+            modes = modes_of(contacts, view, still, noise, closed, resting, found)
+            soonest = _soonest(contacts, view, found, closed, resting)
             return Settled(modes, course.state, _happened(course, before, modes), soonest)
-    raise ContactTrouble(Trouble.CHATTER, [contacts.names[k] for k in touching])
+    raise ContactTrouble(Trouble.CHATTER, [contacts.names[k] for k in closed])
 
 
 def _require_apart(contacts: ContactSet, view: Snapshot) -> None:
@@ -108,7 +108,7 @@ def _require_apart(contacts: ContactSet, view: Snapshot) -> None:
             raise ContactTrouble(Trouble.PENETRATES, [contacts.names[k]], f" ({gap:.6g})")
 
 
-def _touches(view: Snapshot, before: Mode | None, k: int) -> bool:
+def _is_closed(view: Snapshot, before: Mode | None, k: int) -> bool:
     if before is not None and (before[k].closed or before[k].held):
         return True
     return bool(view.gaps[k] <= view.closed_below(k))
@@ -130,21 +130,21 @@ def _still(contacts: ContactSet, first: Snapshot, view: Snapshot, before: Mode |
 # impacts
 
 
-def _impact(contacts: ContactSet, course: _Course, view: Snapshot, touching: Sequence[int]) -> Snapshot:
+def _impact(contacts: ContactSet, course: _Course, view: Snapshot, closed: Sequence[int]) -> Snapshot:
     """Let those impact that close with a speed; the snapshot afterwards."""
     limit = _still(contacts, view, view, None)
-    if all(view.rates[contacts.normals[k]] >= -limit[contacts.normals[k]] for k in touching):
+    if all(view.rates[contacts.normals[k]] >= -limit[contacts.normals[k]] for k in closed):
         return view
-    found = impulses(contacts, view, touching, limit)
-    course.hit |= {k for k in touching if found[contacts.normals[k]] > 0.0}
+    found = impulses(contacts, view, closed, limit)
+    course.hit |= {k for k in closed if found[contacts.normals[k]] > 0.0}
     return _pushed(contacts, course, view, found)
 
 
-def _hold(contacts: ContactSet, course: _Course, view: Snapshot, still: Floats, touching: Sequence[int]) -> Snapshot:
+def _hold(contacts: ContactSet, course: _Course, view: Snapshot, still: Floats, closed: Sequence[int]) -> Snapshot:
     """Take the last speed from contacts whose rebounds are over, and keep closed and sticking what is."""
     if not course.captured:
         return view
-    standing = [k for k in touching if _stands(contacts, view, still, course, k)]
+    standing = [k for k in closed if _stands(contacts, view, still, course, k)]
     rows = [contacts.normals[k] for k in standing]
     small = np.maximum(still, 10.0 * float(np.max(np.abs(view.rates[rows]))))
     for k in standing:
@@ -172,13 +172,13 @@ def _capture(
     course: _Course,
     view: Snapshot,
     found: Response,
-    touching: Sequence[int],
+    closed: Sequence[int],
     resting: Sequence[int],
     coarse: float,
 ) -> bool:
     """Find rebounds whose sequence is over in a moment; from now on they are none. Whether there were any."""
     captured = False
-    for k, speed, back in _rebounds(contacts, view, found, touching, resting):
+    for k, speed, back in _rebounds(contacts, view, found, closed, resting):
         rebound = _rebound(speed, back)
         left = rebound.time / max(1.0 - contacts.restitution[k], 1e-300)
         hidden = coarse * (RESOLVED * view.spans[k] + UNRESOLVED * view.reaches[k])
@@ -190,11 +190,11 @@ def _capture(
 
 
 def _rebounds(
-    contacts: ContactSet, view: Snapshot, found: Response, touching: Sequence[int], resting: Sequence[int]
+    contacts: ContactSet, view: Snapshot, found: Response, closed: Sequence[int], resting: Sequence[int]
 ) -> Iterator[tuple[int, float, float]]:
     """Contacts that open with a speed and are accelerated back, with both."""
     accelerations = view.free + view.compliance @ found.forces
-    for k in touching:
+    for k in closed:
         row = contacts.normals[k]
         speed, back = float(view.rates[row]), -float(accelerations[row])
         if k not in resting and back > 0.0 and speed > 0.0:
@@ -202,9 +202,9 @@ def _rebounds(
 
 
 def _soonest(
-    contacts: ContactSet, view: Snapshot, found: Response, touching: Sequence[int], resting: Sequence[int]
+    contacts: ContactSet, view: Snapshot, found: Response, closed: Sequence[int], resting: Sequence[int]
 ) -> Rebound | None:
-    rebounds = [_rebound(*one[1:]) for one in _rebounds(contacts, view, found, touching, resting)]
+    rebounds = [_rebound(*one[1:]) for one in _rebounds(contacts, view, found, closed, resting)]
     return min(rebounds, key=lambda one: one.time, default=None)
 
 
@@ -221,21 +221,23 @@ def _forces(
     if not resting:
         return Response(np.zeros(len(view.free)), (), ())
     free = np.where(np.abs(view.free) <= noise, 0.0, view.free)
-    return respond(view.compliance, free, [_taken(contacts, view, still, k) for k in resting])
+    return respond(view.compliance, free, [_acting_contact(contacts, view, still, k) for k in resting])
 
 
-def _taken(contacts: ContactSet, view: Snapshot, still: Floats, k: int) -> Touching:
+def _acting_contact(contacts: ContactSet, view: Snapshot, still: Floats, k: int) -> ActingContact:
     rows = contacts.tangents(k) if contacts.friction[k] > 0.0 else ()
     slip = view.rates[list(rows)]
     drag = None
     if rows and np.any(np.abs(slip) > still[list(rows)]):
         drag = tuple(float(part) for part in -contacts.friction[k] * slip / np.linalg.norm(slip))
-    return Touching(contacts.normals[k], rows, contacts.friction[k], drag)
+    return ActingContact(contacts.normals[k], rows, contacts.friction[k], drag)
 
 
 def _jam(contacts: ContactSet, course: _Course, view: Snapshot, still: Floats, resting: Sequence[int]) -> Snapshot:
     """Where no force obeys Coulomb's law in slip (Painleve), an impulse along the surface ends the slip at once."""
-    sliding = [k for k in resting if _taken(contacts, view, still, k).drag is not None and k not in course.jammed]
+    sliding = [
+        k for k in resting if _acting_contact(contacts, view, still, k).drag is not None and k not in course.jammed
+    ]
     for k in sliding:
         rows = [contacts.normals[k], *contacts.tangents(k)]
         impulse = np.zeros(len(view.rates))

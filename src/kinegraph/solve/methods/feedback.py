@@ -40,8 +40,8 @@ class Samples:
 
     def begin(self, time: float) -> None:
         """Forget what was said at this time or later: a run begins anew."""
-        kept = bisect_left(self.times, time)
-        del self.times[kept:], self.rows[kept:]
+        distinct = bisect_left(self.times, time)
+        del self.times[distinct:], self.rows[distinct:]
 
     def add(self, time: float, row: Floats) -> Signals:
         """Keep a row; the signals as long as it holds."""
@@ -104,7 +104,7 @@ class FeedbackSolver(SolverAround):
         row = np.zeros(len(self.controllers))
         with progress:
             while not runs or (runs[-1].ending.status is Status.FINISHED and time < problem.end):
-                self._ask(time, state, due, counts, row, problem.start)
+                self._call_controller(time, state, due, counts, row, problem.start)
                 until = min([problem.end, *due])
                 stretch = replace(
                     problem, state=state, start=time, end=until, inputs=self.samples.add(time, row.copy())
@@ -116,7 +116,9 @@ class FeedbackSolver(SolverAround):
                 progress.reached(time)
         return _joined(runs, save)
 
-    def _ask(self, time: float, state: Floats, due: list[float], counts: list[int], row: Floats, start: float) -> None:
+    def _call_controller(
+        self, time: float, state: Floats, due: list[float], counts: list[int], row: Floats, start: float
+    ) -> None:
         """Ask all controllers whose time has come."""
         seen = self.view(time, state)
         for place, one in enumerate(self.controllers):
@@ -162,10 +164,10 @@ def _joined(runs: Sequence[Run], save: Save) -> Run:
     """Stretches as one run: where two meet, one state is kept."""
     times = np.concatenate([run.times for run in runs])
     states = np.vstack([run.states for run in runs])
-    kept = np.append(np.diff(times) > 0, True)
+    distinct = np.append(np.diff(times) > 0, True)
     if isinstance(save, Grid):
-        kept &= np.isin(times, save.times)
-        kept[-1] |= runs[-1].ending.status is not Status.FINISHED
+        distinct &= np.isin(times, save.times)
+        distinct[-1] |= runs[-1].ending.status is not Status.FINISHED
     costs = [run.statistics for run in runs]
     total = Statistics(
         steps=sum(one.steps for one in costs),
@@ -176,4 +178,4 @@ def _joined(runs: Sequence[Run], save: Save) -> Run:
         loading=sum(one.loading for one in costs),
     )
     events = tuple(event for run in runs for event in run.events)
-    return Run(times[kept], states[kept], runs[-1].ending, events, total)
+    return Run(times[distinct], states[distinct], runs[-1].ending, events, total)

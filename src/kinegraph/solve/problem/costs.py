@@ -20,7 +20,7 @@ _LOOPS_FIRST, _LOOPS_AGAIN = 8.0, 1.0
 #: Seconds to call compiled code from Python, and for each of its operations.
 _CALLING, _OPERATION = 3e-6, 1.5e-9
 #: Seconds of an interpreted operation, and of an interpreted loop for each evaluation.
-_INTERPRETED, _PLAIN_LOOP = 6e-8, 2e-5
+_INTERPRETED, _PYTHON_LOOP = 6e-8, 2e-5
 #: Seconds for the part of a compiled loop that belongs to one evaluation.
 _LOOP = 1e-7
 
@@ -51,12 +51,12 @@ class Costs:
     @staticmethod
     def interpret(operations: int) -> float:
         """Seconds of an interpreted evaluation, with its part of the loop."""
-        return _PLAIN_LOOP + _INTERPRETED * operations
+        return _PYTHON_LOOP + _INTERPRETED * operations
 
     @staticmethod
     def step() -> float:
         """Seconds of an interpreted loop for each evaluation."""
-        return _PLAIN_LOOP
+        return _PYTHON_LOOP
 
     @staticmethod
     def call(operations: int) -> float:

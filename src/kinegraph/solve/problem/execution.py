@@ -101,23 +101,23 @@ class Forecast:
     """
 
     def __init__(
-        self, shown: Progress, span: tuple[float, float], running: Execution, others: Alternatives, token: Interrupt
+        self, bar: Progress, span: tuple[float, float], running: Execution, others: Alternatives, token: Interrupt
     ) -> None:
-        self._shown, self._span, self._running, self._others, self._token = shown, span, running, others, token
+        self._bar, self._span, self._running, self._others, self._token = bar, span, running, others, token
         self._begun = perf_counter()
         self._looked = 0.0
         self._better: Decision | None = None
         self.estimates: Mapping[Execution, float] = {}
 
     def __enter__(self) -> Forecast:
-        self._shown.__enter__()
+        self._bar.__enter__()
         self._begun = perf_counter()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._shown.__exit__(kind, error, trace)
+        self._bar.__exit__(kind, error, trace)
 
     @property
     def better(self) -> Decision | None:
@@ -126,7 +126,7 @@ class Forecast:
 
     def reached(self, amount: float) -> None:
         """Show how far the run is, and think about it."""
-        self._shown.reached(amount)
+        self._bar.reached(amount)
         elapsed = perf_counter() - self._begun
         start, end = self._span
         done = (amount - start) / (end - start)

@@ -64,20 +64,20 @@ class Bar:
         if self._bar is None:
             if elapsed < _PATIENCE:
                 return
-            self._bar = self._shown()
+            self._bar = self._started_bar()
         rate = (amount - self.start) / elapsed
         text = f"{amount:.4g} of {self.end:.4g} {self.unit}, {rate:.3g} {self.unit} per second"
         self._bar.update(self._bar.task_ids[0], completed=amount - self.start, reached=text)
 
-    def _shown(self) -> RichProgress:
+    def _started_bar(self) -> RichProgress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[reached]}")
-        shown = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-        shown.add_task(self.label, total=self.end - self.start, reached="")
-        shown.start()
-        return shown
+        bar_on_screen = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        bar_on_screen.add_task(self.label, total=self.end - self.start, reached="")
+        bar_on_screen.start()
+        return bar_on_screen
 
 
 def bar(wanted: bool | None, start: float, end: float, unit: str = "s", label: str = "simulating") -> Progress:

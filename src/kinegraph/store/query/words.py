@@ -27,25 +27,25 @@ class Question:
     sums: bool = False
 
 
-def ask(store: Store, asked: Question) -> Answer:
+def answer_to(store: Store, given: Question) -> Answer:
     """The answer to a question by its word; StoreError if the word or the number of its arguments is wrong."""
-    if asked.question not in _QUESTIONS:
-        raise StoreError(f"there is no question {asked.question!r}; {did_you_mean(asked.question, _QUESTIONS)}")
-    usage, least, most, answer = _QUESTIONS[asked.question]
-    if not least <= len(asked.words) <= most:
-        raise StoreError(f"write `{asked.question} {usage}`; {len(asked.words)} words were given")
-    found = answer(store, asked)
-    return Answer(found.columns, found.rows[: asked.limit], found.more or len(found.rows) > asked.limit)
+    if given.question not in _QUESTIONS:
+        raise StoreError(f"there is no question {given.question!r}; {did_you_mean(given.question, _QUESTIONS)}")
+    usage, least, most, answer = _QUESTIONS[given.question]
+    if not least <= len(given.words) <= most:
+        raise StoreError(f"write `{given.question} {usage}`; {len(given.words)} words were given")
+    found = answer(store, given)
+    return Answer(found.columns, found.rows[: given.limit], found.more or len(found.rows) > given.limit)
 
 
-def _terms(store: Store, asked: Question) -> Answer:
-    model, output, names = asked.words
+def _terms(store: Store, given: Question) -> Answer:
+    model, output, names = given.words
     containing = [name.strip() for name in names.split(",")]
-    return questions.terms(store, model, output, containing, Form(asked.numeric, asked.sums))
+    return questions.terms(store, model, output, containing, Form(given.numeric, given.sums))
 
 
-def _changed(store: Store, asked: Question) -> Answer:
-    name, *versions = asked.words
+def _changed(store: Store, given: Question) -> Answer:
+    name, *versions = given.words
     try:
         found = diff(store, name, *(int(version) for version in versions))
     except ValueError:
@@ -56,22 +56,22 @@ def _changed(store: Store, asked: Question) -> Answer:
 
 
 def _parts(what: str) -> Callable[[Store, Question], Answer]:
-    return lambda store, asked: questions.model_parts(store, what, asked.words[0])
+    return lambda store, given: questions.model_parts(store, what, given.words[0])
 
 
 _QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Question], Answer]]] = {
-    "depends": ("MODEL OUTPUT", 2, 2, lambda store, asked: questions.depends(store, *asked.words)),
-    "affects": ("MODEL SYMBOL", 2, 2, lambda store, asked: questions.affects(store, *asked.words)),
+    "depends": ("MODEL OUTPUT", 2, 2, lambda store, given: questions.depends(store, *given.words)),
+    "affects": ("MODEL SYMBOL", 2, 2, lambda store, given: questions.affects(store, *given.words)),
     "terms": ("MODEL OUTPUT NAME,...", 3, 3, _terms),
-    "shared": ("MODEL", 1, 1, lambda store, asked: questions.shared(store, asked.words[0])),
-    "costliest": ("MODEL", 1, 1, lambda store, asked: questions.costliest(store, asked.words[0])),
-    "levels": ("MODEL", 1, 1, lambda store, asked: questions.levels(store, asked.words[0])),
+    "shared": ("MODEL", 1, 1, lambda store, given: questions.shared(store, given.words[0])),
+    "costliest": ("MODEL", 1, 1, lambda store, given: questions.costliest(store, given.words[0])),
+    "levels": ("MODEL", 1, 1, lambda store, given: questions.levels(store, given.words[0])),
     **{what: ("MODEL", 1, 1, _parts(what)) for what in MODEL_PARTS},
     "changed": ("NAME [OLD NEW]", 1, 3, _changed),
     "sql": (
         "STATEMENT",
         1,
         1,
-        lambda store, asked: query(store, asked.words[0], limit=asked.limit, seconds=asked.seconds),
+        lambda store, given: query(store, given.words[0], limit=given.limit, seconds=given.seconds),
     ),
 }

@@ -79,7 +79,7 @@ def form_expressions(
     with store.writing() if keep else store.reading() as connection:
         graph = graph_row(connection, reference)
         codes = entry_codes(connection, graph, wanted)
-        known = _kept(connection, graph.id, form, set(codes.values()))
+        known = _stored(connection, graph.id, form, set(codes.values()))
         missing = set(codes.values()) - set(known)
         formed = _form(connection, graph.id, missing, form) if missing else {}
         if keep:
@@ -138,7 +138,7 @@ def _factor_rows(graph: int, form: str, formed: Mapping[int, Expansion]) -> Iter
                 yield graph, code, form, ordinal, basic.node, basic.function, exponent
 
 
-def _kept(connection: Connection, graph: int, form: Form, codes: set[int]) -> dict[int, Expansion]:
+def _stored(connection: Connection, graph: int, form: Form, codes: set[int]) -> dict[int, Expansion]:
     t, f = schema.expression_term, schema.expression_factor
     found: dict[int, Expansion] = {}
     for code in sorted(codes):

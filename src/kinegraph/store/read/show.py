@@ -37,13 +37,15 @@ def describe(store: Store, reference: str | int) -> Description:
         outputs = tuple((output.name, output.shape) for output in read_outputs(connection, graph.id))
         passes = connection.execute(select(p).where(p.c.graph == graph.id).order_by(p.c.ordinal)).mappings().all()
         label = select(func.min(e.c.label)).where(e.c.graph == graph.id, e.c.variable == x.c.variable)
-        kept = (
+        stored_counts = (
             select(label.scalar_subquery(), x.c.form, func.count(), x.c.variable)
             .where(x.c.graph == graph.id)
             .group_by(x.c.variable, x.c.form)
             .order_by(x.c.variable)
         )
-        expressions = [(name or f"%{code}", form, terms) for name, form, terms, code in connection.execute(kept)]
+        expressions = [
+            (name or f"%{code}", form, terms) for name, form, terms, code in connection.execute(stored_counts)
+        ]
         written = select(s.c.id, s.c.language, s.c.quantities, s.c.created).where(s.c.graph == graph.id)
         sources = connection.execute(written.order_by(s.c.id)).mappings().all()
         made = select(r.c.id, r.c.settings, r.c.result, r.c.created).where(r.c.mechanism == graph.mechanism)

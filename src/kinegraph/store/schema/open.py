@@ -56,8 +56,8 @@ class Store:
         """One change: everything in the block, or nothing. Waits while another process writes."""
         # PostgreSQL: writers take turns, and each must see what the one before it did, not the state before it waited.
         isolation = {} if self.is_sqlite else {"isolation_level": "READ COMMITTED"}
-        opened = self.engine.execution_options(kinegraph_writes=True, **isolation)
-        with reported(self.where), opened.begin() as connection:
+        writing_engine = self.engine.execution_options(kinegraph_writes=True, **isolation)
+        with reported(self.where), writing_engine.begin() as connection:
             if not self.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _WRITER_LOCK})
             yield connection

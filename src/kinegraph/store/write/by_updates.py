@@ -34,7 +34,7 @@ class Changed:
 
     added: int
     deleted: int
-    kept: int
+    remaining: int
 
 
 def reduce_by_updates(store: Store, reference: str | int, passes: str, stage: str = "") -> StoredReduction:

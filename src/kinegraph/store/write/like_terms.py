@@ -21,18 +21,18 @@ def merge_like_terms(connection: Connection, graph: int, variables: Collection[i
         wanted = select(t).where(t.c.graph == graph, t.c.variable.in_(chunk)).order_by(t.c.variable, t.c.ordinal)
         for row in connection.execute(wanted):
             monomial = tuple(factors.get((row.variable, row.ordinal), ()))
-            alike = totals.setdefault(row.variable, {}).setdefault(monomial, [])
-            alike.append((row.ordinal, from_columns(row.coefficient, row.exact)))
+            like_terms = totals.setdefault(row.variable, {}).setdefault(monomial, [])
+            like_terms.append((row.ordinal, from_columns(row.coefficient, row.exact)))
     for variable, monomials in totals.items():
-        for alike in monomials.values():
-            if len(alike) > 1:
-                _join(connection, graph, variable, alike)
+        for like_terms in monomials.values():
+            if len(like_terms) > 1:
+                _join(connection, graph, variable, like_terms)
 
 
-def _join(connection: Connection, graph: int, variable: int, alike: list[tuple[int, Coefficient]]) -> None:
-    total = exact(sum(coefficient for _, coefficient in alike))
-    kept, *others = (ordinal for ordinal, _ in alike)
-    gone = others if total else [kept, *others]
+def _join(connection: Connection, graph: int, variable: int, like_terms: list[tuple[int, Coefficient]]) -> None:
+    total = exact(sum(coefficient for _, coefficient in like_terms))
+    first, *others = (ordinal for ordinal, _ in like_terms)
+    gone = others if total else [first, *others]
     t, f = schema.term, schema.factor
     key = {"key_graph": graph, "key_variable": variable}
     for table, ordinal in ((t, t.c.ordinal), (f, f.c.term)):
@@ -43,7 +43,7 @@ def _join(connection: Connection, graph: int, variable: int, alike: list[tuple[i
         connection.execute(statement, [{**key, "key_ordinal": ordinal} for ordinal in gone])
     if total:
         double, text = to_columns(total)
-        same = (t.c.graph == graph) & (t.c.variable == variable) & (t.c.ordinal == kept)
+        same = (t.c.graph == graph) & (t.c.variable == variable) & (t.c.ordinal == first)
         connection.execute(update(t).where(same).values(coefficient=double, exact=text))
 
 

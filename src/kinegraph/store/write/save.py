@@ -71,10 +71,10 @@ def save_run(
 ) -> int:
     """Keep the settings of a computation and where its result lies."""
     try:
-        plain = json.loads(json.dumps(dict(settings), allow_nan=False))
+        nodes_by_code = json.loads(json.dumps(dict(settings), allow_nan=False))
     except (TypeError, ValueError) as problem:
         raise StoreError(f"the settings of a run must be plain JSON: {problem}") from None
-    row = {"mechanism": mechanism, "graph": graph, "settings": plain, "created": now()}
+    row = {"mechanism": mechanism, "graph": graph, "settings": nodes_by_code, "created": now()}
     with store.writing() as connection:
         return _insert(connection, schema.run, row | {"result": str(Path(result).absolute()) if result else None})
 
@@ -154,12 +154,12 @@ def write_nodes(
     static: Sequence[bool],
 ) -> None:
     """Further variables of a graph: by code their place in `levels` and `static`, and the node in codes."""
-    plain = {code: node for code, (_, node) in nodes.items()}
+    nodes_by_code = {code: node for code, (_, node) in nodes.items()}
     rows = [
         (key, code, *_kind(node), levels[index], static[index], None, None) for code, (index, node) in nodes.items()
     ]
     insert_rows(connection, schema.variable, rows)
-    _write_inside(connection, key, plain)
+    _write_inside(connection, key, nodes_by_code)
 
 
 def _write_inside(connection: Connection, key: int, nodes: Mapping[int, Node]) -> None:

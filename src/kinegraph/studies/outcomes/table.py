@@ -68,8 +68,8 @@ class OutcomeTable:
     @property
     def along(self) -> tuple[frozenset[str], ...]:
         """For each output, what is looked for inside steps: columns of `CaseRows`, "high", "low", "area"."""
-        asked = [one for outcome in self.read.values() for one in outcome.reductions if one.word in ALONG]
-        return tuple(frozenset(ALONG[one.word] for one in asked if one.formula == text) for text in self.outputs)
+        wanted = [one for outcome in self.read.values() for one in outcome.reductions if one.word in ALONG]
+        return tuple(frozenset(ALONG[one.word] for one in wanted if one.formula == text) for text in self.outputs)
 
     def columns(self, reduced: Reduced, varied: Mapping[str, Column], good: Column) -> dict[str, Column]:
         """Outcomes, class and success of cases; a case that failed has no success, and the class `failed`."""
@@ -78,7 +78,7 @@ class OutcomeTable:
         named: dict[str, Column] = {**varied, END_TIME: ends, STEPS: reduced.rows.steps}
         columns: dict[str, Column] = {}
         for name in self.outcomes:
-            named[name] = columns[name] = _plain(self._value(name, reduced, named, rows))
+            named[name] = columns[name] = _as_numbers(self._value(name, reduced, named, rows))
         if self.classes:
             columns["class"] = self._class(reduced, named, good)
             named |= {name: columns["class"] == name for name in self.classes}
@@ -100,7 +100,7 @@ class OutcomeTable:
         return chosen.astype(str)
 
 
-def _plain(column: Column) -> Column:
+def _as_numbers(column: Column) -> Column:
     """Conditions stay so; all else is a double."""
     return np.array(column) if column.dtype == np.bool_ else np.array(column, dtype=float)
 

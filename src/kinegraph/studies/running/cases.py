@@ -89,12 +89,12 @@ class CaseRunner:
         tableau = plan.solver.capabilities.lanes
         if plan.mechanism.contacts:
             return ContactCases(
-                self.equations, self._contact_solver, problem, plan.control, events, plan.asked.outputs, grid,
+                self.equations, self._contact_solver, problem, plan.control, events, plan.outcome_table.outputs, grid,
                 self._outputs(),
             )  # fmt: skip
         if tableau is not None:
             return CaseProblem(tableau, problem, plan.control, events, self._outputs(), grid)
-        return EachCase(self.equations, plan.solver, problem, plan.control, events, plan.asked.outputs, grid)
+        return EachCase(self.equations, plan.solver, problem, plan.control, events, plan.outcome_table.outputs, grid)
 
     @cached_property
     def _contact_solver(self) -> ContactSolver:
@@ -105,11 +105,11 @@ class CaseRunner:
         return ContactSolver(plan.solver, code)
 
     def _outputs(self) -> Outputs:
-        texts = self.plan.asked.outputs
+        texts = self.plan.outcome_table.outputs
         if not texts:
             return Outputs()
         graph = self.equations.carry(output_graph(self.equations, texts))
-        return Outputs(self.equations.function(graph, self.plan.native), self.plan.asked.along)
+        return Outputs(self.equations.function(graph, self.plan.native), self.plan.outcome_table.along)
 
     def _rows(self, beginnings: Starts, stop: Integers | None) -> CaseRows:
         """All cases that can begin; the others stand still at zero, and their rows are not looked at."""
@@ -128,7 +128,7 @@ class CaseRunner:
         for row, why in beginnings.faults.items():
             status[row], reason[row] = NOT_STARTED, why
         good = np.array([Status[one].good if one != NOT_STARTED else False for one in status], dtype=bool)
-        reduced = Reduced(rows, self.plan.asked.outputs, self._events.names, self.plan.span[0])
+        reduced = Reduced(rows, self.plan.outcome_table.outputs, self._events.names, self.plan.span[0])
         return {
             "case": np.arange(first, first + count),
             **varied,
@@ -136,7 +136,7 @@ class CaseRunner:
             "reason": np.array(reason, dtype=str),
             "end_time": np.array([end.time for end in rows.endings]),
             "steps": rows.steps,
-            **self.plan.asked.columns(reduced, varied, good),
+            **self.plan.outcome_table.columns(reduced, varied, good),
         }
 
     @property

@@ -33,15 +33,19 @@ class Until:
         if not self.half_width > 0:
             raise StudyError(f"until: the half-width is {self.half_width!r}; give a positive number")
 
-    def check(self, asked: OutcomeTable) -> None:
+    def check(self, outcome_table: OutcomeTable) -> None:
         """StudyError unless the study has what is named."""
-        known = (*asked.outcomes, *asked.classes, *(["success"] if asked.success is not None else []))
+        known = (
+            *outcome_table.outcomes,
+            *outcome_table.classes,
+            *(["success"] if outcome_table.success is not None else []),
+        )
         if self.what not in known:
             raise StudyError(f"until: the study has no {self.what!r}\n  {did_you_mean(self.what, known)}")
 
-    def estimate(self, tables: list[CaseTable], asked: OutcomeTable) -> Estimate:
+    def estimate(self, tables: list[CaseTable], outcome_table: OutcomeTable) -> Estimate:
         """The estimate by these cases, the nominal one left out."""
-        if self.what in asked.outcomes:
+        if self.what in outcome_table.outcomes:
             values = np.concatenate([_drawn(table, self.what).astype(float) for table in tables])
             return mean(values[np.isfinite(values)], self.confidence)
         column = "success" if self.what == "success" else "class"
@@ -49,9 +53,9 @@ class Until:
         held = np.concatenate([_drawn(table, column) == wanted for table in tables])
         return wilson(int(held.sum()), len(held), self.confidence)
 
-    def reached(self, tables: list[CaseTable], asked: OutcomeTable) -> bool:
+    def reached(self, tables: list[CaseTable], outcome_table: OutcomeTable) -> bool:
         """Whether these cases are enough."""
-        found = self.estimate(tables, asked)
+        found = self.estimate(tables, outcome_table)
         return found.count >= _FEWEST and found.half_width <= self.half_width
 
 

@@ -27,7 +27,7 @@ from kinegraph.tasks.branches.trace import Tracer
 from kinegraph.tasks.equilibria import rates_in, repeating, require_isolated, searched, steady_equations
 from kinegraph.tasks.linear.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, operating_point
-from kinegraph.tasks.turning import TurningBalance, resting_matrix
+from kinegraph.tasks.steady_circling import SteadyCircling, resting_matrix
 from kinegraph.tasks.varied import Varied, varied_of
 
 
@@ -139,7 +139,7 @@ def branches(
     explorer = family.explorer(solutions, (low, high), points, repeating(mechanism, within or {}))
     for one in solutions:
         explorer.start(one / explorer.tracer.curve.scales)
-    found = [family.branch(way, explorer.tracer.curve.scales) for way in explorer.ways]
+    found = [family.branch(way, explorer.tracer.curve.scales) for way in explorer.followed]
     return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found))
 
 
@@ -162,14 +162,14 @@ class _Family:
         self.parameters = parameters
         point = varied.at(operating_point(mechanism, at, parameters), low)
         equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
-        if isinstance(equations, TurningBalance) and varied.group is not Variables.VELOCITIES:
+        if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:
             raise TaskError(
                 f"{mechanism.name}: motion in circles is followed over rates only, not over {varied.name}\n"
                 "  vary the rate of a cyclic coordinate, or use equilibria at single values"
             )
         self.equations = replace(equations, varied=varied)
 
-    def equations_at(self, value: float) -> Balance | TurningBalance:
+    def equations_at(self, value: float) -> Balance | SteadyCircling:
         """The equations at one value of the variable."""
         return replace(self.equations, point=self.varied.at(self.equations.point, value), varied=None)
 
@@ -201,7 +201,7 @@ class _Family:
 
     def _matrix(self, unknowns: Floats) -> Floats:
         point = self.equations.at(unknowns)
-        if isinstance(self.equations, TurningBalance):
+        if isinstance(self.equations, SteadyCircling):
             return resting_matrix(self.equations, point)[0]
         return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
 

@@ -29,7 +29,7 @@ class Explorer:
 
     def __init__(self, tracer: Tracer, metric: Floats) -> None:
         self.tracer = tracer
-        self.ways: list[FollowedBranch] = []
+        self.followed: list[FollowedBranch] = []
         self._metric = metric
         self._left: list[Floats] = []
 
@@ -50,7 +50,7 @@ class Explorer:
 
     def known(self, y: Floats) -> bool:
         """Whether a place lies on a branch that was followed."""
-        return any(self._lies_on(way, y) for way in self.ways)
+        return any(self._lies_on(way, y) for way in self.followed)
 
     def _passed(self, steps: list[Step]) -> _Passed:
         """The places after the first one, special points among them."""
@@ -62,9 +62,9 @@ class Explorer:
         return found
 
     def _add(self, way: FollowedBranch) -> None:
-        self.ways.append(way)
+        self.followed.append(way)
         for one in way.special:
-            if one.kind is Kind.BRANCH and len(self.ways) < _MOST and not self._was_left(one.place.y):
+            if one.kind is Kind.BRANCH and len(self.followed) < _MOST and not self._was_left(one.place.y):
                 self._left.append(one.place.y)
                 self._leave(one.place)
 
@@ -90,7 +90,7 @@ class Explorer:
         _, slope = curve.slope(place.y)
         sizes, rows = np.linalg.svd(slope)[1:]
         flat = rows[int(np.sum(sizes > 1e-5)) :]
-        neutral = curve.neutral_directions(self.ways[-1].places[0].y)
+        neutral = curve.neutral_directions(self.followed[-1].places[0].y)
         taken = np.vstack([place.tangent, *neutral])
         across = flat - flat @ np.linalg.pinv(taken) @ taken
         count = max(1, len(flat) - len(taken))

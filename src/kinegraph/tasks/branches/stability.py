@@ -65,5 +65,5 @@ def spectrum(A: Floats, zeros: tuple[int, ...]) -> Spectrum:
 
 def _without(matrix: Floats, rows: Floats, count: int) -> Floats:
     """The matrix on what is perpendicular to its last `count` right singular vectors, which it takes to zero."""
-    kept = rows[: len(matrix) - count]
-    return np.asarray(kept @ matrix @ kept.T)
+    retained = rows[: len(matrix) - count]
+    return np.asarray(retained @ matrix @ retained.T)

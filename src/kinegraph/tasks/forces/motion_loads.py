@@ -104,7 +104,7 @@ def _ties(mechanism: Mechanism) -> Mechanism:
 def _determinate(jacobian: Floats, passed: Floats, turn: Floats) -> tuple[bool, ...]:
     """Which components no self-stress of the loops changes."""
     stresses = null_space(jacobian.T, rcond=_SMALL)
-    carried = passed.T @ stresses
-    changed = np.vstack([turn @ carried[:3], turn @ carried[3:]])
+    transmitted = passed.T @ stresses
+    changed = np.vstack([turn @ transmitted[:3], turn @ transmitted[3:]])
     size = max(1.0, float(np.max(np.abs(passed), initial=0.0)))
     return tuple((np.max(np.abs(changed), axis=1, initial=0.0) < _SMALL * size).tolist())

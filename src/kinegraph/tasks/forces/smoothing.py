@@ -135,7 +135,7 @@ class _Likelihood:
         return np.asarray(self.basis.T @ self.basis)
 
     @property
-    def _freedom(self) -> int:
+    def _degrees_of_freedom(self) -> int:
         """Polynomials below the order are not penalised: they take as many data to themselves."""
         return len(self.values) - self.order
 
@@ -149,7 +149,7 @@ class _Likelihood:
         coefficients = cho_solve(factor, self.basis.T @ self.values)
         misfits = self.values - self.basis @ coefficients
         squares = float(misfits @ misfits + weight * (coefficients @ self.penalty @ coefficients))
-        return coefficients, factor, max(squares, 1e-300) / self._freedom
+        return coefficients, factor, max(squares, 1e-300) / self._degrees_of_freedom
 
     def cost(self, logarithm: float, noise: float | None) -> float:
         """Minus twice the logarithm of the restricted likelihood, up to a constant of the data."""
@@ -160,7 +160,7 @@ class _Likelihood:
         rough = len(coefficients) - self.order
         size = float(2 * np.sum(np.log(np.diag(factor[0])))) - rough * np.log(self._weight(logarithm))
         size -= self._prior_size
-        return float(size + self._freedom * (np.log(variance) if noise is None else variance / noise**2))
+        return float(size + self._degrees_of_freedom * (np.log(variance) if noise is None else variance / noise**2))
 
     @cached_property
     def _prior_size(self) -> float:

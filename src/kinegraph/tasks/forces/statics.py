@@ -92,7 +92,7 @@ def statics(
     values = found.values[0]
     return Statics(
         mechanism.name, mechanism.layout.positions, point.q, names, values, found.determinate, found.residual,
-        _carried(problem, motion, values, joints, axes),
+        _transmitted(problem, motion, values, joints, axes),
     )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str,
     return tuple(mechanism.layout.forces[k] for k in tangent(mechanism, point, parameters).moving)
 
 
-def _carried(
+def _transmitted(
     problem: ForceProblem, motion: SampledMotion, values: Floats, joints: Sequence[str], axes: Axes
 ) -> tuple[Reaction, ...]:
     """The reactions in joints while the forces that were found act."""

@@ -17,8 +17,8 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.tasks.kinematics.moves import Geometry, Move, Turn, constant, constant_of, place_back, vector_back
-from kinegraph.tasks.kinematics.placing import parallel, place_solver
 from kinegraph.tasks.kinematics.serial_arm import ArmJoint, SerialArm
+from kinegraph.tasks.kinematics.three_joints import parallel, place_solver
 from kinegraph.tasks.operating_point import Floats
 
 SOLUTIONS, MARGINS = "solutions", "margins"
@@ -120,9 +120,9 @@ def _wrist(
     aim = vector_back(moves, apply(turn, turned))
     found = []
     for middle in geometry.projecting(second, turned, onto, dot(onto, aim)):
-        before = geometry.turning(first, middle.vector(turned), aim)
+        before = geometry.rotation_between(first, middle.vector(turned), aim)
         aside = constant(geometry.like, _across(third.direction))
-        last = geometry.turning(third, aside, vector_back((*moves, before, middle), apply(turn, aside)))
+        last = geometry.rotation_between(third, aside, vector_back((*moves, before, middle), apply(turn, aside)))
         found.append((before, middle, last))
     return found
 
@@ -178,7 +178,7 @@ class _ParallelAxes:
         onto = self._constant(six.direction)
         found = []
         for middle in self.geometry.projecting(five, self.axis, onto, dot(onto, aim), sign=-1):
-            last = self.geometry.turning(six, middle.inverse.vector(self.axis), aim).inverse
+            last = self.geometry.rotation_between(six, middle.inverse.vector(self.axis), aim).inverse
             found.append((middle, last))
         return found
 
@@ -196,10 +196,10 @@ class _ParallelAxes:
             elbow, constant_of(like, along), constant_of(like, aside), dot(aim, aim) - rest
         ):
             reach = plus(upper, bend.vector(self._constant(lower)))
-            lift = self.geometry.turning(shoulder, reach, aim)
+            lift = self.geometry.rotation_between(shoulder, reach, aim)
             mark = self._constant(_across(hand.direction))
             turned = base.inverse.vector(apply(self.turn, vector_back(wrist, mark)))
-            last = self.geometry.turning(hand, mark, vector_back((lift, bend), turned))
+            last = self.geometry.rotation_between(hand, mark, vector_back((lift, bend), turned))
             found.append((lift, bend, last))
         return found
 

@@ -52,12 +52,12 @@ class PathMotion(RichDisplay):
 
     def __getitem__(self, name: str) -> Floats:
         """A coordinate over time; `q1'` its velocity, `q1''` its acceleration."""
-        plain = name.rstrip("'")
-        order = len(name) - len(plain)
-        if plain not in self.coordinates or order > 2:
+        given_mechanism = name.rstrip("'")
+        order = len(name) - len(given_mechanism)
+        if given_mechanism not in self.coordinates or order > 2:
             raise TaskError(f"the motion has no {name!r}; there are {', '.join(self.coordinates)}, with ' and ''")
         rows = (self.motion.q, self.motion.v, self.motion.a)[order]
-        return np.asarray(rows[:, self.coordinates.index(plain)])
+        return np.asarray(rows[:, self.coordinates.index(given_mechanism)])
 
     def __str__(self) -> str:
         times, worst = self.motion.times, int(np.argmin(self.conditioning))
@@ -83,12 +83,12 @@ def follow(
         It must leave nothing free: lock other coordinates, or lead them too.
     start: near which position to begin, in place of the model's: it chooses among several ways to follow.
     """
-    plain = mechanism_of(mechanism)
-    mechanism = led(plain, path)
+    given_mechanism = mechanism_of(mechanism)
+    mechanism = led(given_mechanism, path)
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or np.any(np.diff(at) <= 0):
         raise TaskError("times of a path must be finite numbers that increase")
-    begun = begin(plain, mechanism, start or {}, float(at[0]), parameters)
+    begun = begin(given_mechanism, mechanism, start or {}, float(at[0]), parameters)
     return _Follower(mechanism, parameters).along(at, begun)
 
 

@@ -89,7 +89,7 @@ def inverse_kinematics(
     starts, seed: of the search, where there is no closed form (or `closed_form` is False).
     """
     mechanism = mechanism_of(mechanism)
-    _require_plain(mechanism)
+    _require_open_tree(mechanism)
     wanted = target(pose)
     box = search_box(mechanism, within or {}, 2.0)
     solver = _solver(mechanism, body, wanted, parameters) if closed_form else None
@@ -104,7 +104,7 @@ def inverse_kinematics(
     return _collected(mechanism, search, q, errors, box if within else None, solver.name if solver else SEARCH)
 
 
-def _require_plain(mechanism: Mechanism) -> None:
+def _require_open_tree(mechanism: Mechanism) -> None:
     if mechanism.layout.quaternions:
         raise TaskError("inverse kinematics needs coordinates, and this mechanism has quaternions")
     if is_constrained(mechanism):

@@ -56,16 +56,16 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Slide:
+class PrismaticMove:
     """A shift along a known direction."""
 
     joint: ArmJoint
     amount: Scalar
 
     @property
-    def inverse(self) -> Slide:
+    def inverse(self) -> PrismaticMove:
         """The shift back."""
-        return Slide(self.joint, -self.amount)
+        return PrismaticMove(self.joint, -self.amount)
 
     def vector(self, a: Vector) -> Vector:
         """Directions stay."""
@@ -76,7 +76,7 @@ class Slide:
         return plus(a, times(self.amount, constant(self.amount, self.joint.direction)))
 
 
-Move: TypeAlias = Turn | Slide
+Move: TypeAlias = Turn | PrismaticMove
 
 
 def vector_back(moves: Sequence[Move], a: Vector) -> Vector:
@@ -105,7 +105,7 @@ class Geometry:
         self.margins.append(square / scale)
         return square.apply("select", square, square.number(0)).apply("sqrt")
 
-    def turning(self, joint: ArmJoint, before: Vector, after: Vector) -> Turn:
+    def rotation_between(self, joint: ArmJoint, before: Vector, after: Vector) -> Turn:
         """The turn that brings one direction to another; both count as seen along the axis."""
         axis = constant(self.like, joint.direction)
         x = dot(before, after) - dot(axis, before) * dot(axis, after)

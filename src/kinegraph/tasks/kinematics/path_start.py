@@ -21,7 +21,7 @@ _CLOSE = 1e-6
 
 
 def begin(
-    plain: Mechanism,
+    underlying: Mechanism,
     mechanism: Mechanism,
     start: Mapping[str, Scalar],
     time: float,
@@ -34,8 +34,8 @@ def begin(
     except AssemblyError as error:
         raise TaskError(str(error)) from error
     followed = leaders(mechanism)
-    if followed and not is_constrained(plain):
-        q = _nearest(plain, mechanism, q, time, parameters)
+    if followed and not is_constrained(underlying):
+        q = _nearest(underlying, mechanism, q, time, parameters)
     try:
         found = assembler.assembled(q, v, (), time).q
     except AssemblyError as error:
@@ -48,19 +48,19 @@ def begin(
 
 
 def _nearest(
-    plain: Mechanism, mechanism: Mechanism, q: Floats, time: float, parameters: Mapping[str, Scalar] | None
+    underlying: Mechanism, mechanism: Mechanism, q: Floats, time: float, parameters: Mapping[str, Scalar] | None
 ) -> Floats:
     """Of all positions with the pose of the first body that is led, the one nearest to q."""
     body, leader = next(iter(leaders(mechanism).items()))
     wanted = _poses(mechanism, q, time, (leader,), parameters)[leader]
-    found = inverse_kinematics(plain, body, wanted, parameters=parameters)
+    found = inverse_kinematics(underlying, body, wanted, parameters=parameters)
     if not found.solutions:
         raise TaskError(
             f"the path cannot be reached at its beginning, t = {time:.6g}: {body} misses its pose by "
             f"{found.nearest.error:.3g} at least"
         )
-    angles = angle_names(plain)
-    turns = np.array([name in angles for name in plain.layout.positions])
+    angles = angle_names(underlying)
+    turns = np.array([name in angles for name in underlying.layout.positions])
     apart = np.array([one.q - q for one in found.solutions])
     apart[:, turns] = (apart[:, turns] + np.pi) % (2 * np.pi) - np.pi
     return np.asarray(q + apart[int(np.argmin(np.linalg.norm(apart, axis=1)))])

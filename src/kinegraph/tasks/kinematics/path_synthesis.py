@@ -57,25 +57,25 @@ def synthesise_path(
     only_at: results that count at some of the times only.
     starts: further searches begin at random places between the bounds; the best one is taken.
     """
-    plain = mechanism_of(mechanism)
-    if is_constrained(plain):
-        raise TaskError(f"{plain.name} has loops: write its angles by triangles, as the library's `crane` does")
+    underlying = mechanism_of(mechanism)
+    if is_constrained(underlying):
+        raise TaskError(f"{underlying.name} has loops: write its angles by triangles, as the library's `crane` does")
     for what, given in (("wanted", wanted), ("bounds", bounds)):
         if not isinstance(given, Mapping) or not given:
             raise TaskError(
                 f"{what} is {given!r:.60}: give values by name, e.g. {{'F.y': 'level'}}, {{'AC': (10, 15)}}"
             )
-    require_all_laws(plain, motion)
+    require_all_laws(underlying, motion)
     free = tuple(bounds)
     low, high = variable_bounds(free, bounds)
-    whole = _with_names(plain, free, (low + high) / 2)
+    whole = _with_names(underlying, free, (low + high) / 2)
     at = np.atleast_1d(np.asarray(times, dtype=float))
     rows = _PathRows(whole, motion, wanted, free, at, parameters)
     targets = _targets(tuple(wanted), at, only_at or {})
     problem = Problem(free, rows.at, targets, np.ones(len(wanted)), (low, high), _ACCURACY)
     found = best_of(problem, np.clip(rows.begin, low, high), starts, seed)
     stopped = tuple(name for name, at_bound in zip(free, found.at_bound, strict=True) if at_bound)
-    return Synthesis(plain.name, free, found.x, at, tuple(wanted), -found.residuals, stopped, starts, found.runs)
+    return Synthesis(underlying.name, free, found.x, at, tuple(wanted), -found.residuals, stopped, starts, found.runs)
 
 
 def _with_names(mechanism: Mechanism, free: Sequence[str], middle: Floats) -> Mechanism:
@@ -147,11 +147,11 @@ def _deviations(
     for one in formulas:
         _require_known(mechanism, names(one))
     nodes = tuple(meaning.scalar(one).index for one in formulas)
-    plain = derivation.builder.graph([Output("deviations", (len(nodes),), nodes)])
-    return _along(plain, mechanism, motion, free)
+    underlying = derivation.builder.graph([Output("deviations", (len(nodes),), nodes)])
+    return _along(underlying, mechanism, motion, free)
 
 
-def _along(plain: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar], free: tuple[str, ...]) -> Graph:
+def _along(underlying: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar], free: tuple[str, ...]) -> Graph:
     """The graph with laws of time in place of coordinates, and the derivatives."""
     builder = GraphBuilder()
     meaning = Names(builder, mechanism, {})
@@ -162,7 +162,7 @@ def _along(plain: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar], fre
             return moving[node.name]
         return builder.symbol(node.kind, node.name)
 
-    (output,) = moved(plain.outputs, transfer(plain, builder, symbol))
+    (output,) = moved(underlying.outputs, transfer(underlying, builder, symbol))
     rows = jacobian(builder, output.nodes, [builder.symbol(Kind.PARAMETER, name) for name in free])
     slopes = Output("slopes", (len(output.nodes), len(free)), tuple(entry for row in rows for entry in row))
     return builder.graph([output, slopes])

@@ -76,10 +76,10 @@ def point_motion(
         forward = called_rows(kernel_of(states.mechanism, "qdd", states.parameters), states.arguments)["qdd"]
         found = called_rows(_kernel(mechanism, word, states.parameters), {**states.arguments, "a": forward})
     else:
-        plain = mechanism_of(source)
-        mechanism, name, word = _with_point(plain, point)
-        state = operating_point(plain, at, parameters)
-        forward = called(kernel_of(plain, "qdd", parameters), state.arguments())["qdd"]
+        given_mechanism = mechanism_of(source)
+        mechanism, name, word = _with_point(given_mechanism, point)
+        state = operating_point(given_mechanism, at, parameters)
+        forward = called(kernel_of(given_mechanism, "qdd", parameters), state.arguments())["qdd"]
         found = called(_kernel(mechanism, word, parameters), state.arguments(forward))
     velocity, acceleration = found[f"velocity:{word}"], found[f"acceleration:{word}"]
     return PointMotion(
@@ -103,5 +103,5 @@ def _with_point(mechanism: Mechanism, point: PointLike) -> tuple[Mechanism, str,
         x, y, z = (expression(value) for value in point[1])
     except (TypeError, ValueError):
         raise TaskError(f"a point of {body} has three numbers, not {point[1]!r:.40}") from None
-    shown = ", ".join(str(value) for value in point[1])
-    return replace(mechanism, points=(*mechanism.points, Point(_OWN, body, (x, y, z)))), f"{body}({shown})", _OWN
+    point_text = ", ".join(str(value) for value in point[1])
+    return replace(mechanism, points=(*mechanism.points, Point(_OWN, body, (x, y, z)))), f"{body}({point_text})", _OWN

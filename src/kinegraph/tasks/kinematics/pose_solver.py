@@ -36,7 +36,7 @@ REACHED = 1e-10
 #: Errors above this are worth a Newton step, those above the other are no solutions.
 _POLISHED, _NEAR = 2e-14, 1e-4
 #: Two branches may be one where the square root between them is this small, by its scale.
-_TOUCHING = 1e-6
+_AT_BOUNDARY = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class PoseSolver:
         self.arm: SerialArm = arm
         self.form: ClosedForm = found
         self.size = len(mechanism.layout.positions)
-        self._turning = np.array([joint.turns for joint in arm.joints])
+        self._revolute = np.array([joint.turns for joint in arm.joints])
         self.kernel: Kernel = compile_graph(reduce(found.graph, Effort.QUICK).graph, [Argument("wanted", SYMBOLS)])
 
     @property
@@ -91,9 +91,11 @@ class PoseSolver:
         errors = self._misses(pose, wanted)
         self._polish(flat, errors, wanted)
         reached = errors <= REACHED
-        touching = np.abs(margins).min(axis=1, initial=1.0) < _TOUCHING
-        if touching.any():
-            reached[touching] &= ~_repeated(q[touching][:, :, self.arm.moving], reached[touching], self._turning)
+        at_boundary = np.abs(margins).min(axis=1, initial=1.0) < _AT_BOUNDARY
+        if at_boundary.any():
+            reached[at_boundary] &= ~_repeated(
+                q[at_boundary][:, :, self.arm.moving], reached[at_boundary], self._revolute
+            )
         return PoseBatch(q, errors, reached)
 
     def candidates(self, wanted: Floats) -> tuple[Floats, Floats]:
@@ -176,12 +178,12 @@ def _reason(mechanism: Mechanism, body: str, arm: SerialArm | None) -> str:
     )
 
 
-def _repeated(q: Floats, reached: NDArray[np.bool_], turning: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _repeated(q: Floats, reached: NDArray[np.bool_], revolute: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which solutions are an earlier one again, but for whole turns."""
     found = np.zeros_like(reached)
     for later in range(1, q.shape[1]):
         apart = np.abs(q[:, :later] - q[:, later : later + 1])
-        wrapped = np.mod(apart[..., turning], 2 * np.pi)
-        apart[..., turning] = np.minimum(wrapped, 2 * np.pi - wrapped)
+        wrapped = np.mod(apart[..., revolute], 2 * np.pi)
+        apart[..., revolute] = np.minimum(wrapped, 2 * np.pi - wrapped)
         found[:, later] = ((apart < 1e-6).all(axis=2) & reached[:, :later]).any(axis=1)
     return found

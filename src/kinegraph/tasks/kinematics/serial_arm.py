@@ -97,8 +97,8 @@ def _joint(column: Floats, place: Floats) -> ArmJoint | None:
         direction = _clean(turn)
         joint = ArmJoint(JointKind.REVOLUTE, direction, _clean(place - np.cross(velocity, direction)))
         return joint if abs(velocity @ direction) < _EXACT else None
-    slides = np.linalg.norm(turn) < _EXACT and abs(np.linalg.norm(velocity) - 1) < _EXACT
-    return ArmJoint(JointKind.PRISMATIC, _clean(velocity), np.zeros(3)) if slides else None
+    prismatic = np.linalg.norm(turn) < _EXACT and abs(np.linalg.norm(velocity) - 1) < _EXACT
+    return ArmJoint(JointKind.PRISMATIC, _clean(velocity), np.zeros(3)) if prismatic else None
 
 
 def _clean(values: Floats) -> Floats:

@@ -61,19 +61,19 @@ def follow_by_spring(
     damping: of the dampers beside the springs; by default about critical for the mass that is moved.
     start: near which position to begin.
     """
-    plain = mechanism_of(mechanism)
+    given_mechanism = mechanism_of(mechanism)
     for name, value in (("stiffness", stiffness), ("damping", 1.0 if damping is None else damping)):
         if not 0 < value < float("inf"):
             raise TaskError(f"{name} is {value!r}: give a number above zero")
     at = np.atleast_1d(np.asarray(times, dtype=float))
-    rows = led(plain, path)
-    if len(rows.loops) > len(plain.loops):
+    rows = led(given_mechanism, path)
+    if len(rows.loops) > len(given_mechanism.loops):
         raise TaskError("springs lead points and coordinates; of a body, lead three of its points")
-    first = follow(plain, path, [at[0], at[0] + _SHORTLY], start=start, parameters=parameters)
-    free = replace(plain, elements=(), unknowns=(), inputs=(), contacts=(), gravity=(ZERO, ZERO, ZERO))
+    first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], start=start, parameters=parameters)
+    free = replace(given_mechanism, elements=(), unknowns=(), inputs=(), contacts=(), gravity=(ZERO, ZERO, ZERO))
     beginning = _Beginning(free, rows, first, parameters)
     chosen = float(damping or 2 * np.sqrt(stiffness * beginning.mass))
-    pulled = replace(free, elements=_pulls(plain, rows, stiffness, chosen))
+    pulled = replace(free, elements=_pulls(given_mechanism, rows, stiffness, chosen))
     initial = beginning.state(stiffness, chosen)
     run = simulate(
         pulled, float(at[-1] - at[0]), start=float(at[0]), grid=at, initial=initial, parameters=parameters,
@@ -82,11 +82,11 @@ def follow_by_spring(
     q, v = run.array(*run.positions), run.array(*run.velocities)
     none = np.zeros_like(v)
     a = called_rows(kernel_of(pulled, "qdd", parameters), {"q": q, "v": v, "tau": none, "t": at})["qdd"]
-    names = [one.name.removeprefix("path ") for one in rows.constraints[len(plain.constraints) :]]
+    names = [one.name.removeprefix("path ") for one in rows.constraints[len(given_mechanism.constraints) :]]
     misses = called_rows(kernel_of(rows, "constraints", parameters), {"q": q, "t": at})["constraints"]
     off = np.max(np.abs(misses[:, -len(names) :]), axis=0)
     return SpringMotion(
-        plain.layout.positions,
+        given_mechanism.layout.positions,
         SampledMotion(at, q, v, a),
         dict(zip(names, off.tolist(), strict=True)),
         stiffness,

@@ -94,7 +94,7 @@ def linearised_at(
     gains = np.hstack([motion.by_force, motion.by_input])
     accelerations = np.hstack([motion.by_displacement, motion.by_velocity]) @ state
     size = len(layout.velocities)
-    rates = np.hstack([_turning(mechanism, point), np.eye(size)]) @ state
+    rates = np.hstack([_rotating(mechanism, point), np.eye(size)]) @ state
     displaced, moving = list(space.displaced), list(space.moving)
     a = np.vstack([rates[displaced], accelerations[moving]])
     if not np.isfinite(a).all():
@@ -109,7 +109,7 @@ def linearised_at(
 def _state_derivative(space: Tangent) -> Floats:
     """All displacements and velocities by x."""
     none = np.zeros((len(space.positions), len(space.moving)))
-    return np.block([[space.positions, none], [space.turning, space.velocities]])
+    return np.block([[space.positions, none], [space.rotating, space.velocities]])
 
 
 def state_names(mechanism: Mechanism, space: Tangent) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def _require_steady(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> No
         )
 
 
-def _turning(mechanism: Mechanism, point: OperatingPoint) -> Floats:
+def _rotating(mechanism: Mechanism, point: OperatingPoint) -> Floats:
     """What displacements do to each other: rotations seen in axes that turn themselves, d' = w - w0 x d."""
     layout = mechanism.layout
     matrix = np.zeros((len(layout.velocities),) * 2)

@@ -33,7 +33,7 @@ class Tangent:
     moving: tuple[int, ...]
     positions: Floats
     velocities: Floats
-    turning: Floats
+    rotating: Floats
 
 
 def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None) -> Tangent:
@@ -51,9 +51,9 @@ def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str
     moving, velocities = solved_columns(jacobian)
     rows = list(row_rank(jacobian).independent)
     dependent = [index for index in every if index not in moving]
-    turning = np.zeros((size, len(displaced)))
-    turning[dependent] = -np.linalg.solve(jacobian[np.ix_(rows, dependent)], turned[rows] @ positions)
-    return Tangent(displaced, moving, positions, velocities, turning)
+    rotating = np.zeros((size, len(displaced)))
+    rotating[dependent] = -np.linalg.solve(jacobian[np.ix_(rows, dependent)], turned[rows] @ positions)
+    return Tangent(displaced, moving, positions, velocities, rotating)
 
 
 def solved_columns(jacobian: Floats) -> tuple[tuple[int, ...], Floats]:

@@ -289,8 +289,8 @@ def _seeded(random: np.random.Generator) -> tuple[Distances, Complex, Complex]:
 
 def distinct(rows: Sequence[Complex]) -> Complex:
     """Rows that differ."""
-    kept: list[Complex] = []
+    retained: list[Complex] = []
     for row in rows:
-        if all(np.linalg.norm(row - one) > _APART * np.linalg.norm(row) for one in kept):
-            kept.append(row)
-    return np.array(kept, dtype=complex).reshape(-1, 8)
+        if all(np.linalg.norm(row - one) > _APART * np.linalg.norm(row) for one in retained):
+            retained.append(row)
+    return np.array(retained, dtype=complex).reshape(-1, 8)

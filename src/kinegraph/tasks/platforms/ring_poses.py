@@ -128,10 +128,10 @@ def _by_paths(legs: LegsInNumbers, wanted: Floats) -> RingPoses:
     x = _turned_real(ends.x[known])
     real = np.max(np.abs(x.imag), axis=1) < _REAL * np.max(np.abs(x), axis=1)
     poses = tuple(_sorted_out(legs, _polished(legs, x.real[real], scale, wanted), wanted))
-    met = MOST_POSES - len(ends.x)  # two paths at one pose: it is singular, or one jumped
+    coincident = MOST_POSES - len(ends.x)  # two paths at one pose: it is singular, or one jumped
     dropped = int(np.sum(real)) - len(poses)
     other = dropped if any(leg.type.has_crank for leg in legs.platform.legs) else 0
-    lost = int(np.sum(~ends.arrived & ~beyond)) + met + dropped - other
+    lost = int(np.sum(~ends.arrived & ~beyond)) + coincident + dropped - other
     return RingPoses(poses, Paths(len(poses), int(np.sum(~real)), int(np.sum(beyond)), other, lost))
 
 
@@ -245,18 +245,18 @@ def _sorted_out(legs: LegsInNumbers, q: Floats, wanted: Floats) -> list[RingPose
     closed = _missed(legs, q, wanted) < _CLOSED
     unit = np.array([*[legs.size] * 3, 1, 1, 1, 1])
     names = [legs.mechanism.layout.positions[place] for place in legs.ring_places]
-    kept: list[Floats] = []
+    retained: list[Floats] = []
     hits: list[int] = []
     misses: list[float] = []
     for row, residual in zip(q[closed], miss[closed], strict=True):
         ring = row[legs.ring_places]
         ring[3:] *= np.sign(ring[3 + int(np.argmax(np.abs(ring[3:])))])
-        same = [k for k, one in enumerate(kept) if np.max(np.abs(one - ring) / unit) < _SAME]
+        same = [k for k, one in enumerate(retained) if np.max(np.abs(one - ring) / unit) < _SAME]
         if same:
             hits[same[0]] += 1
         else:
-            kept.append(ring)
+            retained.append(ring)
             hits.append(1)
             misses.append(float(residual))
-    order = sorted(range(len(kept)), key=lambda k: -hits[k])
-    return [RingPose(dict(zip(names, kept[k].tolist(), strict=True)), misses[k], hits[k]) for k in order]
+    order = sorted(range(len(retained)), key=lambda k: -hits[k])
+    return [RingPose(dict(zip(names, retained[k].tolist(), strict=True)), misses[k], hits[k]) for k in order]

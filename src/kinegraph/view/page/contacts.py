@@ -31,16 +31,16 @@ class ContactDrawer:
         """Floors, each once, and forces."""
         drawn: set[tuple[int, float, float]] = set()
         for contact in self.mechanism.contacts:
-            met = self._met(contact)
-            if met is None:
+            surface = self._contact_frame(contact)
+            if surface is None:
                 continue
-            place, axis, level, side = met
+            place, axis, level, side = surface
             if (axis, level, side) not in drawn:
                 drawn.add((axis, level, side))
                 yield plane(contact.name, self.motion.at(place)[1], axis, level, side)
             yield from self._force(contact, place, axis, side)
 
-    def _met(self, contact: Contact) -> tuple[FrameOnLink, int, float, float] | None:
+    def _contact_frame(self, contact: Contact) -> tuple[FrameOnLink, int, float, float] | None:
         """The place that meets a plane, the axis across it, its level and its free side; None for other contacts."""
         found = [component(name) for name in names(contact.gap)]
         moving = [one for one in found if one is not None and not one.rate]

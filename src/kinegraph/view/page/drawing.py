@@ -114,8 +114,8 @@ class Drawer:
     def _joints(self, shaped: set[str | None]) -> Iterator[Part]:
         for body in self.mechanism.bodies:
             links = self._links_of(body)
-            sliding = sum(self._kind(link) is JointKind.PRISMATIC for link in links)
-            if sliding > 1 or body.name in shaped:  # a body that flies has no joint to be seen
+            prismatic = sum(self._kind(link) is JointKind.PRISMATIC for link in links)
+            if prismatic > 1 or body.name in shaped:  # a body that flies has no joint to be seen
                 continue
             for link in links:
                 yield self._joint(link, body)

@@ -27,18 +27,18 @@ def units(mechanism: Mechanism, frames: Frames) -> dict[str, str]:
 
 def _of_coordinates(frames: Frames) -> dict[str, str]:
     """Angles where a coordinate turns something; lengths where it shifts something by itself and turns nothing."""
-    turning: set[str] = set()
+    angles: set[str] = set()
     shifting: dict[str, list[float]] = {}
     for index, link in enumerate(frames.tree.links):
         if link.joint is None:
             continue
         for name, factor in frames.slopes(index).items():
             if link.joint.kind is JointKind.REVOLUTE:
-                turning.add(name)
+                angles.add(name)
             else:
                 shifting.setdefault(name, []).append(abs(factor))
     lengths = {name: LENGTH for name, factors in shifting.items() if 1.0 in factors}
-    return lengths | dict.fromkeys(turning, ANGLE)
+    return lengths | dict.fromkeys(angles, ANGLE)
 
 
 def joined(names: list[str], known: Mapping[str, str]) -> str:

@@ -213,12 +213,12 @@ def ranks(study: Study) -> Figure:
     table = np.array([_ranks(study, name) for name in outcomes]).reshape(len(outcomes), len(varied))
     page = _page(1.8 + 0.75 * len(varied), 1.1 + 0.32 * len(outcomes))
     panel = page.subplots()
-    shown = panel.imshow(table, vmin=-1, vmax=1, cmap="RdBu_r", aspect="auto")
+    image = panel.imshow(table, vmin=-1, vmax=1, cmap="RdBu_r", aspect="auto")
     for (i, j), value in np.ndenumerate(table):
         colour = "white" if abs(value) > 0.6 else "black"
         panel.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
     panel.set_xticks(range(len(varied)), [written(name) for name in varied])
     panel.set_yticks(range(len(outcomes)), [written(name) for name in outcomes])
     panel.grid(visible=False)
-    page.colorbar(shown, ax=panel, label="Spearman's rank correlation")
+    page.colorbar(image, ax=panel, label="Spearman's rank correlation")
     return page

@@ -44,7 +44,7 @@ def page_text(study: Study) -> str:
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Study of {name}</title>",
         f"<style>{_STYLE}</style></head><body><h1>Study of {name}</h1>",
         f"<pre class='note'>{escape(str(study))}</pre>",
-        _asked(study), _probabilities(study), _statistics(study), _figures(study), _indices(study), _failures(study),
+        _settings(study), _probabilities(study), _statistics(study), _figures(study), _indices(study), _failures(study),
         "</body></html>",
     ]  # fmt: skip
     return "\n".join(part for part in parts if part)
@@ -56,12 +56,12 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return f"<div class='wide'><table><tr>{top}</tr>{body}</table></div>"
 
 
-def _asked(study: Study) -> str:
+def _settings(study: Study) -> str:
     plan = study.plan
     rows = [[", ".join(names), str(law)] for names, law in plan.samples.laws.items()]
-    rows += [[f"outcome {name}", _shortened(text)] for name, text in plan.asked.outcomes.items()]
-    rows += [[f"class {name}", text] for name, text in plan.asked.classes.items()]
-    rows += [["success", plan.asked.success]] if plan.asked.success is not None else []
+    rows += [[f"outcome {name}", _shortened(text)] for name, text in plan.outcome_table.outcomes.items()]
+    rows += [[f"class {name}", text] for name, text in plan.outcome_table.classes.items()]
+    rows += [["success", plan.outcome_table.success]] if plan.outcome_table.success is not None else []
     note = f"{plan.samples.design.value} design, seed {plan.samples.seed}; {plan.solver.name}; t = {plan.span[0]:g} to "
     return f"<h2>What was asked</h2><p class='note'>{escape(note)}{plan.span[1]:g} s</p>{_table(['', ''], rows)}"
 

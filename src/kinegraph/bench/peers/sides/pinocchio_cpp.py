@@ -88,10 +88,10 @@ class PinocchioCpp(Peer):
     def __init__(self, robot: PinocchioModel, builds: Sequence[str] = tuple(_BUILDS)) -> None:
         self.robot = robot
         self.builds = tuple(builds)
-        self._handles = {build: [self._opened(build) for _ in range(THREADS)] for build in self.builds}
+        self._handles = {build: [self._handle_of(build) for _ in range(THREADS)] for build in self.builds}
         self._fastest: dict[str, tuple[str, str]] = {}
 
-    def _opened(self, build: str) -> int:
+    def _handle_of(self, build: str) -> int:
         handle = _library(build).peer_open(str(self.robot.archive).encode())
         if not handle:
             raise Unavailable(f"the compiled Pinocchio cannot read {self.robot.archive}")

@@ -63,19 +63,19 @@ def pinocchio_sides(hexapod: Hexapod, states: list[RingState]) -> dict[str, Side
     library.platform_seconds.argtypes = [pointer, integer, pointer, ctypes.c_long, ctypes.c_long]
     found = {}
     for algorithm, term in _PROXIMAL.items():
-        for carried in (False, True):
-            name = f"Pinocchio {algorithm}, ring {'on a leg' if carried else 'free'}"
-            found[name] = _pinocchio(library, hexapod, states, algorithm == "lcaba", carried, term)
+        for loaded in (False, True):
+            name = f"Pinocchio {algorithm}, ring {'on a leg' if loaded else 'free'}"
+            found[name] = _pinocchio(library, hexapod, states, algorithm == "lcaba", loaded, term)
     return found
 
 
 def _pinocchio(
-    library: ctypes.CDLL, hexapod: Hexapod, states: list[RingState], articulated: bool, carried: bool, term: float
+    library: ctypes.CDLL, hexapod: Hexapod, states: list[RingState], articulated: bool, loaded: bool, term: float
 ) -> Side:
     parts = (*hexapod.lower, *hexapod.upper, *hexapod.own, hexapod.gravity)
     numbers = np.concatenate([hexapod.base.ravel(), hexapod.ring.ravel(), parts])
-    handle = library.platform_open(numbers.ctypes.data, int(carried), term, 1)
-    rows = np.ascontiguousarray([_carried_row(one) if carried else _free_row(one) for one in states])
+    handle = library.platform_open(numbers.ctypes.data, int(loaded), term, 1)
+    rows = np.ascontiguousarray([_row_with_load(one) if loaded else _free_row(one) for one in states])
 
     def nanoseconds(calls: int) -> float:
         took = library.platform_seconds(handle, int(articulated), rows.ctypes.data, len(rows) - 1, calls)
@@ -99,7 +99,7 @@ def _free_row(one: RingState) -> Floats:
     return np.concatenate([one.position, e, [e0], one.legs.ravel(), v, tau])
 
 
-def _carried_row(one: RingState) -> Floats:
+def _row_with_load(one: RingState) -> Floats:
     """The first leg, the ring by its rotation on it, the other legs."""
     alpha, beta, _ = one.legs[0]
     leg = _turn(0, alpha) @ _turn(1, beta)

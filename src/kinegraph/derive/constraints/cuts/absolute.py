@@ -79,10 +79,10 @@ def combined(form: Form, values: Mapping[str, Expression]) -> Expression:
 
 def absolute_angles(linkage: PlanarLinkage) -> AbsoluteAngles:
     """The change of coordinates; NotPlanar where absolute angles do not tell all coordinates that turn bodies."""
-    turning = dict.fromkeys(name for form in linkage.forms for name in form)
-    basis = _basis(linkage.forms, list(turning))
+    angles = dict.fromkeys(name for form in linkage.forms for name in form)
+    basis = _basis(linkage.forms, list(angles))
     stated = {one.name: one for one in linkage.mechanism.coordinates if isinstance(one, Coordinate)}
-    forward: dict[str, Form] = {name: {name: Fraction(1)} for name in stated if name not in turning}
+    forward: dict[str, Form] = {name: {name: Fraction(1)} for name in stated if name not in angles}
     new = [stated[name] for name in forward]
     for number, form in enumerate(basis):
         coordinate = _coordinate(number, form, stated)

@@ -19,10 +19,10 @@ def without_squared_roots(scalar: Scalar) -> Scalar:
     if len(node.terms) == 1 and len(node.terms[0][1]) == 1 and node.terms[0][1][0][1] == 1:  # a multiple of a sum
         inner = without_squared_roots(Scalar(builder, node.terms[0][1][0][0]))
         return Scalar(builder, builder.scale(node.terms[0][0], inner.index))
-    return Scalar(builder, builder.polynomial(opened_terms(builder, node.terms)))
+    return Scalar(builder, builder.polynomial(expanded_terms(builder, node.terms)))
 
 
-def opened_terms(builder: GraphBuilder, terms: tuple[Term, ...]) -> Iterator[Term]:
+def expanded_terms(builder: GraphBuilder, terms: tuple[Term, ...]) -> Iterator[Term]:
     """Terms without squares of roots; a term that becomes a sum is taken in term by term."""
     for coefficient, factors in terms:
         whole, exponents = _exponents(builder, factors)

@@ -230,8 +230,8 @@ def _two_sliders(unknowns: Unknowns, terms: list[_Terms], _: list[Combination], 
     crossed = first.mirrored.turned(second).y
     room = crossed * crossed - crossed.number(DEAD_POINT) * first.square * second.square
     inverse = crossed.reciprocal().apply("guarded", room)
-    ways = (-known.mirrored.turned(second).y, known.mirrored.turned(first).y)
-    return Solution(values={slider[0][0]: way * inverse for slider, way in zip(sliders, ways, strict=True)})
+    signs = (-known.mirrored.turned(second).y, known.mirrored.turned(first).y)
+    return Solution(values={slider[0][0]: way * inverse for slider, way in zip(sliders, signs, strict=True)})
 
 
 _Form = Callable[[Unknowns, list[_Terms], list[Combination], list[Combination]], Solution]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from kinegraph.derive.constraints.dyads.roots import opened_terms
+from kinegraph.derive.constraints.dyads.roots import expanded_terms
 from kinegraph.derive.constraints.dyads.solutions import Solution
 from kinegraph.derive.constraints.dyads.unknowns import Combination, NoClosedForm, Turn, less, turn_of
 from kinegraph.graph.angle import LinearForm, linear_form
@@ -44,7 +44,7 @@ class Written:
             return self._values[index]
         if isinstance(node, Polynomial):
             terms = tuple((c, tuple((self._place[child], e) for child, e in factors)) for c, factors in node.terms)
-            return self.builder.polynomial(opened_terms(self.builder, terms))
+            return self.builder.polynomial(expanded_terms(self.builder, terms))
         if isinstance(node, Function):
             if node.name in ("sin", "cos"):
                 return self._sine(node)

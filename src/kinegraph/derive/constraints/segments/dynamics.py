@@ -11,7 +11,7 @@ from kinegraph.derive.constraints.multipliers import guarded, pivots_of
 from kinegraph.derive.constraints.segments.cuts import Cuts
 from kinegraph.derive.constraints.segments.lanes import Lanes
 from kinegraph.derive.constraints.segments.ring import Bar, Ring
-from kinegraph.derive.constraints.segments.segment import Segment, Turning, constants
+from kinegraph.derive.constraints.segments.segment import BarMotion, Segment, constants
 from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.graph.scalar import Scalar
@@ -65,17 +65,17 @@ class SegmentedRing:
         """All segments, reduced to their ends."""
         rows = [self.ring.bars[first:last] for first, last in pairwise(self.cuts_at)]
         still = [constants(bars) for bars in rows]
-        turning = [self._turning(bars) for bars in rows]
+        motions = [self._bar_motion(bars) for bars in rows]
         if self.lanes is not None:
             still = self.lanes.same_shape(still)
-            self.lanes.take([[*one.sine, *one.cosine, *one.rate, *one.moment] for one in turning])
+            self.lanes.take([[*one.sine, *one.cosine, *one.rate, *one.moment] for one in motions])
         return [
             Segment(one, moving, [self.names[bar.velocity] for bar in bars])
-            for one, moving, bars in zip(still, turning, rows, strict=True)
+            for one, moving, bars in zip(still, motions, rows, strict=True)
         ]
 
-    def _turning(self, bars: Sequence[Bar]) -> Turning:
-        return Turning(
+    def _bar_motion(self, bars: Sequence[Bar]) -> BarMotion:
+        return BarMotion(
             tuple(bar.sine for bar in bars),
             tuple(bar.cosine for bar in bars),
             tuple(bar.rate for bar in bars),
@@ -128,10 +128,10 @@ class SegmentedRing:
 
     def accelerations(self) -> list[Scalar]:
         """By velocity."""
-        turning = self._angular()
+        motions = self._angular()
         found = [self.forces[0]] * len(self.forces)
         for bar in self.ring.bars:
-            change = turning[bar.link] - turning[bar.parent] if bar.parent else turning[bar.link]
+            change = motions[bar.link] - motions[bar.parent] if bar.parent else motions[bar.link]
             found[bar.velocity] = bar.sign * change
         return found
 

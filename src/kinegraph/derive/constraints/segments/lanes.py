@@ -85,5 +85,5 @@ def without_lanes(graph: Graph) -> tuple[Graph, tuple[tuple[int, int], ...]]:
             width = output.shape[1]
             rows = [output.nodes[k : k + width] for k in range(0, len(output.nodes), width)]
             pairs += [pair for row in rows for pair in pairwise([*row, row[0]])]
-    shown = tuple(output for output in graph.outputs if not output.name.startswith(_HIDDEN))
-    return Graph(graph.nodes, shown), tuple(dict.fromkeys(pairs))
+    visible = tuple(output for output in graph.outputs if not output.name.startswith(_HIDDEN))
+    return Graph(graph.nodes, visible), tuple(dict.fromkeys(pairs))

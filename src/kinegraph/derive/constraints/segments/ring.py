@@ -89,8 +89,8 @@ def _only_loop(mechanism: Mechanism) -> Loop | None:
         return None
     loop = mechanism.loops[0]
     fixes = loop.type.fixes
-    turning = fixes.rotation in (Rotation.FREE, Rotation.ACROSS)
-    return loop if fixes.translation is Translation.ALL and turning else None
+    revolute = fixes.rotation in (Rotation.FREE, Rotation.ACROSS)
+    return loop if fixes.translation is Translation.ALL and revolute else None
 
 
 def _common_axis(tree: Tree) -> int | None:

@@ -72,7 +72,7 @@ def _conjugate_product(a: Plane, b: Plane) -> Plane:
 
 
 @dataclass(frozen=True)
-class Turning:
+class BarMotion:
     """What moves in a segment, bar by bar; `moment` is what acts on each bar beside the forces at the ends."""
 
     sine: tuple[Scalar, ...]
@@ -87,16 +87,16 @@ class Segment:
     The four directions are the two of the plane at the start, then at the end.
     """
 
-    def __init__(self, constant: Constants, turning: Turning, names: Sequence[str]) -> None:
-        self.constant, self.turning = constant, turning
+    def __init__(self, constant: Constants, motion_of_bars: BarMotion, names: Sequence[str]) -> None:
+        self.constant, self.motion_of_bars = constant, motion_of_bars
         self._names = names
-        self.size = len(turning.rate)
-        self._squares = [rate * rate for rate in turning.rate]
+        self.size = len(motion_of_bars.rate)
+        self._squares = [rate * rate for rate in motion_of_bars.rate]
 
     @cached_property
     def _pairs(self) -> dict[tuple[int, int], Plane]:
         """Cosine and sine of the angle between two bars."""
-        s, c = self.turning.sine, self.turning.cosine
+        s, c = self.motion_of_bars.sine, self.motion_of_bars.cosine
         return {
             (i, j): (c[i] * c[j] + s[i] * s[j], c[i] * s[j] - s[i] * c[j])
             for i in range(self.size)
@@ -113,7 +113,7 @@ class Segment:
 
     def _moments(self) -> list[Scalar]:
         """On every bar: what acts on it, less what its turning takes without acceleration."""
-        found = list(self.turning.moment)
+        found = list(self.motion_of_bars.moment)
         for (i, j), (real, imaginary) in self.constant.couplings.items():
             cosine, sine = self._pairs[i, j]
             pull = real * sine + imaginary * cosine
@@ -124,7 +124,7 @@ class Segment:
     @cached_property
     def _ends(self) -> list[Plane]:
         """The parts of the start, then of the end, in every bar, in the axes of the plane."""
-        turned = zip(self.turning.sine * 2, self.turning.cosine * 2, strict=True)
+        turned = zip(self.motion_of_bars.sine * 2, self.motion_of_bars.cosine * 2, strict=True)
         parts = (*self.constant.start, *self.constant.end)
         return [(c * x - s * y, s * x + c * y) for (s, c), (x, y) in zip(turned, parts, strict=True)]
 
@@ -159,8 +159,10 @@ class Segment:
     @cached_property
     def free(self) -> list[Scalar]:
         """By directions: the acceleration without forces at the ends."""
-        turning = [-sum_of_products(self._pull(direction), self._squares) for direction in range(4)]
-        return [sum_of_products(row, self._upper, start) for row, start in zip(self._scaled, turning, strict=True)]
+        motion_of_bars = [-sum_of_products(self._pull(direction), self._squares) for direction in range(4)]
+        return [
+            sum_of_products(row, self._upper, start) for row, start in zip(self._scaled, motion_of_bars, strict=True)
+        ]
 
     def _pull(self, direction: int) -> list[Scalar]:
         """The parts of an end in every bar along a direction: squares of the rates pull along them."""

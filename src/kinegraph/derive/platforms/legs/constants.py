@@ -101,7 +101,7 @@ def tensor_of(second: Symmetric) -> Symmetric:
     return Symmetric(columns[0][0], columns[1][1], columns[2][2], columns[1][2], columns[0][2], columns[0][1])
 
 
-def sliding_parts(leg: FoundLeg, lower: MassMoments, upper: MassMoments) -> tuple[Part, Part, Scalar]:
+def prismatic_parts(leg: FoundLeg, lower: MassMoments, upper: MassMoments) -> tuple[Part, Part, Scalar]:
     """Both parts, the upper one without the mass that can be given to the ring: all of it, at the joint there."""
     first = part_of(lower, AT_RING if leg.type is LegType.SPU else AT_BASE)
     second = part_of(upper, AT_BASE if leg.type is LegType.UPS else AT_RING)

@@ -75,7 +75,7 @@ class Crank(SwingingLeg):
         self._end_velocity = minus(joint.velocity, self._tip_velocity())
 
     @property
-    def slide(self) -> Scalar:
+    def extension(self) -> Scalar:
         return self.rate.number(0)
 
     @property
@@ -158,13 +158,13 @@ class Crank(SwingingLeg):
         crank = self.numbers.lengths[0]
         rest = square * dot(self.line, self.tip) + dot(self.end_velocity, self.end_velocity)
         inverse = (crank * self.root).reciprocal()
-        carried = self._carried(acceleration)
-        seen = acceleration.seen if carried is None else minus(acceleration.seen, carried)
+        transferred = self._transferred(acceleration)
+        seen = acceleration.seen if transferred is None else minus(acceleration.seen, transferred)
         change = dot(self.row, seen) + rest * inverse
         tip = minus(times(change, self.tip_turned), times(square, self.tip))
-        return change, tip if carried is None else plus(tip, carried)
+        return change, tip if transferred is None else plus(tip, transferred)
 
-    def _carried(self, acceleration: Acceleration) -> Vector | None:
+    def _transferred(self, acceleration: Acceleration) -> Vector | None:
         """What the rotation of the base adds to the acceleration of the tip."""
         spin = self.joint.base_spin
         if spin is None:

@@ -104,7 +104,7 @@ class RoundStrut(Strut):
         return self._square * self._inverse_aside_square
 
     @cached_property
-    def slide(self) -> Scalar:
+    def extension(self) -> Scalar:
         """l'."""
         return self._far * self.inverse_length
 
@@ -189,7 +189,7 @@ class RoundStrut(Strut):
     # coordinates
 
     def rates(self) -> tuple[Scalar, ...]:
-        return self.slide, -self._turn, self._climb * self._inverse_aside
+        return self.extension, -self._turn, self._climb * self._inverse_aside
 
     def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
         lifted = self._lean * self._stretched(acceleration)

@@ -111,7 +111,7 @@ class Swing:
     axes: CrossAxes
     length: Scalar
     inverse_length: Scalar
-    slide: Scalar
+    extension: Scalar
     far: Vector
     carrier_spin: Vector | None
     on_ring: bool = False
@@ -132,7 +132,7 @@ class Swing:
         return one, two, about
 
     @cached_property
-    def _turning(self) -> Scalar:
+    def _swing_rate(self) -> Scalar:
         """The part of the spin's change that is there without any acceleration."""
         one, two, about = self.spin
         tangent = self.axes.tangent
@@ -157,12 +157,12 @@ class Swing:
         """The accelerations of points of the part, from the far end's in axes 1, 2, 3 and the angular one of the
         carrier in ring axes."""
         one, two, about = self.spin
-        drift = 2 * self.slide * self.inverse_length
+        drift = 2 * self.extension * self.inverse_length
         # The far end moves across the part with its length times the last column of U, and with the slide.
         u13 = far[0] * self.inverse_length - drift * two
         u23 = far[1] * self.inverse_length + drift * one
         first, second = two * about - u23, u13 - one * about
-        third = self.axes.tangent * first + self._turning
+        third = self.axes.tangent * first + self._swing_rate
         if carrier is not None:
             third = third + dot(self.axes.reach, carrier)
         return Curl(self.spin, (first, second, third), u13, u23)

@@ -46,8 +46,11 @@ def contact(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
         bumpers = [one.name for one in derivation.mechanism.elements if isinstance(one, Bumper)]
         remedy = did_you_mean(quantity.of, bumpers) or f"{derivation.mechanism.name} has no bumpers"
         raise DerivationError(f"{quantity}: {quantity.of} is no bumper\n  {remedy}")
-    touches = derivation.elements.touches(element)
-    return [[touch.place.gap, *touch.force, *touch.place.point] for touch in touches]
+    contact_places = derivation.elements.contact_places(element)
+    return [
+        [place_of_contact.place.gap, *place_of_contact.force, *place_of_contact.place.point]
+        for place_of_contact in contact_places
+    ]
 
 
 def named_element(quantity: Quantity, mechanism: Mechanism) -> Element:

@@ -42,7 +42,7 @@ def joint_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
 
 def tree_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
     """The generalized forces a motion of the tree needs, elements or not."""
-    forces = newton_euler.joint_forces(derivation.layout, motion, derivation.euler, derivation.plan.carried)
+    forces = newton_euler.joint_forces(derivation.layout, motion, derivation.euler, derivation.plan.propagated)
     bodies = newton_euler.generalized(motion, forces, derivation.size, derivation.zero)
     return armature.add_forces(bodies, derivation.armature, motion)
 
@@ -70,8 +70,8 @@ def force_derivative(derivation: Derivation, by: str, motion: Motion) -> Square:
 
 def _element_derivative(derivation: Derivation, by: str) -> Square:
     builder = derivation.builder
-    ways = derivation.displacement_derivatives
+    directions = derivation.displacement_derivatives
     if by == Variables.VELOCITIES:
         symbols = [builder.symbol(*symbol) for symbol in Variables.VELOCITIES.symbols(derivation.mechanism)]
-        ways = [ForwardDerivative(builder, {symbol: builder.one}) for symbol in symbols]
-    return [[Scalar(builder, way(force.index)) for way in ways] for force in derivation.element_forces]
+        directions = [ForwardDerivative(builder, {symbol: builder.one}) for symbol in symbols]
+    return [[Scalar(builder, way(force.index)) for way in directions] for force in derivation.element_forces]

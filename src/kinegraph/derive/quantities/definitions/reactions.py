@@ -65,7 +65,7 @@ def _loop(derivation: Derivation, quantity: Quantity) -> Loop | None:
     return None
 
 
-def carried_body(mechanism: Mechanism, quantity: Quantity) -> str:
+def supported_body(mechanism: Mechanism, quantity: Quantity) -> str:
     """The body whose joint is meant: named itself, or by a coordinate or velocity that moves it alone."""
     name = quantity.of
     if name in mechanism.body_by_name:
@@ -115,10 +115,10 @@ class _ReleasedJoint:
     """A joint of the tree that is set free: the forces on six coordinates that stay zero where its motion begins."""
 
     def __init__(self, derivation: Derivation, quantity: Quantity) -> None:
-        body = carried_body(derivation.mechanism, quantity)
+        body = supported_body(derivation.mechanism, quantity)
         bound = tuple(sorted(derivation.bound.items()))
         self._joint = _Joint(type(derivation), derivation.mechanism, bound, quantity, body)
-        self._carried = _Carried(derivation)
+        self._supported = _Supported(derivation)
 
     def needed(self) -> tuple[Vector, Vector]:
         """Force and moment that the bodies behind the joint need as they move."""
@@ -132,7 +132,7 @@ class _ReleasedJoint:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _turned(self, graphs: Sequence[Graph]) -> list[tuple[Vector, Vector]]:
-        scalars = map(self._carried.scalars, graphs)
+        scalars = map(self._supported.scalars, graphs)
         turn = vector(next(scalars)), vector(next(scalars)), vector(next(scalars))
         return [(apply(turn, vector(own[:3])), apply(turn, vector(own[3:]))) for own in scalars]
 
@@ -189,7 +189,7 @@ def _multipliers(derivation: Derivation) -> list[Scalar]:
     return derivation.constrained.multipliers(driving_forces(derivation)) if derivation.is_constrained else []
 
 
-class _Carried:
+class _Supported:
     """Scalars of the released mechanism as scalars of the mechanism itself: as it moves, nothing goes apart."""
 
     def __init__(self, derivation: Derivation) -> None:

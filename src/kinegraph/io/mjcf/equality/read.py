@@ -131,12 +131,12 @@ class EqualityReader:
         if element.tag == "connect":
             element.required("anchor")
             anchor = Frame(first, shifts(_three(element, "anchor")))
-            return anchor, Frame(second, self._met_by(anchor, second))
+            return anchor, Frame(second, self._frame_at(anchor, second))
         anchor = Frame(second, shifts(_three(element, "anchor")))
         relpose = vector(element, "relpose", 7)
         if relpose is None or not any(item.value for item in relpose[3:]):
             turned = () if _leaves_rotation(element) else self._turn(element, second, first)
-            return Frame(first, (*self._met_by(anchor, first), *turned)), anchor
+            return Frame(first, (*self._frame_at(anchor, first), *turned)), anchor
         turned = self.angle_reader.quaternion(relpose[3:], _what(element), element.place)
         return Frame(first, (*shifts([item.value for item in relpose[:3]]), *turned)), anchor
 
@@ -144,7 +144,7 @@ class EqualityReader:
     def _poses(self) -> dict[str | None, Pose]:
         return start_poses(self.mechanism)
 
-    def _met_by(self, anchor: Frame, body: str | None) -> tuple[Transform, ...]:
+    def _frame_at(self, anchor: Frame, body: str | None) -> tuple[Transform, ...]:
         """The way from a body's frame to where the anchor, on another body, is at the start."""
         there = self._poses[anchor.body].moved(anchor.transforms, {})
         return shifts([item.value for item in cleaned(there.seen_from(self._poses[body]).position)])

@@ -20,7 +20,7 @@ class Hinge:
 
     way: tuple[Step, ...]
     axis: Vector
-    slides: bool
+    prismatic: bool
     moved: Affine
 
 
@@ -64,8 +64,8 @@ class _Reader:
                 way = []
             elif isinstance(item, tuple):
                 transform, moved = item
-                slides = isinstance(transform, Shift)
-                joints.append(Hinge(tuple(way), unit(transform.axis), slides, moved))
+                prismatic = isinstance(transform, Shift)
+                joints.append(Hinge(tuple(way), unit(transform.axis), prismatic, moved))
                 way = []
             else:
                 way = joined(way, [item])
@@ -126,7 +126,7 @@ def _drawn_in(chain: Chain) -> Chain:
     if not chain.joints or not chain.rest:
         return chain
     *before, last = chain.joints
-    if not isinstance(last, Hinge) or not (last.slides or all(not isinstance(step, Move) for step in chain.rest)):
+    if not isinstance(last, Hinge) or not (last.prismatic or all(not isinstance(step, Move) for step in chain.rest)):
         return chain
     turned, _ = pose(chain.rest)
     axis = apply(transposed(turned), last.axis)
@@ -140,6 +140,6 @@ def with_offset(hinge: Hinge) -> Hinge:
     half = amount / 2
     turn = Attitude((cos(half), x * sin(half), y * sin(half), z * sin(half)))
     moves = [Move(axis, part * amount) for axis, part in zip(Axis, hinge.axis, strict=True)]
-    offset = list(moves) if hinge.slides else [turn] if amount else []
+    offset = list(moves) if hinge.prismatic else [turn] if amount else []
     moved = Affine(hinge.moved.coordinate, hinge.moved.factor, ZERO)
     return replace(hinge, way=tuple(joined(hinge.way, offset)), moved=moved)

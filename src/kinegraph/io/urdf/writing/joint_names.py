@@ -70,7 +70,7 @@ class JointNames:
             remedy = f"a joint of URDF moves by its coordinate: let one joint be moved by {coordinate} itself"
             raise ModelError(f"{coordinate} moves no joint by itself, only by {moved}", remedy=remedy)
         owner = self._owner(coordinate, able)
-        stated = self._take(owner.moved, lambda joint: spelt(joint) == coordinate, plain=True)
+        stated = self._take(owner.moved, lambda joint: spelt(joint) == coordinate, without_offset=True)
         name = self._joint(stated[0].joint if stated else coordinate)
         self._named[owner] = Named(name, None, 1 if owner.moved.factor > 0 else -1, tuple(stated))
         for number, hinge in enumerate((one for one in group if one is not owner), start=2):
@@ -78,13 +78,13 @@ class JointNames:
 
     def _owner(self, coordinate: str, able: Sequence[Hinge]) -> Hinge:
         """Of joints that are moved alike, the one whose place among the stated names is that of the coordinate."""
-        alike = [extra.joint for moved, extra in self._stated if moved == Affine(coordinate, 1, 0)]
-        order = list(dict.fromkeys(alike))
-        plain = [hinge for hinge in able if not hinge.moved.offset]
-        for hinge, joint in zip(plain, order, strict=False):
+        equal = [extra.joint for moved, extra in self._stated if moved == Affine(coordinate, 1, 0)]
+        order = list(dict.fromkeys(equal))
+        without_offset = [hinge for hinge in able if not hinge.moved.offset]
+        for hinge, joint in zip(without_offset, order, strict=False):
             if spelt(joint) == coordinate:
                 return hinge
-        return (plain or able)[0]
+        return (without_offset or able)[0]
 
     def _follow(self, hinge: Hinge, leader: str, wanted: str) -> None:
         for sign, moved in ((1, hinge.moved), (-1, hinge.moved.reversed())):
@@ -95,10 +95,10 @@ class JointNames:
         self._named[hinge] = Named(self._joint(wanted), leader, 1, ())
 
     def _take(
-        self, moved: Affine, fits: Callable[[str], bool], plain: bool = False
+        self, moved: Affine, fits: Callable[[str], bool], without_offset: bool = False
     ) -> list[JointLimits | JointFriction]:
         """What is stated about the first joint that is moved so and whose name fits; it is not given twice."""
-        wanted = Affine(moved.coordinate, 1, 0) if plain else moved
+        wanted = Affine(moved.coordinate, 1, 0) if without_offset else moved
         joint = next((extra.joint for form, extra in self._stated if form == wanted and fits(extra.joint)), None)
         if joint is None:
             return []

@@ -178,11 +178,11 @@ class _Writer:
             hinge = with_offset(hinge)
         limits = next((one for one in named.stated if isinstance(one, JointLimits)), None)
         ranged = limits is not None and limits.lower is not None and limits.upper is not None
-        kind = "prismatic" if hinge.slides else "revolute" if ranged else "continuous"
+        kind = "prismatic" if hinge.prismatic else "revolute" if ranged else "continuous"
         element = self._joint(named.name, kind, hinge.way, parent, child)
         x, y, z = (named.sign * part for part in hinge.axis)
         ElementTree.SubElement(element, "axis", xyz=_triple((x, y, z)))
-        self._limit(element, named.name, limits, hinge.slides)
+        self._limit(element, named.name, limits, hinge.prismatic)
         for friction in named.stated:
             if isinstance(friction, JointFriction):
                 where = f"the friction of {named.name}"
@@ -194,13 +194,13 @@ class _Writer:
             factor, offset = (_text(named.sign * float(part)) for part in (hinge.moved.factor, hinge.moved.offset))
             ElementTree.SubElement(element, "mimic", joint=named.leader, multiplier=factor, offset=offset)
 
-    def _limit(self, element: XML, name: str, limits: JointLimits | None, slides: bool) -> None:
+    def _limit(self, element: XML, name: str, limits: JointLimits | None, prismatic: bool) -> None:
         if limits is not None:
             stated = {word: getattr(limits, word) for word in ("lower", "upper", "velocity", "effort")}
             where = f"the limits of {name}"
             given = {word: self._number(item, where) for word, item in stated.items() if item is not None}
             ElementTree.SubElement(element, "limit", given)
-        elif slides:
+        elif prismatic:
             self.notes.append(f"joint {name} has no limits; URDF wants them for a slide, so they are {FAR:g}")
             far = {word: _text(FAR) for word in ("upper", "velocity", "effort")}
             ElementTree.SubElement(element, "limit", {"lower": _text(-FAR), **far})

@@ -76,5 +76,5 @@ def _clustered(mesh: Mesh, cell: float) -> Mesh:
     corners = np.stack([np.bincount(which, column) / counts for column in mesh.corners.T], axis=1)
     triangles = which[mesh.triangles]
     a, b, c = triangles.T
-    kept = triangles[(a != b) & (b != c) & (c != a)]
-    return Mesh(corners, np.unique(kept, axis=0).astype(np.uint32) if len(kept) else kept.astype(np.uint32))
+    retained = triangles[(a != b) & (b != c) & (c != a)]
+    return Mesh(corners, np.unique(retained, axis=0).astype(np.uint32) if len(retained) else retained.astype(np.uint32))

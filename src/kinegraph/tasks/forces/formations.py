@@ -32,7 +32,7 @@ class Formed:
 
 
 @dataclass(frozen=True)
-class WaysCompared:
+class FormationsCompared:
     """Both ways; proved: their A and B are the same functions."""
 
     model: str
@@ -41,13 +41,13 @@ class WaysCompared:
     proved: bool
 
 
-def compare_ways(
+def compare_formations(
     mechanism: MechanismSource,
     unknown: Sequence[str] = (),
     *,
     parameters: Mapping[str, Scalar] | None = None,
     repeats: int = 20,
-) -> WaysCompared:
+) -> FormationsCompared:
     """Form A X = B both ways by the same plan; of the seconds the shortest of several."""
     mechanism = mechanism_of(mechanism)
     names = unknown_names(mechanism, unknown)
@@ -66,4 +66,4 @@ def compare_ways(
         formed.append(Formed(way, shortest[way], count(graphs[way]), count(reduced), kernel))
     absent = {name: 0 for name in names if name in tree.layout.inputs}
     same = prove(bind(graphs[Formation.OLD], absent), graphs[Formation.NEW])
-    return WaysCompared(mechanism.name, formed[0], formed[1], bool(same))
+    return FormationsCompared(mechanism.name, formed[0], formed[1], bool(same))

@@ -16,7 +16,7 @@ import numpy as np
 
 from kinegraph.derive.tree.algebra import Vector, dot, minus, plus
 from kinegraph.graph.scalar import Scalar
-from kinegraph.tasks.kinematics.moves import Geometry, Move, Slide, Turn, constant, constant_of
+from kinegraph.tasks.kinematics.moves import Geometry, Move, PrismaticMove, Turn, constant, constant_of
 from kinegraph.tasks.kinematics.serial_arm import ArmJoint
 from kinegraph.tasks.operating_point import Floats
 
@@ -30,7 +30,7 @@ def place_solver(joints: Sequence[ArmJoint], point: Floats) -> Solve | None:
     one, two, three = joints
     if not (one.turns and two.turns):
         return None
-    task = _Placing(one, two, three, point)
+    task = _PointProblem(one, two, three, point)
     if task.first_meets and not task.first_parallel and task.changes_distance_from(_nearest(one, two)[0]):
         return task.meeting_first
     if not three.turns or np.linalg.norm(np.cross(three.direction, point - three.point)) < _CLOSE:
@@ -58,7 +58,7 @@ def _nearest(first: ArmJoint, second: ArmJoint) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Placing:
+class _PointProblem:
     """One problem: two revolute joints, a third, and the point at q = 0."""
 
     one: ArmJoint
@@ -149,21 +149,21 @@ class _Placing:
                 found.append(self._turned(geometry, at, place, third))
         return found
 
-    def _at_distance(self, geometry: Geometry, centre: Floats, square: Scalar) -> list[Turn] | list[Slide]:
+    def _at_distance(self, geometry: Geometry, centre: Floats, square: Scalar) -> list[Turn] | list[PrismaticMove]:
         """The third joint such that the point is at a distance, given squared, from a centre."""
         like, three = geometry.like, self.three
         if not three.turns:
-            return self._slides(geometry, centre, square)
+            return self._prismatic_moves(geometry, centre, square)
         apart, arm = three.point - centre, self.point - three.point
         rest = constant_of(like, float(apart @ apart + arm @ arm))
         return geometry.projecting(three, constant(like, arm), constant(like, 2 * apart), square - rest)
 
-    def _slides(self, geometry: Geometry, centre: Floats, square: Scalar) -> list[Slide]:
+    def _prismatic_moves(self, geometry: Geometry, centre: Floats, square: Scalar) -> list[PrismaticMove]:
         like, apart = geometry.like, self.point - centre
         along = constant_of(like, float(apart @ self.three.direction))
         across = constant_of(like, float(apart @ apart) - float(apart @ self.three.direction) ** 2)
         root = geometry.root(square - across, square)
-        return [Slide(self.three, r - along) for r in (root, -root)]
+        return [PrismaticMove(self.three, r - along) for r in (root, -root)]
 
     def _at_height(self, geometry: Geometry, axis: Floats, start: Floats, height: Scalar) -> list[Turn]:
         """The third joint such that the point is at a height along an axis, measured from a point."""
@@ -176,6 +176,6 @@ class _Placing:
         like = geometry.like
         reach = third.place(constant(like, self.point))
         first, second = constant(like, self.one.point), constant(like, self.two.point)
-        two = geometry.turning(self.two, minus(reach, second), minus(x, second))
-        one = geometry.turning(self.one, minus(x, first), minus(place, first))
+        two = geometry.rotation_between(self.two, minus(reach, second), minus(x, second))
+        one = geometry.rotation_between(self.one, minus(x, first), minus(place, first))
         return one, two, third

@@ -26,16 +26,16 @@ class _Ending(Protocol):
     def __call__(self, time: float, state: Floats) -> float: ...
 
 
-class PlainDockings(SciPyLoop):
+class SciPyDockings(SciPyLoop):
     """Cases of a plan of first contacts. It stops at the same events; it counts no touches and looks for no peaks."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan, self._none)
-        self._events = happening = event_set(self.equations, plan.events)  # keeps the code alive
-        self._conditions = _KERNEL(code_of(happening.code))
-        self._values = np.zeros(len(happening.names))
-        capture = happening.names.index(CAPTURE)
-        others = [k for k, name in enumerate(happening.names) if name not in (CAPTURE, TOUCH)]
+        self._events = event_functions = event_set(self.equations, plan.events)  # keeps the code alive
+        self._conditions = _KERNEL(code_of(event_functions.code))
+        self._values = np.zeros(len(event_functions.names))
+        capture = event_functions.names.index(CAPTURE)
+        others = [k for k, name in enumerate(event_functions.names) if name not in (CAPTURE, TOUCH)]
         ends = [self._ending([capture]), self._ending(others)]
         self.event = ends  # type: ignore[assignment]  # solve_ivp takes a list as well
 

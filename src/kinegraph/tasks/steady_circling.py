@@ -29,7 +29,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class TurningBalance:
+class SteadyCircling:
     """What is missing for steady motion, for rows of unknowns: positions, then rates that follow from those held.
 
     following: velocities that follow from the others by the constraints. cyclic: coordinates that may turn.
@@ -71,33 +71,33 @@ class TurningBalance:
         return np.array([one for one, _ in found]), np.array([one for _, one in found])
 
     def _missing(self, point: OperatingPoint) -> tuple[Floats, Floats]:
-        kept = [k for k in range(len(point.v)) if k not in self.following]
+        retained = [k for k in range(len(point.v)) if k not in self.following]
         rows = called(row_kernel(self.mechanism, self.parameters), point.arguments())
         holonomic = holonomic_rows(self.mechanism)
-        count = len(kept) + len(holonomic) + len(rows[RATE])
+        count = len(retained) + len(holonomic) + len(rows[RATE])
         columns = [*self.free, *([] if self.varied is None else [self.varied.index])]
         try:
             motion = acceleration_slopes(self.mechanism, point, self.parameters)
         except TaskError:  # a singular position on the way is no place to look at
             return np.full(count, np.nan), np.full((count, self.positions + len(columns)), np.nan)
         jacobian = rows[JACOBIAN]
-        values = np.concatenate([motion.accelerations[kept], rows[VALUE][holonomic], rows[RATE]])
-        by_displacement = np.vstack([motion.by_displacement[kept], jacobian[holonomic], rows[slope(RATE, "dq")]])
+        values = np.concatenate([motion.accelerations[retained], rows[VALUE][holonomic], rows[RATE]])
+        by_displacement = np.vstack([motion.by_displacement[retained], jacobian[holonomic], rows[slope(RATE, "dq")]])
         by_displacement[:, list(self.cyclic)] = 0.0  # where they are is of no account: they stay where they begin
-        by_velocity = np.vstack([motion.by_velocity[kept], np.zeros((len(holonomic), len(point.v))), jacobian])
+        by_velocity = np.vstack([motion.by_velocity[retained], np.zeros((len(holonomic), len(point.v))), jacobian])
         return values, np.hstack([by_displacement, by_velocity[:, columns]])
 
 
-def turning_balance(
+def steady_circling(
     mechanism: Mechanism,
     point: OperatingPoint,
     parameters: Mapping[str, Scalar],
     held: Sequence[int],
     plane: Sequence[int],
-) -> TurningBalance:
+) -> SteadyCircling:
     """The equations of steady motion with held rates; plane: coordinates on which nothing depends at all."""
     following = _following(mechanism, point, parameters, held, plane)
-    cyclic = _turning(mechanism, point, parameters, following)
+    cyclic = _rotating(mechanism, point, parameters, following)
     names = mechanism.layout.velocities
     for index in held:
         if index not in cyclic:
@@ -108,17 +108,17 @@ def turning_balance(
             )
     free = tuple(k for k in cyclic if k not in held)
     v = np.zeros_like(point.v)
-    kept = [*held, *free]
-    v[kept] = point.v[kept]
-    return TurningBalance(mechanism, dict(parameters), replace(point, v=v), following, cyclic, free)
+    retained = [*held, *free]
+    v[retained] = point.v[retained]
+    return SteadyCircling(mechanism, dict(parameters), replace(point, v=v), following, cyclic, free)
 
 
-def resting_matrix(equations: TurningBalance, point: OperatingPoint) -> tuple[Floats, int]:
+def resting_matrix(equations: SteadyCircling, point: OperatingPoint) -> tuple[Floats, int]:
     """The linear system of what rests and of the velocities; and how many coordinates that turn are left out."""
     matrix, displaced = reduced_matrix(equations.mechanism, point, equations.parameters, equations.following)
     resting = [k for k, index in enumerate(displaced) if index not in equations.cyclic]
-    kept = [*resting, *range(len(displaced), len(matrix))]
-    return np.asarray(matrix[np.ix_(kept, kept)]), len(displaced) - len(resting)
+    retained = [*resting, *range(len(displaced), len(matrix))]
+    return np.asarray(matrix[np.ix_(retained, retained)]), len(displaced) - len(resting)
 
 
 def reduced_matrix(
@@ -128,18 +128,18 @@ def reduced_matrix(
     rows = called(row_kernel(mechanism, parameters), point.arguments())
     jacobian = rows[JACOBIAN]
     size = len(point.v)
-    kept = [k for k in range(size) if k not in following]
+    retained = [k for k in range(size) if k not in following]
     taken = list(row_rank(jacobian).independent)
     inverse = np.linalg.inv(jacobian[np.ix_(taken, list(following))])
     displaced, positions = solved_columns(jacobian[holonomic_rows(mechanism)])
-    velocities, turning = np.zeros((size, len(kept))), np.zeros((size, size))
-    velocities[kept] = np.eye(len(kept))
-    velocities[list(following)] = -inverse @ jacobian[np.ix_(taken, kept)]
-    turning[list(following)] = -inverse @ rows[slope(RATE, "dq")][taken]
+    velocities, rotating = np.zeros((size, len(retained))), np.zeros((size, size))
+    velocities[retained] = np.eye(len(retained))
+    velocities[list(following)] = -inverse @ jacobian[np.ix_(taken, retained)]
+    rotating[list(following)] = -inverse @ rows[slope(RATE, "dq")][taken]
     motion = acceleration_slopes(mechanism, point, parameters)
-    by_place = (motion.by_displacement + motion.by_velocity @ turning) @ positions
-    lower = np.hstack([by_place, motion.by_velocity @ velocities])[kept]
-    upper = np.hstack([turning @ positions, velocities])[list(displaced)]
+    by_place = (motion.by_displacement + motion.by_velocity @ rotating) @ positions
+    lower = np.hstack([by_place, motion.by_velocity @ velocities])[retained]
+    upper = np.hstack([rotating @ positions, velocities])[list(displaced)]
     return np.vstack([upper, lower]), displaced
 
 
@@ -159,7 +159,7 @@ def _following(
     return tuple(sorted(order[k] for k in dependent_columns(jacobian[rows][:, order])))
 
 
-def _turning(
+def _rotating(
     mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar], following: Sequence[int]
 ) -> tuple[int, ...]:
     """Coordinates on which neither w' nor the rates of other coordinates depend, seen at random states."""

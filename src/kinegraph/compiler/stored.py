@@ -17,7 +17,7 @@ from kinegraph.jit.contents import digest
 from kinegraph.model.mechanism import Mechanism
 
 
-def kept_graph(kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
+def stored_graph(kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
     """A graph from disk, if there is one that can be read and obeys the law; else a new one, which is kept.
 
     made_of: all that the graph follows from; two that differ must differ in it.
@@ -48,4 +48,4 @@ def derived_at_once(mechanism: Mechanism, quantities: Quantities, parameters: Pa
     For what is run once: comparing plans and reducing would take longer than they save.
     """
     request = settled(request_of(mechanism, quantities, parameters=parameters), ())
-    return kept_graph("derived", request.key, lambda: Chain(request).at_once)
+    return stored_graph("derived", request.key, lambda: Chain(request).at_once)

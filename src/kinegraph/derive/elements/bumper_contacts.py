@@ -24,7 +24,7 @@ from kinegraph.model.mechanism import ZERO
 
 
 @dataclass(frozen=True)
-class Touch:
+class ContactPlace:
     """One place of a bumper: the depth's rate, what is stored, what is lost, and the force on the first shape.
 
     approach: the depth, or its rate where that is simpler. pressing: the force along the normal. force: in fixed axes.
@@ -63,7 +63,7 @@ class Touch:
                 yield Work(along, velocity, is_rate=True)
 
 
-class Touching:
+class BumperContacts:
     """The bumpers of one layout."""
 
     def __init__(self, distances: Distances, motion: Motion) -> None:
@@ -71,7 +71,7 @@ class Touching:
         self._motion = motion
         self._screws: dict[str | None, tuple[Vector, Vector]] = {}
 
-    def touches(self, bumper: Bumper, depth_rate: ForwardDerivative) -> Iterator[Touch]:
+    def contact_places(self, bumper: Bumper, depth_rate: ForwardDerivative) -> Iterator[ContactPlace]:
         """Every place of a bumper. depth_rate: the derivative by time along the motion, for shapes that time moves."""
         first, second = (anchors_of(shape)[0].of for shape in bumper.shapes)
         led = self._led(bumper)
@@ -82,9 +82,9 @@ class Touching:
             else:
                 growing = -dot(place.normal, relative)
                 approach = Work(growing, growing, is_rate=True)
-            yield self._touch(bumper, place, relative, approach)
+            yield self._contact_place(bumper, place, relative, approach)
 
-    def _touch(self, bumper: Bumper, place: Nearest, relative: Vector, approach: Work) -> Touch:
+    def _contact_place(self, bumper: Bumper, place: Nearest, relative: Vector, approach: Work) -> ContactPlace:
         """k d^p max(0, 1 + c d') along the normal: k d^(p + 1)/(p + 1) is stored, the rest dissipated; friction."""
         scalar = self.distances.names.scalar
         exponent = scalar(bumper.exponent).value
@@ -95,7 +95,7 @@ class Touching:
         share = scalar(bumper.damping) * approach.force
         loss = elastic * (share + 1).apply("select", share, share.number(-1)) if not share.is_zero else share
         rubbing = self._rubbing(bumper, place, relative, elastic + loss)
-        return Touch(place, relative, approach, energy, elastic, loss, rubbing)
+        return ContactPlace(place, relative, approach, energy, elastic, loss, rubbing)
 
     def _rubbing(self, bumper: Bumper, place: Nearest, relative: Vector, pressing: Scalar) -> Vector:
         """Friction against sliding, through the velocity of one surface along the other."""

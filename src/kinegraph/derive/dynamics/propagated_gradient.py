@@ -25,7 +25,7 @@ class CrossAxis(Enum):
     SECOND = 1
 
 
-Carried: TypeAlias = frozenset[tuple[int, CrossAxis]]
+Propagated: TypeAlias = frozenset[tuple[int, CrossAxis]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Spin:
     acceleration: Vector
 
 
-def carried_axis(layout: FrameAssignment, index: int) -> int | None:
+def propagated_axis(layout: FrameAssignment, index: int) -> int | None:
     """The axis of the link's frame its joint turns about; None if the gradient cannot be carried over."""
     joint = layout.tree.links[index].joint
     direction = layout.link_frames[index].joint_axis
@@ -46,11 +46,11 @@ def carried_axis(layout: FrameAssignment, index: int) -> int | None:
     return found[0] if found else None
 
 
-def carried_gradient(
+def propagated_gradient(
     layout: FrameAssignment, index: int, parent: tuple[Vector, Matrix], spin: Spin, rates: Rates, square: CrossAxis
 ) -> tuple[Matrix, Vector]:
     """U of a link and its angular acceleration, from the parent's angular velocity and U."""
-    axis, direction = carried_axis(layout, index), layout.link_frames[index].joint_axis
+    axis, direction = propagated_axis(layout, index), layout.link_frames[index].joint_axis
     assert axis is not None and direction is not None
     along = _along(layout, index, parent[1], axis)
     if layout.link_frames[index].turns:
