@@ -39,9 +39,10 @@ from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICA
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem.events import EventSet
+from kinegraph.solve.problem.headway import Headway
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.problem.slices import ending_of
+from kinegraph.solve.problem.slices import STALLED, ending_of
 from kinegraph.solve.results.recording import Recorder, Run, Save
 from kinegraph.solve.results.status import Ending, Status
 from kinegraph.solve.sundials.callbacks import callbacks
@@ -158,6 +159,7 @@ class _Trajectory:
         """Step until the end, an event that stops, trouble, or a request."""
         report_every = _REPORT_EVERY if self.problem.native else 1
         steps = self.recorder.counters
+        headway = Headway(self._clock, steps)
         with interrupt.catching(), interrupt.deferring():  # a step is taken wholly or not at all
             code = self._follow_step(*self._common, 0.0)
             if code == RUNNING and self.recorder.counters[EVENT_TOTAL]:
@@ -172,6 +174,8 @@ class _Trajectory:
                     code = TOO_MANY_STEPS
                 if code == RUNNING and steps[STEPS] % report_every == 0:
                     progress.reached(self.time)
+                if code == RUNNING and headway.is_lost:
+                    code = STALLED
         if interrupt.requested:
             code = INTERRUPTED
         return ending_of(DONE if code == RUNNING else code, self.problem, self.recorder, self.time)

@@ -11,6 +11,7 @@ import numpy as np
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import record as codes
 from kinegraph.solve.loops.record import COMPONENT, INTERRUPTED, NO_ROOM, RUNNING
+from kinegraph.solve.problem.headway import Headway
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.results.recording import Recorder, Run
@@ -19,6 +20,7 @@ from kinegraph.solve.results.status import Ending, Status
 _SHORT, _LONG = 0.02, 0.08  # seconds a slice should take: Ctrl-C waits no longer
 _GOES_ON = RUNNING, NO_ROOM
 FIRST_STEPS, _MOST_STEPS = 8, 1 << 40
+STALLED = -1  # no code of the loops: what is seen between them
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ def run_slices(
     interrupt: Interrupt, steps: int = FIRST_STEPS,
 ) -> int:  # fmt: skip
     """Call `advance(steps)` until it says that the run has ended, with as many steps as take a moment."""
+    headway = Headway(clock, recorder.counters)
     while code in _GOES_ON and not interrupt.requested:
         before = perf_counter()
         code = advance(steps)
@@ -66,6 +69,7 @@ def run_slices(
             steps = max(steps // 2, 1)
         if code in _GOES_ON:
             progress.reached(float(clock[0]))
+            code = STALLED if headway.is_lost else code
     return code
 
 
@@ -80,6 +84,7 @@ _STATUSES = {
     codes.ACCUMULATED: Status.ACCUMULATED,
     codes.INTERRUPTED: Status.INTERRUPTED,
     codes.SINGULAR_PLACE: Status.SINGULAR,
+    STALLED: Status.STALLED,
 }
 
 
@@ -98,6 +103,6 @@ def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float
         return Ending(status, time, problem.rhs.names[component])
     if status is Status.SINGULAR:
         return Ending(status, time, f"the constraint {problem.rhs.rows[int(recorder.counters[COMPONENT])]}")
-    if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS):
+    if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS, Status.STALLED):
         return Ending(status, time, detail=recorder.last_event)
     return Ending(status, time)

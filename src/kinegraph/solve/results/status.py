@@ -17,6 +17,7 @@ class Status(Enum):
     TOO_MANY_STEPS = "the limit of steps was reached"
     TOO_MANY_EVENTS = "the limit of events was reached"
     ACCUMULATED = "an event repeats ever faster and cannot get beyond this time"
+    STALLED = "the run gets no further: its steps are too short ever to reach the end"
     NO_CONVERGENCE = "the equations of an implicit step could not be solved"
     SOLVER_FAILED = "the solver gave up"
     SINGULAR = "the position is singular: loops allow more than one way on"
@@ -37,6 +38,8 @@ HINTS: dict[Status, str] = {
     Status.TOO_MANY_EVENTS: "look for an event that happens again and again, or raise `limit` of the events",
     Status.ACCUMULATED: "a ball comes to rest so, and the run ends there; a `contact` of the model rests by itself; or "
     "hold what rests (kg.lock, or a constraint) and start a second run from this state",
+    Status.STALLED: "forces jump there and hold the state where they do: state the jump as an event or a `contact`, "
+    "give friction a larger `width`, or try method='bdf'",
     Status.NO_CONVERGENCE: "make the step smaller",
     Status.SINGULAR: "rows of constraints depend on each other there; start beside this position, choose another step, "
     "or a method that steps over it (dop853)",
