@@ -123,10 +123,10 @@ def test_rails_are_proved(kind: str) -> None:
 
 def test_energy_is_kept_on_rails() -> None:
     """A run by closed forms without losses."""
-    extension = "coordinates s; Slide | Rz(0.3), Rx(0.4), Sx(s) | m(3); spring k | on(s), stiffness(300);"
+    extension_rate = "coordinates s; Slide | Rz(0.3), Rx(0.4), Sx(s) | m(3); spring k | on(s), stiffness(300);"
     rows = ROWS.replace(" + 0.02*t^2", "").replace("~Plate", "").format("")
     table = f"platform UPS | Ring | {ROUND} | stiffness(900), rest(0.7) {rows};"
-    mechanism = kg.parse(f"model free; {RING} {extension} {table}")
+    mechanism = kg.parse(f"model free; {RING} {extension_rate} {table}")
     run = kg.simulate(mechanism, 0.3, rtol=1e-10, atol=1e-11, native=False)
     assert run.drift["energy"] < 1e-8 and np.ptp(run["s"]) > 1e-3
 

@@ -163,7 +163,7 @@ class TurningStrut(RoundStrut):
     # coordinates
 
     def rates(self) -> tuple[Scalar, ...]:
-        return self.extension, -self._relative_turn, self._relative_climb * self._inverse_aside
+        return self.extension_rate, -self._relative_turn, self._relative_climb * self._inverse_aside
 
     def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
         climbed = self._relative_climb * (self._relative_climb * self._slant)

@@ -118,7 +118,7 @@ def test_without_closed_form_one_says_so_and_searches():
     assert found.method == "search" and any(
         same_place(one.q, np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8]), range(6)) for one in found.solutions
     )
-    with pytest.raises(TaskError, match="no chain of turns and slides"):
+    with pytest.raises(TaskError, match="no chain of revolute and prismatic joints"):
         kg.pose_solver(kg.parse("coordinates q; A | Rz(2*q) | m(1);"), "A")
     with pytest.raises(TaskError, match="has loops"):
         kg.inverse_kinematics("four-bar", "Coupler", np.eye(4))

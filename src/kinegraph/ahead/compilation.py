@@ -22,7 +22,7 @@ _started: list[subprocess.Popen[bytes]] = []
 
 @dataclass(frozen=True)
 class Compilation:
-    """Machine code that is kept in a folder once `make` was called, in whatever process.
+    """Machine code that is stored in a folder once `make` was called, in whatever process.
 
     name: of the code, in that folder.
     what: it is called in messages: "the integrator".

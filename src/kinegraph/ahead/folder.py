@@ -25,7 +25,7 @@ unkept: list[str] = []
 
 
 def folder(name: str, sources: Iterable[Path]) -> Path:
-    """Where the code made of these files by this Numba is kept.
+    """Where the code made of these files by this Numba is stored.
 
     Numba looks at the file a function stands in, not at those of its parts: it would run old code. So the folder's
     name holds a digest of all of them, and of the files here, which say how records are laid out.

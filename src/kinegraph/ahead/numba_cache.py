@@ -103,7 +103,7 @@ def _read(path: str) -> object:
 
 
 def cached_in(folder: Path, make: Callable[[], T]) -> T:
-    """What `make` returns, a function of Numba with cache=True; its code is kept in the folder."""
+    """What `make` returns, a function of Numba with cache=True; its code is stored in the folder."""
     config = cast("_Settings", numba.config)
     modules = cast("_Caching", caching)
     with making:  # Numba's settings are those of all threads

@@ -37,7 +37,7 @@ print(time.perf_counter() - ready)
 
 
 def chain(links: int, absolute: bool = False) -> Mechanism:
-    """Equal rods of mass and length one, hanging in a row and turning about y, by relative or absolute angles."""
+    """Equal rods of mass and length one, hanging in a row and rotating about y, by relative or absolute angles."""
     builder = Builder(f"chain-{links}", gravity=(0, 0, -9.81))
     rod = inertia(mass=1, Jx=0.08, Jy=0.08, Jz=0.001, at=[Sz(-0.5)])
     base: Body | None = None
@@ -51,7 +51,7 @@ def chain(links: int, absolute: bool = False) -> Mechanism:
 
 
 def best(calls: dict[int, Callable[[], object]], rounds: int = 8) -> dict[int, float]:
-    """The shortest time of each call. Sizes take turns, so that other load on the machine meets all alike."""
+    """The shortest time of each call. Sizes take turns, so that other load on the machine affects all equally."""
     shortest = dict.fromkeys(calls, float("inf"))
     for _ in range(rounds):
         for size, call in calls.items():

@@ -187,7 +187,7 @@ def _peers(states: list[RingState]) -> dict[str, Side]:
 
 
 def _measured(own: dict[str, Own], peers: dict[str, Side]) -> dict[str, float]:
-    """The shortest time of each, in turns, so that other load on the machine meets all alike."""
+    """The shortest time of each, in turns, so that other load on the machine affects all equally."""
     timers: dict[str, Callable[[], float]] = {}
     for title, one in own.items():
         timers |= {title: one.call, f"{title}, batched": one.batch}

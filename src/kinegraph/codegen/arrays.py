@@ -112,7 +112,7 @@ def _row_array(argument: Argument, value: ArrayLike) -> Numbers:
         array = array.reshape(-1, 1) if array.ndim else array.reshape(1)
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise KernelError(
-            f"argument {argument.name!r} needs shape (n, {size}), or ({size},) for all states alike, but an array of "
+            f"argument {argument.name!r} needs shape (n, {size}), or ({size},) for all states, but an array of "
             f"shape {array.shape} arrived"
         )
     return array

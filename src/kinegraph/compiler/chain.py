@@ -1,6 +1,6 @@
 """One request, one chain of records: derived, reduced, chosen. All commands read it, nobody rebuilds it.
 
-All three are kept on disk under the request's key, so that a second run need not derive anything again.
+All three are stored on disk under the request's key, so that a second run need not derive anything again.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ class Chain:
     def _stored_or_made(
         self, name: str, read: Callable[[str], Record], make: Callable[[], tuple[Record, bool]]
     ) -> Record:
-        """A record from disk, if one is there that can be read and obeys the law; else a new one, kept if whole."""
+        """A record from disk, if one is there that can be read and obeys the law; else a new one, stored if whole."""
         stored = _stored(name, read) if self.cache else None
         if stored is not None:
             return stored

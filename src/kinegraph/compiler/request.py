@@ -32,7 +32,7 @@ Parameters: TypeAlias = Mapping[str, Scalar]
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for. All later records follow from it, so its complete contents are the key they are kept under.
+    """What is asked for. All later records follow from it, so its complete contents are the key they are stored under.
 
     parameters: those with values, as exact expressions; all others stay symbols and are arguments of kernels.
     effort, seconds, seed: how hard operations are saved. passes: what is run in place of the effort's own passes, as

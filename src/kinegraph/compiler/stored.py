@@ -1,4 +1,4 @@
-"""Graphs that are kept on disk, under the digest of all that they are made of and of the program's version."""
+"""Graphs that are stored on disk, under the digest of all that they are made of and of the program's version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinegraph.model.mechanism import Mechanism
 
 
 def stored_graph(kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
-    """A graph from disk, if there is one that can be read and obeys the law; else a new one, which is kept.
+    """A graph from disk, if there is one that can be read and obeys the law; else a new one, which is stored.
 
     made_of: all that the graph follows from; two that differ must differ in it.
     """
@@ -43,7 +43,7 @@ def _stored(name: str) -> Graph | None:
 
 
 def derived_at_once(mechanism: Mechanism, quantities: Quantities, parameters: Parameters | None = None) -> Graph:
-    """The exact equations by the first plan there is, kept on disk.
+    """The exact equations by the first plan there is, stored on disk.
 
     For what is run once: comparing plans and reducing would take longer than they save.
     """

@@ -1,4 +1,4 @@
-"""The equations of one mode of a docking, derived once with all that is looked at along the run, and kept on disk.
+"""The equations of one mode of a docking, derived once with all that is looked at along the run, and stored on disk.
 
 A docking is run a few times: no plan is compared with another and nothing is reduced, which would take longer than it
 saves.

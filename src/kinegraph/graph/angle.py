@@ -19,7 +19,7 @@ def linear_form(nodes: Sequence[Node], root: int) -> LinearForm:
     form: LinearForm = {}
     known: dict[int, LinearForm | None] = {}
     scales: dict[int, Coefficient] = {root: 1}
-    # Parents before children, so that a node shared by many sums is opened once.
+    # Parents before children, so that a node shared by many sums is expanded once.
     heap = [-root]
     while heap:
         index = -heappop(heap)

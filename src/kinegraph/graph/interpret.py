@@ -161,7 +161,7 @@ _FLOAT_FUNCTIONS: dict[str, Callable[..., Floating]] = {
 
 
 class BallArithmetic:
-    """Real balls of extended precision (Arb): the error bound is carried along."""
+    """Real balls of extended precision (Arb): the error bound is propagated."""
 
     def __init__(self, values: Mapping[str, Coefficient | float]) -> None:
         self.values = values

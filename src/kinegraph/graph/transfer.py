@@ -39,7 +39,7 @@ def _rebuilt(
 
 
 def copied(graph: Graph, builder: GraphBuilder, given: Mapping[int, int] | None = None) -> dict[int, int]:
-    """Like transfer, but nothing is opened or folded: shared stays shared. Nodes in `given` are there already."""
+    """Like transfer, but nothing is expanded or folded: shared stays shared. Nodes in `given` are there already."""
     place = dict(given or {})
     for index, node in enumerate(graph.nodes):
         if not graph.live[index] or index in place:

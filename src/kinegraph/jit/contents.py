@@ -1,4 +1,4 @@
-"""What a value is made of, as a digest: the names under which things are kept are made of this and nothing else.
+"""What a value is made of, as a digest: the names under which things are stored are made of this and nothing else.
 
 Never of a display text: that may be shortened, rounded or ambiguous. Two values have the same digest exactly if their
 types and complete contents are the same; 1, 1.0 and True differ, as do 0.0 and -0.0. Nothing here recurses: a sum of

@@ -1,6 +1,6 @@
 """Small functions around code that is already loaded: what a caller knows by one address alone.
 
-They hold addresses of this process, so they are written anew in each and never kept on disk.
+They hold addresses of this process, so they are written anew in each and never stored on disk.
 """
 
 from __future__ import annotations

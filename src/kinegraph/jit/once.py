@@ -22,7 +22,7 @@ if hasattr(os, "register_at_fork"):  # a child must not begin with a lock that a
 
 
 def once(make: F) -> F:
-    """A function whose results are kept for good: each is made by the first thread that asks, others wait for it."""
+    """A function whose results are cached for good: each is made by the first thread that asks, others wait for it."""
     cached = cache(make)
 
     @wraps(make)

@@ -148,7 +148,7 @@ def _inwards(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, work
 
 @part
 def rigid(tree: Tree, omega: Vector, j: int) -> Handle:
-    """The inertia of what is fixed to step j, and the forces its turning takes."""
+    """The inertia of what is fixed to step j, and the forces its rotation takes."""
     m = tree.constant[j, MASS]
     n, f = gyroscopic(tree, omega, j)
     return (

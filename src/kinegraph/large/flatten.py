@@ -98,7 +98,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _RigidBody:
-    """Mass and moments as the model states them, along the axes of a frame in the mass centre."""
+    """Mass and moments as the model states them, along the axes of a frame in the centre of mass."""
 
     frame: Frame
     mass: float

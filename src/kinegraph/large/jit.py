@@ -1,4 +1,4 @@
-"""How the loops are compiled, and where their machine code is kept."""
+"""How the loops are compiled, and where their machine code is stored."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def part(function: F) -> F:
 
 
 def subroutine(function: F) -> F:
-    """A function that kernels call from several places, as a part of their code; kept on disk for the next process."""
+    """A function that kernels call from several places, part of their code; stored on disk for the next process."""
     return cached_in(kernels_folder(), lambda: machine_code(function, cache=True, **_OPTIONS, **PART))
 
 
 def kernel(function: F) -> F:
-    """A function that Python calls: compiled at the first call, kept on disk for the next process.
+    """A function that Python calls: compiled at the first call, stored on disk for the next process.
 
     While it runs, other threads of Python may run too.
     """
@@ -37,7 +37,7 @@ def kernel(function: F) -> F:
 
 
 def address(signature: object) -> Callable[[Callable[..., object]], AddressedCode]:
-    """A function that C code calls, by its `address`: compiled at once, kept on disk for the next process."""
+    """A function that C code calls, by its `address`: compiled at once, stored on disk for the next process."""
     return lambda function: cached_in(kernels_folder(), lambda: addressed(function, signature, cache=True, **_OPTIONS))
 
 

@@ -119,7 +119,7 @@ def to_parent(turn: Matrix, offset: Vector, moment: Vector, force: Vector) -> tu
 def velocity_terms(
     tree: Tree, moving: MotionArrays, turn: Matrix, offset: Vector, before: Vector, j: int
 ) -> tuple[Vector, Vector, Vector]:
-    """Angular velocity of step j from that of its parent, and what j adds to the accelerations carried over."""
+    """Angular velocity of step j from that of its parent, and what j adds to the propagated accelerations."""
     rate, acceleration = rates(tree, moving, j)
     propagated = back(turn, before)
     centripetal = back(turn, cross(before, cross(before, offset)))

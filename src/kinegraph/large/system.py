@@ -67,7 +67,7 @@ class LoopedSystem:
         return self._forward.accelerations(moved, positions, velocities, forces, self._flat.gravity(t))
 
     def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
-        """Kinetic and potential energy; the potential is minus the sum of m g.r over the mass centres. O(n)."""
+        """Kinetic and potential energy; the potential is minus the sum of m g.r over the centres of mass. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._rest, t)
         return recursion.energy(self._flat.tree, moving, self._flat.gravity(t))
 

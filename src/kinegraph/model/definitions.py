@@ -65,7 +65,7 @@ def resolved(mechanism: Mechanism, places: Places | None = None) -> Mechanism:
 
 
 def unresolved(mechanism: Mechanism) -> Mechanism:
-    """The mechanism in which defined names are plain names, as they are written."""
+    """The mechanism in which defined names are mere names, as they are written."""
     if not named_expressions(mechanism):
         return mechanism
     return rewritten(mechanism, lambda name: Name(name.name) if isinstance(name, Defined) else name)

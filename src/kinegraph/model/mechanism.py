@@ -72,7 +72,7 @@ def amounts(transform: Transform) -> tuple[Expression, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Inertia:
-    """Mass and moments about the mass centre, along the axes of the central frame.
+    """Mass and moments about the centre of mass, along the axes of the central frame.
 
     `Jxy` is the product of inertia (sum of m x y), so it enters the inertia tensor with a minus sign. `central` leads
     from the link frame to the central frame (K1's new form); it is empty in the old form. `accepted` says that the

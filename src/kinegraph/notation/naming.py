@@ -153,7 +153,7 @@ class Naming:
             yield index, self._free((node.name[0], node.name), suffixes[key])
 
     def _coordinates(self, index: int) -> list[str] | None:
-        """The names of the coordinates whose plain sum an angle is, else None."""
+        """The names of the coordinates whose sum an angle is, else None."""
         names: list[str] = []
         for factors, coefficient in self.angle(index):
             node = self.graph.nodes[factors[0][0]] if len(factors) == 1 else None

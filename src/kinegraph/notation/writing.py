@@ -170,7 +170,7 @@ class Writer:
         return self._quotient(scale, above, below)
 
     def _flattened(self, scale: Fraction, factors: Sequence[Factor]) -> tuple[Fraction, dict[int, int]]:
-        """Products inside products opened, unless they have a name."""
+        """Products inside products expanded, unless they have a name."""
         flat: dict[int, int] = {}
         pending = list(factors)
         while pending:

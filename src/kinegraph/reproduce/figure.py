@@ -17,7 +17,7 @@ _SIZE = (5.2, 3.0)
 
 
 def curves(title: str, across: str, x: Floats, up: str, lines: Mapping[str, Floats], equal: bool = False) -> str:
-    """An SVG: lines over one axis, with a legend where there are several; `equal` scales both axes alike."""
+    """An SVG: lines over one axis, with a legend where there are several; `equal` scales both axes equally."""
     from matplotlib.figure import Figure  # slow to import, and most entries need no picture
 
     figure = Figure(figsize=_SIZE, layout="constrained")

@@ -29,7 +29,7 @@ class Plan:
     mechanism: with a parameter for every name that only the study knows.
     sources: the parameters that differ from case to case, each with the varied name it takes its value from.
     initial, parameters: formulas of what differs from the model, without what is varied.
-    grid: times at which states are kept; empty where none are. chunk: how many cases are one piece of work.
+    grid: times at which states are stored; empty where none are. chunk: how many cases are one piece of work.
     """
 
     mechanism: Mechanism
@@ -98,5 +98,5 @@ class Plan:
         return chunk * self.chunk, min((chunk + 1) * self.chunk, self.samples.total)
 
     def grid_times(self) -> Floats:
-        """The times at which states are kept."""
+        """The times at which states are stored."""
         return np.array(self.grid, dtype=float)

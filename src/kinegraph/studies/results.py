@@ -51,7 +51,7 @@ class Study(RichDisplay):
 
     complete: whether all cases that were asked for are there; False after Ctrl-C.
     enough: the estimate that was narrow enough for the study to end early, if it did.
-    states: at the times of `plan.grid`, by case, time and entry. folder: where all is kept.
+    states: at the times of `plan.grid`, by case, time and entry. folder: where all is stored.
     """
 
     plan: Plan

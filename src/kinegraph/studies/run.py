@@ -74,9 +74,9 @@ def study(
     cases: how many, besides the nominal case 0. design: random, latin, sobol, halton, saltelli or table.
     outcomes: formulas over the run by name: "max(tip.z)", "time(touch)"; none: the state at the end.
     classes: conditions by name, the first that holds is the class of a case. success: a condition.
-    trajectories: times (or how many intervals) at which states of all cases are kept.
+    trajectories: times (or how many intervals) at which states of all cases are stored.
     until: end when an interval is narrow enough: "success +- 0.01".
-    folder: where results are kept; a study that is there already is continued.
+    folder: where results are stored; a study that is there already is continued.
     threads, cluster, executor: threads of this process, a Dask cluster (address or Client), or an executor.
     The other arguments are those of `simulate`. native: "auto" compiles more than a few cases.
     """

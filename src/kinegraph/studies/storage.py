@@ -30,7 +30,7 @@ _SAVED, _COLUMN = "saved states", "column "
 
 
 class Storage(Protocol):
-    """Where finished chunks are kept."""
+    """Where finished chunks are stored."""
 
     def finished(self) -> set[int]:
         """The chunks that are there."""

@@ -87,7 +87,7 @@ def equilibria(
 ) -> Equilibria:
     """Positions of rest under the given forces (`at`: tau:q1=..., inputs).
 
-    A rate in `at` (psi'=3) asks for steady motions: the coordinate must be cyclic, and turns or slides at this rate.
+    A rate in `at` (psi'=3) asks for steady motions: the coordinate must be cyclic, and changes at this rate.
     within: where to look, by coordinate; by default one turn for angles and -1..1 for lengths.
     """
     mechanism = mechanism_of(mechanism)

@@ -1,6 +1,6 @@
 """Steady motions on rolling wheels and blades that go in circles: coordinates of the plane follow, the rest is steady.
 
-Where rows restrict velocities only, x' and y' of a turning disc are not constant, but they follow from the others. With
+Where rows restrict velocities only, x' and y' of a rotating disc are not constant, but follow from the others. With
 independent velocities w the motion is steady if w' = 0, and if the coordinates on which w' depends rest. What a user
 asks to turn must be a coordinate on which neither w' nor the rates of those that rest depend: this is checked.
 """

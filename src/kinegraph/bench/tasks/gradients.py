@@ -2,7 +2,7 @@
 
     kinegraph bench gradients [--json]
 
-A chain of N rods with N masses and N lengths as parameters, one result, interpreted and compiled code alike for both.
+A chain of N rods with N masses and N lengths as parameters, one result, interpreted and compiled code for both.
 Times are the shortest of some runs without compiling; only ratios mean something.
 """
 

@@ -69,7 +69,7 @@ def show(
          "" if p["seconds"] is None else f"{p['seconds']:.3f}") for p in found.passes
     ])  # fmt: skip
     if found.expressions:
-        show_rows(("kept expressions", "form", "terms"), [tuple(row) for row in found.expressions])
+        show_rows(("stored expressions", "form", "terms"), [tuple(row) for row in found.expressions])
 
 
 QUESTIONS = """

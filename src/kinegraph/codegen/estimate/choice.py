@@ -61,7 +61,7 @@ def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused
 def instructions_saved(
     side_by_side: Binding, exchange: Mapping[Exchanged, Exchanged], one_by_one: Binding, fused: bool = True
 ) -> float:
-    """Which part of a plain graph's instructions is saved by computing limbs side by side."""
+    """Which part of the other graph's instructions is saved by computing limbs side by side."""
     program = lower_side_by_side(side_by_side, exchange, SCALAR_GROUP, fused)
     return 1 - instructions(program) / instructions(lower(one_by_one, SCALAR_GROUP, fused))
 

@@ -44,7 +44,7 @@ class Writer:
     ) -> list[str]:
         """Write `body` in a loop that runs at least once.
 
-        The body gets the counter and what it `carried` over from the pass before, values of type `kind`, and returns
+        The body gets the counter and what is `passed_on` from the pass before, values of type `kind`, and returns
         what it carries on. Returned is what the last pass did.
         """
         before, inside, after = self.block, self.new_label(), self.new_label()

@@ -47,7 +47,7 @@ def orbits(graph: Graph, exchange: Mapping[Exchanged, Exchanged]) -> dict[int, t
 
 
 def share_side_by_side(graph: Graph, exchange: Mapping[Exchanged, Exchanged]) -> float:
-    """Which part of a graph's operations is done for nodes that become others; terms and factors count alike."""
+    """Which part of a graph's operations is done for nodes that become others; terms and factors count equally."""
     found = orbits(graph, exchange)
     work = {index: 0 for index in range(len(graph)) if graph.live[index] and not graph.static[index]}
     for index in work:

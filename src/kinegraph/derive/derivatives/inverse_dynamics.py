@@ -7,8 +7,8 @@ of a particle x, joint forces are f_i = sum m u_i . A, and
     df_i/dp_k = sum m u_i . dA/dp_k + sum m du_i/dp_k . A,
 with V and x from the joint. For k at or below i the last sum turns everything beyond k rigidly, and what is left is
     df_i/dp_k = sum m u_i . (e'' x x + 2 e' x V - e x A_k)            (e' = w_parent x e, e'' its rate),
-so that three vectors of i, carried in to its ancestors, give its whole row: P = sum m u_i, L = sum m x x u_i,
-N = sum m V x u_i. For k above i the wrench of k's fields, carried in, gives its whole column.
+so that three vectors of i, propagated to its ancestors, give its whole row: P = sum m u_i, L = sum m x x u_i,
+N = sum m V x u_i. For k above i the wrench of k's fields, propagated inwards, gives its whole column.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class JointForceDerivatives(NamedTuple):
 class _Rates(NamedTuple):
     """Unit motion of a joint component and how it changes, in the link's frame of computation.
 
-    `turning` and `bending` are e' and e'' of the parent's motion; `blown` is the parameter of dA/dv.
+    `unit_rate` and `unit_acceleration` are e' and e'' of the parent's motion; `blown` is the parameter of dA/dv.
     """
 
     unit: Vector
-    angular_momentum_rate: Vector
-    bending: Vector
+    unit_rate: Vector
+    unit_acceleration: Vector
     blown: Vector
 
 
@@ -92,9 +92,9 @@ class _Slopes:
         e = screw.linear if self.is_prismatic(index) else screw.angular
         parent = self.states[layout.tree.links[index].parent]
         spin = layout.outward(index, parent.angular_velocity)
-        angular_momentum_rate = cross(spin, e)
-        bending = plus(cross(layout.outward(index, parent.angular_acceleration), e), cross(spin, angular_momentum_rate))
-        return _Rates(e, angular_momentum_rate, bending, plus(angular_momentum_rate, cross(self.spins[index], e)))
+        unit_rate = cross(spin, e)
+        unit_acceleration = plus(cross(layout.outward(index, parent.angular_acceleration), e), cross(spin, unit_rate))
+        return _Rates(e, unit_rate, unit_acceleration, plus(unit_rate, cross(self.spins[index], e)))
 
     # what a joint component sends to its ancestors
 
@@ -110,12 +110,15 @@ class _Slopes:
         falling = cross(rates.unit, self.wrenches[column.link][0])
         return (
             Wrench(times(moments.mass, rates.blown), cross(moments.first, rates.blown)),
-            Wrench(times(moments.mass, rates.bending), plus(cross(moments.first, rates.bending), falling)),
+            Wrench(
+                times(moments.mass, rates.unit_acceleration),
+                plus(cross(moments.first, rates.unit_acceleration), falling),
+            ),
         )
 
     def _revolute_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
         moments, moving = self.composites[column.link], self.double_moving[column.link]
-        e, angular_momentum_rate, bending, blown = self.rates[column]
+        e, unit_rate, unit_acceleration, blown = self.rates[column]
         acceleration = self.states[column.link].acceleration
         force, moment = self.wrenches[column.link]
         relative = cross(e, minus(force, times(moments.mass, acceleration)))
@@ -125,8 +128,8 @@ class _Slopes:
             plus(inertia_times(moments, blown), moving.moment(e)),
         )
         by_position = Wrench(
-            plus(plus(cross(bending, moments.first), cross(angular_momentum_rate, moving.first)), relative),
-            plus(plus(inertia_times(moments, bending), moving.moment(angular_momentum_rate)), falling),
+            plus(plus(cross(unit_acceleration, moments.first), cross(unit_rate, moving.first)), relative),
+            plus(plus(inertia_times(moments, unit_acceleration), moving.moment(unit_rate)), falling),
         )
         return by_velocity, by_position
 
@@ -145,13 +148,13 @@ class _Slopes:
         if self.is_prismatic(by.link):
             self.found.by_acceleration[key] = dot(rates.unit, c.momentum)
             self.found.by_velocity[key] = dot(rates.blown, c.momentum)
-            self.found.by_position[key] = dot(rates.bending, c.momentum)
+            self.found.by_position[key] = dot(rates.unit_acceleration, c.momentum)
         else:
             falling = cross(self.states[by.link].acceleration, rates.unit)
             self.found.by_acceleration[key] = dot(rates.unit, c.angular)
             self.found.by_velocity[key] = dot(rates.blown, c.angular) + dot(rates.unit, c.counter)
             self.found.by_position[key] = (
-                dot(rates.bending, c.angular) + dot(rates.angular_momentum_rate, c.counter) + dot(falling, c.momentum)
+                dot(rates.unit_acceleration, c.angular) + dot(rates.unit_rate, c.counter) + dot(falling, c.momentum)
             )
         self.found.by_acceleration[by, force] = self.found.by_acceleration[key]
 

@@ -1,4 +1,4 @@
-"""Vectors of a joint component carried in to its ancestors, where each gives the entry of a pair with one product.
+"""Vectors of a joint component propagated to its ancestors, where each gives the entry of a pair with one product.
 
 With u the component's velocity field at unit rate: P = sum m u, L = sum m x x u, N = sum m (V - V_O) x u over all that
 hangs on it, about the origin O of the link that has been reached; and wrenches of its fields' rates.
@@ -50,7 +50,7 @@ def of_revolute(
 def at_ancestors(
     layout: FrameAssignment, column: Column, propagated: PropagatedMomentum, steps: list[Vector]
 ) -> Iterator[tuple[int, PropagatedMomentum]]:
-    """Every ancestor's link, the component's own first, with what has been carried to it.
+    """Every ancestor's link, the component's own first, with what has been propagated to it.
 
     `steps` are the velocities of the links' origins less those of their parents', in the measure `counter` has.
     """

@@ -48,7 +48,7 @@ class LinkInSpace:
 
 
 class ClosedForm:
-    """The formulas over one tree of turning and prismatic joints."""
+    """The formulas over one tree of revolute and prismatic joints."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -176,7 +176,7 @@ def _rotation(joint: Joint) -> Matrix:
     """The rotation matrix of a revolute joint."""
     if joint.kind is not JointKind.REVOLUTE:
         raise DerivationError(
-            "the closed formulas are for turning and prismatic joints; use another plan for ball joints"
+            "the closed formulas are for revolute and prismatic joints; use another plan for ball joints"
         )
     sine, cosine = joint.displacement.sin(), joint.displacement.cos()
     columns = [turn_vector(joint.axis, sine, cosine, unit_vector(sine, axis)) for axis in range(3)]

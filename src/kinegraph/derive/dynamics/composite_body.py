@@ -104,7 +104,7 @@ def power(screw: Screw, force: Vector, moment: Vector) -> Scalar:
 
 
 def inertia_by_screws(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[tuple[Column, Column], Scalar]:
-    """H in joint components: every ancestor's motion is carried out to the composite body."""
+    """H in joint components: every ancestor's motion is propagated to the composite body."""
     composites = composite_moments(layout)
     screws = all_screws(layout, wanted)
     entries: dict[tuple[Column, Column], Scalar] = {}
@@ -117,7 +117,7 @@ def inertia_by_screws(layout: FrameAssignment, wanted: frozenset[Column]) -> dic
 
 
 def inertia_by_wrenches(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[tuple[Column, Column], Scalar]:
-    """H in joint components: the composite body's momentum is carried in to every ancestor (Featherstone)."""
+    """H in joint components: the composite body's momentum is propagated to every ancestor (Featherstone)."""
     composites = composite_moments(layout)
     entries: dict[tuple[Column, Column], Scalar] = {}
     for index in range(1, len(layout.tree.links)):

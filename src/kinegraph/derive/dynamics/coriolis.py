@@ -1,7 +1,8 @@
 """The Coriolis matrix: C_ik = sum of m u_i . (du_k/dt), u_k the velocity field of joint component k at unit rate.
 
 This is Christoffel's matrix (dH/dt - 2C is skew), formed in O(n depth) steps. With e_k the axis and e' its rate,
-du_k/dt = e' x x + e x (V - V_k): P, L and N of a component, carried in, give its row, the wrench of du/dt its column.
+du_k/dt = e' x x + e x (V - V_k): P, L and N of a component, propagated inwards, give its row,
+the wrench of du/dt its column.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def joint_forces(
 ) -> list[tuple[Scalar, ...]]:
     """The force or moment in every joint (three components for a ball joint), by link.
 
-    The links of `euler` form their moment by Euler's equation, the others from U; those of `carried` take U over
+    The links of `euler` form their moment by Euler's equation, the others from U; those of `propagated` take U over
     from their parent.
     """
     states, gradients = link_motions(layout, motion, propagated)
@@ -97,7 +97,7 @@ def _with_gradient(
     layout: FrameAssignment, index: int, parent: tuple[LinkMotion, Matrix], state: LinkMotion, rates: Rates,
     square: CrossAxis | None,
 ) -> tuple[LinkMotion, Matrix]:  # fmt: skip
-    """A link's motion and U: its parent's in the same frame, carried over, or formed anew."""
+    """A link's motion and U: its parent's in the same frame, propagated, or formed anew."""
     if is_prismatic(layout.tree, index):
         return state, parent[1]
     if square is None or propagated_axis(layout, index) is None:

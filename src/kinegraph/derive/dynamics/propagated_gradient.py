@@ -1,4 +1,4 @@
-"""The gradient U of a link's field of accelerations, carried over from its parent where they share a revolute joint.
+"""The gradient U of a link's field of accelerations, propagated from its parent where they share a revolute joint.
 
 Points on the joint's axis k belong to both links, so both fields agree there: U e_k is the parent's, turned. With
 U + U^T = 2 (w w^T - |w|^2) the rest of U follows in fewer operations than from w and w' alone: U_kk is known, which
@@ -37,7 +37,7 @@ class Spin:
 
 
 def propagated_axis(layout: FrameAssignment, index: int) -> int | None:
-    """The axis of the link's frame its joint turns about; None if the gradient cannot be carried over."""
+    """The axis of the link's frame its joint turns about; None if the gradient cannot be propagated."""
     joint = layout.tree.links[index].joint
     direction = layout.link_frames[index].joint_axis
     if joint is None or direction is None or joint.kind is not JointKind.REVOLUTE:

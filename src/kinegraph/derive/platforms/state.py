@@ -58,7 +58,7 @@ class RingAccelerations:
 
 
 class PlatformState:
-    """A platform in one builder. `numbers` may stand in symbols for the numbers of legs (see `alike.py`)."""
+    """A platform in one builder. `numbers` may stand in symbols for the numbers of legs (see `side_by_side.py`)."""
 
     def __init__(
         self, mechanism: Mechanism, platform: Platform, tree: Tree, names: Names, numbers: Sequence[LegNumbers]

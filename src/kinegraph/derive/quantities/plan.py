@@ -50,7 +50,7 @@ class Plan:
     origin_shifts: frozenset[tuple[int, OriginShift]] = frozenset()
     #: Links whose moment is formed by Euler's equation instead of U; None: those without products of inertia.
     euler: frozenset[int] | None = None
-    #: Links whose gradient of accelerations is carried over from their parent; the others form it anew.
+    #: Links whose gradient of accelerations is propagated from their parent; the others form it anew.
     propagated: Propagated = frozenset()
     regroup: bool = True
     axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()

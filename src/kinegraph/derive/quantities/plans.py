@@ -268,7 +268,7 @@ class PlanSearch:
 
     @property
     def _at_rest(self) -> bool:
-        """Do all quantities depend on positions alone? Then nothing moves that could be carried over."""
+        """Do all quantities depend on positions alone? Then nothing moves that could be propagated."""
         needed = {group for quantity in self._judged for group in dependencies(quantity, self.mechanism)}
         return needed <= {Variables.POSITIONS}
 
@@ -308,7 +308,7 @@ class PlanSearch:
 
     @cached_property
     def _changes(self) -> tuple[Callable[[Plan, int], Plan], ...]:
-        """The changes that may matter: without forces of a motion nothing is carried over."""
+        """The changes that may matter: without forces of a motion nothing is propagated."""
         plan = self._first_plan
         moving = self.candidate(replace(plan, propagated=self._all_propagated)).graph != self.candidate(plan).graph
         return (*_CHANGES, *_CHANGES_OF_MOTION) if moving else _CHANGES
@@ -387,7 +387,7 @@ def _euler_with(axial_moment: AxialMoment) -> Callable[[Plan, int], Plan]:
 
 
 def _carry(square: CrossAxis) -> Callable[[Plan, int], Plan]:
-    """The gradient carried over with one or the other square; the same change again takes it back."""
+    """The gradient propagated with one or the other square; the same change again takes it back."""
 
     def change(plan: Plan, index: int) -> Plan:
         others = frozenset(item for item in plan.propagated if item[0] != index)

@@ -1,4 +1,4 @@
-"""Vectors, symmetric and square matrices of scalars, with the cheapest known formulas for turning them."""
+"""Vectors, symmetric and square matrices of scalars, with the cheapest known formulas for rotating them."""
 
 from __future__ import annotations
 

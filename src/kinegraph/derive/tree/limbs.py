@@ -38,8 +38,8 @@ _MOST_LIMBS = 8
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Parts that are written alike: `numbers` says what the symbols are that stand for numbers; `exchange` leads from
-    every symbol of a part to that of the next, and from the last to the first."""
+    """Parts that are written in one form: `numbers` says what the symbols stand for that are numbers; `exchange` leads
+    from every symbol of a part to that of the next, and from the last to the first."""
 
     numbers: Mapping[Symbol, Scalar]
     exchange: Mapping[Exchanged, Exchanged]
@@ -63,7 +63,7 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class LimbsSideBySide(SideBySide):
-    """A tree whose limbs of one shape are written alike; `joints` is how many joints the limbs have together."""
+    """A tree whose limbs of one shape are written in one form; `joints` is how many joints the limbs have together."""
 
     tree: Tree
     joints: int
@@ -216,7 +216,7 @@ def known_numbers(builder: GraphBuilder) -> list[bool]:
     return flags
 
 
-# how they are written alike
+# how they are written in one form
 
 
 class _Rewriting:

@@ -110,7 +110,7 @@ def second_frame(loop: Loop) -> str:
 
 
 def is_prismatic(tree: Tree, index: int) -> bool:
-    """Does a link slide on its parent?"""
+    """Is the joint of a link prismatic?"""
     joint = tree.links[index].joint
     return joint is not None and joint.kind is JointKind.PRISMATIC
 

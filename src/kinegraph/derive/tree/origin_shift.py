@@ -1,4 +1,4 @@
-"""A revolute joint's origin may lie anywhere on its axis: sliding it there moves lengths from one link to the next."""
+"""A revolute joint's origin may lie anywhere on its axis: shifting it there moves lengths from one link to the next."""
 
 from __future__ import annotations
 

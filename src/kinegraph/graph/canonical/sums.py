@@ -87,7 +87,7 @@ class SumBuilder:
     # sums and products
 
     def split(self, index: int) -> tuple[Coefficient, tuple[Factor, ...]]:
-        """A node as coefficient times factors: c*x is opened, anything else is itself to the first power."""
+        """A node as coefficient times factors: c*x is expanded, anything else is itself to the first power."""
         node = self.nodes[index]
         if isinstance(node, Polynomial):
             if not node.terms:

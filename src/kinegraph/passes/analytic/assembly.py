@@ -59,7 +59,7 @@ class Assembly:
         return sum(naive_cost(sparse(root.polynomial), static) for root in self.roots)
 
     def _root_nodes(self) -> list[int]:
-        """Dynamic polynomials shown by outputs, used as arguments of functions, or part of an angle as they are."""
+        """Dynamic polynomials that are outputs, used as arguments of functions, or part of an angle as they are."""
         graph, space = self.graph, self.expansion.space
         found = {index: None for output in graph.outputs for index in output.nodes}
         for index, node in enumerate(graph.nodes):

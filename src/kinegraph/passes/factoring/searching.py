@@ -1,4 +1,4 @@
-"""Which search a system gets: the plain one where it is small, the compiled one otherwise."""
+"""Which search a system gets: the interpreted one where it is small, the compiled one otherwise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinegraph.passes.factoring.system import System
 
 _log = logging.getLogger("kinegraph")
 
-#: Work one unit of which takes the plain search as long as the compiled one takes for this many.
+#: Work one unit of which takes the interpreted search as long as the compiled one takes for this many.
 COMPILED_GAIN = 20
 
 #: Systems of fewer operations are searched in plain Python: compiling would take longer than the search.

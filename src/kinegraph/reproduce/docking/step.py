@@ -61,7 +61,7 @@ class Step:
         """The ring, with contact forces on it."""
         motion = free_motion(self.platform.ring, self.names)
         moments = self.tree.links[self.tree.bodies[self.platform.ring.body.name].link].moments
-        assert all(item.is_zero for item in moments.first), "the document takes the ring's mass centre as its origin"
+        assert all(item.is_zero for item in moments.first), "the document takes the ring's centre of mass as its origin"
         second = moments.second
         trace = second.xx + second.yy + second.zz
         inertia = array([[trace * int(i == j) - second.entry(i, j) for j in range(3)] for i in range(3)])

@@ -1,6 +1,6 @@
 """What compiling costs on this machine: numbers of a common machine, corrected by what was measured here.
 
-Every compilation is timed; what it took in relation to what was expected is kept in the cache's folder.
+Every compilation is timed; what it took in relation to what was expected is stored in the cache's folder.
 """
 
 from __future__ import annotations

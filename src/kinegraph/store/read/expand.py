@@ -38,7 +38,7 @@ Terms: TypeAlias = dict[Exponents, Coefficient]
 def expand(graph: Graph, numbers: Mapping[int, Coefficient], sums: bool = False) -> dict[int, Expansion]:
     """The complete expressions of all nodes that outputs of a graph show.
 
-    `numbers` gives nodes (parameters) a value. Sines and cosines of sums of symbols are opened by the addition
+    `numbers` gives nodes (parameters) a value. Sines and cosines of sums of symbols are expanded by the addition
     formulas, unless `sums` keeps them as they are. Other functions, and angles that are no whole multiples of symbols,
     are basic quantities themselves.
     """

@@ -1,4 +1,4 @@
-"""Complete analytic expressions of stored variables: formed from the graph, kept in their own pair of tables."""
+"""Complete analytic expressions of stored variables: formed from the graph, stored in their own pair of tables."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Expression:
 def form_expressions(
     store: Store, reference: str | int, wanted: str, form: Form = SYMBOLIC, keep: bool = False
 ) -> list[Expression]:
-    """The expressions of an output (`H`), an entry (`H11`) or a variable (`%7`): read if they are kept, else formed.
+    """The expressions of an output (`H`), an entry (`H11`) or a variable (`%7`): read if they are stored, else formed.
 
     With `keep` they are written to the store, all in one change; without it the store is only read.
     """

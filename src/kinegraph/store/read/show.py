@@ -15,7 +15,7 @@ from kinegraph.store.schema.records import StoredGraph
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A graph with its outputs, counts, kept expressions (output or entry, form, terms), sources and runs."""
+    """A graph with its outputs, counts, stored expressions (output or entry, form, terms), sources and runs."""
 
     graph: StoredGraph
     text: str

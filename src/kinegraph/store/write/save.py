@@ -50,7 +50,7 @@ def save_graph(store: Store, origin: StoredGraph, record: GraphRecord, values: V
 
 
 def save_source(store: Store, graph: int, language: str, quantities: tuple[str, ...], text: str) -> int:
-    """Keep a generated program text; the same text for the same graph is kept once."""
+    """Keep a generated program text; the same text for the same graph is stored once."""
     source = schema.source
     own = digest(text)
     with store.writing() as connection:

@@ -241,7 +241,7 @@ def _errors(
     covariances: Mapping[int, Floats],
     found: Solved,
 ) -> Floats:
-    """Standard errors of the unknowns: the covariance of each coordinate's motion, carried through the equations."""
+    """Standard errors of the unknowns: the covariance of each coordinate's motion, propagated through the equations."""
     variance = np.zeros_like(found.values)
     for place, covariance in covariances.items():
         directions = _square_roots(covariance)

@@ -1,5 +1,5 @@
-"""Turns and slides of known axes by unknown amounts, and the small problems of geometry that find them (after Paden and
-Kahan). Everything is a graph: what a closed form computes is compiled as any other quantity.
+"""Rotations about and shifts along known axes by unknown amounts, and the small problems of geometry that find them
+(after Paden and Kahan). Everything is a graph: what a closed form computes is compiled as any other quantity.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def begin(
     time: float,
     parameters: Mapping[str, Scalar] | None,
 ) -> Floats:
-    """A position at the beginning of the path; `mechanism` is the one that is led, `plain` the one as it was."""
+    """A position at the beginning of the path; `mechanism` is the one that is led, `underlying` the one as it was."""
     assembler = Assembler(mechanism, parameters)
     try:
         q, v = assembler.start(start)

@@ -171,7 +171,7 @@ def pose_solver(
 
 def _reason(mechanism: Mechanism, body: str, arm: SerialArm | None) -> str:
     if arm is None:
-        return f"{mechanism.name}: the joints before {body} are no chain of turns and slides by one coordinate each"
+        return f"{mechanism.name}: before {body} is no chain of revolute and prismatic joints by one coordinate each"
     return (
         f"{mechanism.name}: no closed form is known for the {arm.kinds} arm before {body}; it needs axes that meet or "
         "are parallel\n  use inverse_kinematics, which searches"

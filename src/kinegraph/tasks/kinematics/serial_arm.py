@@ -1,4 +1,4 @@
-"""A serial arm by its joint axes: the pose of a body as a product of turns and slides, exp(x1 q1) ... exp(xn qn) home.
+"""A serial arm by its joint axes: a body's pose as a product of rotations and shifts, exp(x1 q1) ... exp(xn qn) home.
 
 The axes are those at q = 0, read from the Jacobian there; whether the product is the pose is checked at random places,
 so it does not matter how the model describes the arm.
@@ -38,7 +38,7 @@ class ArmJoint:
         return self.kind is JointKind.REVOLUTE
 
     def displacement(self, amount: float) -> Floats:
-        """The 4 x 4 matrix of a turn or slide."""
+        """The 4 x 4 matrix of a rotation or shift."""
         found = np.eye(4)
         if not self.turns:
             found[:3, 3] = amount * self.direction
@@ -91,7 +91,7 @@ def serial_arm(kernel: Kernel, body: str) -> SerialArm | None:
 
 
 def _joint(column: Floats, place: Floats) -> ArmJoint | None:
-    """A joint from its column of the Jacobian; None if it turns and slides at once, or by other than q itself."""
+    """A joint from its column of the Jacobian; None if it is a screw, or by other than q itself."""
     velocity, turn = column[:3], column[3:]
     if abs(np.linalg.norm(turn) - 1) < _EXACT:
         direction = _clean(turn)

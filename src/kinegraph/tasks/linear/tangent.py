@@ -24,7 +24,7 @@ from kinegraph.tasks.operating_point import Floats, OperatingPoint
 
 @dataclass(frozen=True)
 class Tangent:
-    """d = positions z and v = turning z + velocities w, for small z and w.
+    """d = positions z and v = rotating z + velocities w, for small z and w.
 
     z are the displacements with the indices `displaced`, w the velocities with the indices `moving`.
     """

@@ -1,8 +1,8 @@
 """Where everything of a mechanism is: links that move, and frames that sit still on them.
 
 The mechanism is cut into elementary steps (`derive.links`): every transform that varies makes a link, everything
-between two of them is a fixed place on a link. The page gets the motion of the links; bodies, joints, mass centres and
-shapes are drawn at their places.
+between two of them is a fixed place on a link. The page gets the motion of the links; bodies, joints, centres of mass
+and shapes are drawn at their places.
 """
 
 from __future__ import annotations

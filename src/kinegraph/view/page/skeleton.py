@@ -16,7 +16,7 @@ _BENT = 1.15
 
 
 class Skeleton:
-    """Links as bars: along the shifts between joints, and on to mass centres and output points."""
+    """Links as bars: along the shifts between joints, and on to centres of mass and output points."""
 
     def __init__(self, mechanism: Mechanism, frames: Frames) -> None:
         self.mechanism = mechanism

@@ -73,7 +73,7 @@ class PlanarLinkage:
             yield Edge(loop.name, loop.first.body, loop.second.body, True, True, may_stand=pin, stays=False)
 
     def pin(self, body: Body) -> tuple[int, int] | None:
-        """From where to where the transforms of a body are its turning pin; None if its joint is another."""
+        """From where to where the transforms of a body are its revolute joint; None if its joint is another."""
         places = [k for k, one in enumerate(body.transforms) if names(_amount(one)) & self.moving]
         if not places or any(isinstance(body.transforms[k], Shift) for k in range(places[0], places[-1] + 1)):
             return None

@@ -45,7 +45,7 @@ def _is(builder: GraphBuilder, index: int, name: str) -> bool:
 
 
 def _exponents(builder: GraphBuilder, factors: tuple[Factor, ...]) -> tuple[Coefficient, dict[int, int]]:
-    """Products of roots opened into their factors."""
+    """Products of roots expanded into their factors."""
     whole: Coefficient = 1
     found: dict[int, int] = {}
     waiting = list(factors)

@@ -82,7 +82,7 @@ def planar_ring(mechanism: Mechanism, tree: Tree, motion: Motion) -> Ring | None
 
 
 def _only_loop(mechanism: Mechanism) -> Loop | None:
-    """The one loop, if it is closed by a joint that leaves only turning in the plane."""
+    """The one loop, if it is closed by a joint that leaves only rotation in the plane."""
     if len(mechanism.loops) != 1 or mechanism.constraints or mechanism.contacts:
         return None
     if not isinstance(mechanism.loops[0], Loop):

@@ -112,7 +112,7 @@ class Segment:
         return Factorised(entries, range(self.size), self._names)
 
     def _moments(self) -> list[Scalar]:
-        """On every bar: what acts on it, less what its turning takes without acceleration."""
+        """On every bar: what acts on it, less what its rotation takes without acceleration."""
         found = list(self.motion_of_bars.moment)
         for (i, j), (real, imaginary) in self.constant.couplings.items():
             cosine, sine = self._pairs[i, j]

@@ -75,7 +75,7 @@ class Crank(SwingingLeg):
         self._end_velocity = minus(joint.velocity, self._tip_velocity())
 
     @property
-    def extension(self) -> Scalar:
+    def extension_rate(self) -> Scalar:
         return self.rate.number(0)
 
     @property

@@ -2,7 +2,7 @@
 
 With d from the joint on the base to that on the ring, l its length, a the first axis of the universal joint, h = d . a,
 m = d x a, S = m^2 and v the velocity of the end of d, the angles are known by alpha' = m . v / S (here with the other
-sign than in the model) and by sin(beta) = h / l. Parts of inertia J across the leg and I about it, with the sliding
+sign than in the model) and by sin(beta) = h / l. Parts of inertia J across the leg and I about it, with the prismatic
 part's first moment s, have the energy
 
     T = (J / l^2 + 2 s / l) / 2 (v^2 - (d . v)^2 / l^2) + I / 2 (sin(beta) alpha')^2.
@@ -26,7 +26,7 @@ from kinegraph.model.platforms.records import LegType
 
 
 def is_round(numbers: LegNumbers) -> bool:
-    """Whether both parts of a leg have their masses on its axis and are alike in all directions across it."""
+    """Whether both parts of a leg have their masses on its axis and are the same in all directions across it."""
     return all(_is_round(part) for part in (numbers.lower, numbers.upper))
 
 
@@ -104,7 +104,7 @@ class RoundStrut(Strut):
         return self._square * self._inverse_aside_square
 
     @cached_property
-    def extension(self) -> Scalar:
+    def extension_rate(self) -> Scalar:
         """l'."""
         return self._far * self.inverse_length
 
@@ -189,7 +189,7 @@ class RoundStrut(Strut):
     # coordinates
 
     def rates(self) -> tuple[Scalar, ...]:
-        return self.extension, -self._turn, self._climb * self._inverse_aside
+        return self.extension_rate, -self._turn, self._climb * self._inverse_aside
 
     def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
         lifted = self._lean * self._stretched(acceleration)

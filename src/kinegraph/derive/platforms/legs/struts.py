@@ -70,7 +70,7 @@ class Strut(SwingingLeg):
         return times(self.inverse_length, self.joint.place)
 
     @cached_property
-    def extension(self) -> Scalar:
+    def extension_rate(self) -> Scalar:
         """The rate of the length."""
         return dot(self.along, self.joint.velocity)
 
@@ -92,7 +92,9 @@ class Strut(SwingingLeg):
     @cached_property
     def swings(self) -> list[tuple[Swing, Part, Part]]:
         """How parts swing: what stands on the base, what slides."""
-        none = Part(self.extension.number(0), zero_vector(self.extension), zero_symmetric(self.extension))
+        none = Part(
+            self.extension_rate.number(0), zero_vector(self.extension_rate), zero_symmetric(self.extension_rate)
+        )
         lower, upper = self.numbers.lower, self.numbers.upper
         if self.kind is LegType.UPS:
             return [(self.at_base, lower, upper)]
@@ -103,7 +105,7 @@ class Strut(SwingingLeg):
     # inertia
 
     def inertia(self) -> LegInertia:
-        matrix = zero_symmetric(self.extension)
+        matrix = zero_symmetric(self.extension_rate)
         spin: SpinInertia | None = None
         for swing, lower, upper in self.swings:
             matrix = matrix.plus(self._swung(swing, lower, upper))
@@ -112,7 +114,7 @@ class Strut(SwingingLeg):
         return LegInertia(matrix.plus(scaled(self.numbers.armature, outer_square(self.along))), spin)
 
     def _swung(self, swing: Swing, lower: Part, upper: Part) -> Symmetric:
-        """The inertia of parts in the motion of the joint; the sliding part's mass itself is counted with the ring."""
+        """The inertia of parts in the motion of the joint; the prismatic part's mass is counted with the ring."""
         axes, inverse, t = swing.axes, self.inverse_length, swing.axes.tangent
         mass = swing_mass(swing, lower.inertia.plus(upper.inertia))
         s1, s2, s3 = upper.first
@@ -129,13 +131,13 @@ class Strut(SwingingLeg):
 
     def _spun(self, swing: Swing, lower: Part, upper: Part) -> SpinInertia:
         mass = swing_mass(swing, lower.inertia.plus(upper.inertia))
-        shift = -upper.first[1], upper.first[0], self.extension.number(0)
+        shift = -upper.first[1], upper.first[0], self.extension_rate.number(0)
         return SpinInertia(swing.axes.out(plus(mass.about, shift)), mass.about_itself, swing.axes.reach)
 
     # loads
 
     def load(self, acceleration: Acceleration, forces: Forces) -> Load:
-        force, moment = zero_vector(self.extension), None
+        force, moment = zero_vector(self.extension_rate), None
         for swing, lower, upper in self.swings:
             local, about = self._local_load(swing, lower, upper, acceleration, forces)
             if upper is self.numbers.upper:
@@ -168,7 +170,7 @@ class Strut(SwingingLeg):
     def _falling(self, swing: Swing, lower: Part, upper: Part, acceleration: Acceleration) -> Vector:
         """Gravity in the axes of a part, if it has a first moment to act on."""
         if all(item.is_zero for item in (*lower.first, *upper.first)):
-            return zero_vector(self.extension)
+            return zero_vector(self.extension_rate)
         return swing.axes.into(acceleration.fall)
 
     def _axial(self, acceleration: Acceleration, forces: Forces) -> Scalar:
@@ -191,7 +193,7 @@ class Strut(SwingingLeg):
         return self.numbers.lower.mass
 
     def moments(self) -> MassMoments:
-        found, zero = no_mass(self.extension), self.extension.number(0)
+        found, zero = no_mass(self.extension_rate), self.extension_rate.number(0)
         for swing, lower, upper in self.swings:
             second = lower.second.plus(upper.second)
             x, y, z = times(-self.length, lower.first)
@@ -208,7 +210,7 @@ class Strut(SwingingLeg):
     def _momenta(self, swing: Swing, lower: Part, upper: Part) -> Momenta:
         """By the angular velocities (0, 1/l, 0), (-1/l, 0, -t/l), 0 that unit velocities along 1, 2, 3 cause."""
         axes, inverse, t = swing.axes, self.inverse_length, swing.axes.tangent
-        inertia, zero = lower.inertia.plus(upper.inertia), self.extension.number(0)
+        inertia, zero = lower.inertia.plus(upper.inertia), self.extension_rate.number(0)
         (s1, s2, s3), (a1, a2, a3), (b1, b2, b3) = plus(lower.first, upper.first), lower.first, upper.first
         round_about = inertia.xx * inverse + b3 - a3
         linear = (
@@ -228,14 +230,14 @@ class Strut(SwingingLeg):
         )
 
     def _spin_momentum(self, swing: Swing, lower: Part, upper: Part) -> SpinMomentum:
-        zero, axes = self.extension.number(0), swing.axes
+        zero, axes = self.extension_rate.number(0), swing.axes
         (s1, s2, _), (a1, a2, _) = plus(lower.first, upper.first), lower.first
         inertia = lower.inertia.plus(upper.inertia)
         about = inertia.xz + self.length * a1, inertia.yz + self.length * a2, inertia.zz
         return SpinMomentum(axes.out((-s2, s1, zero)), axes.out(about), axes.reach)
 
     def momentum_rate(self, acceleration: Acceleration) -> tuple[Vector, Vector]:
-        force = moment = zero_vector(self.extension)
+        force = moment = zero_vector(self.extension_rate)
         for swing, lower, upper in self.swings:
             curl, own = self._moment(swing, lower, upper, acceleration)
             x, y, _ = curl.force(lower.first)
@@ -260,7 +262,7 @@ class Strut(SwingingLeg):
         return None, alpha, beta, Turn(dot(cross_axis, axes.two), dot(cross_axis, axes.one))
 
     def _driven_rates(self, alpha: Scalar) -> tuple[Scalar, Scalar]:
-        return self.extension, alpha
+        return self.extension_rate, alpha
 
     def _driven_accelerations(self, acceleration: Acceleration, alpha: Scalar) -> tuple[Scalar, Scalar]:
         return self._growth(acceleration), alpha

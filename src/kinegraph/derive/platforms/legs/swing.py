@@ -51,7 +51,7 @@ class CrossAxes:
         return plus(plus(times(a[0], self.one), times(a[1], self.two)), times(a[2], self.three))
 
     def spread(self, second: Symmetric) -> Symmetric:
-        """A symmetric tensor of axes 1, 2, 3 in ring axes; alike in 1 and 2, as of a round part, it costs least."""
+        """A symmetric tensor of axes 1, 2, 3 in ring axes; the same in 1 and 2, as of a round part, it costs least."""
         first = second.xx
         found = isotropic(first)
         found = found.plus(scaled(second.yy - first, outer_square(self.two)))
@@ -102,7 +102,7 @@ def cross_axes(line: Vector, length: Scalar, inverse: Scalar, lies: Across, inve
 
 @dataclass(frozen=True)
 class Swing:
-    """The motion of a part: `far` is the velocity of its far end seen from the near one, `slide` how fast it grows.
+    """The motion of a part. `far`: the velocity of its far end seen from the near one; `extension_rate`: of its length.
 
     `carrier_spin` is the angular velocity of what carries the reference axis, nothing if that does not turn; it is the
     ring if `on_ring`, else the base.
@@ -111,7 +111,7 @@ class Swing:
     axes: CrossAxes
     length: Scalar
     inverse_length: Scalar
-    extension: Scalar
+    extension_rate: Scalar
     far: Vector
     carrier_spin: Vector | None
     on_ring: bool = False
@@ -157,8 +157,8 @@ class Swing:
         """The accelerations of points of the part, from the far end's in axes 1, 2, 3 and the angular one of the
         carrier in ring axes."""
         one, two, about = self.spin
-        drift = 2 * self.extension * self.inverse_length
-        # The far end moves across the part with its length times the last column of U, and with the slide.
+        drift = 2 * self.extension_rate * self.inverse_length
+        # The far end moves across the part with its length times the last column of U, and as the part grows.
         u13 = far[0] * self.inverse_length - drift * two
         u23 = far[1] * self.inverse_length + drift * one
         first, second = two * about - u23, u13 - one * about

@@ -31,7 +31,7 @@ class SwingingLeg(Leg):
 
     @property
     @abstractmethod
-    def extension(self) -> Scalar:
+    def extension_rate(self) -> Scalar:
         """The rate of the length."""
 
     @property
@@ -54,7 +54,9 @@ class SwingingLeg(Leg):
         return self._swing(self._axes(self.numbers.ring_axis), self.ring.spin, True)
 
     def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_ring: bool) -> Swing:
-        return Swing(axes, self.length, self.inverse_length, self.extension, self.end_velocity, carrier_spin, on_ring)
+        return Swing(
+            axes, self.length, self.inverse_length, self.extension_rate, self.end_velocity, carrier_spin, on_ring
+        )
 
     def _axes(self, reference: Vector) -> CrossAxes:
         lies = self._lies_to(reference)
@@ -65,7 +67,7 @@ class SwingingLeg(Leg):
 
     def _of_angles(self, forces: Forces) -> Vector:
         """The moment, on a part behind the joint on the base, that takes what forces on the leg's angles do."""
-        about = self.extension.number(0) if forces.twist is None else forces.twist
+        about = self.extension_rate.number(0) if forces.twist is None else forces.twist
         return -(forces.alpha * self.at_base.axes.inverse_cosine), -self._beta(forces.beta), about
 
     @abstractmethod

@@ -149,7 +149,7 @@ class _Joint:
 
 
 class _Free:
-    """The mechanism with a joint set free, derived by the plain plan."""
+    """The mechanism with a joint set free, derived by the first plan."""
 
     def __init__(self, joint: _Joint) -> None:
         released_one = released(joint.mechanism, joint.body)

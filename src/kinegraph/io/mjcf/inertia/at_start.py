@@ -102,5 +102,5 @@ class _Start:
 
 
 def _rotation(axis: Floats, point: Floats) -> Floats:
-    """The twist of turning about an axis through a point: angular velocity, velocity of the fixed origin."""
+    """The twist of rotation about an axis through a point: angular velocity, velocity of the fixed origin."""
     return np.concatenate([axis, np.cross(point, axis)])

@@ -14,7 +14,7 @@ from kinegraph.model.expression import TIME, Name, names
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Quaternion, Rotation, Shift, Transform
 
 
-@dataclass(frozen=True, eq=False)  # two joints may be alike and yet not the same
+@dataclass(frozen=True, eq=False)  # two joints may be equal and yet not the same
 class Hinge:
     """A joint about or along an axis: the fixed way to it, the axis in the frame behind that way, what moves it."""
 

@@ -77,7 +77,7 @@ class JointNames:
             self._follow(hinge, name, f"{coordinate}_{number}")
 
     def _owner(self, coordinate: str, able: Sequence[Hinge]) -> Hinge:
-        """Of joints that are moved alike, the one whose place among the stated names is that of the coordinate."""
+        """Of joints that move equally, the one whose place among the stated names is that of the coordinate."""
         equal = [extra.joint for moved, extra in self._stated if moved == Affine(coordinate, 1, 0)]
         order = list(dict.fromkeys(equal))
         without_offset = [hinge for hinge in able if not hinge.moved.offset]
