@@ -16,7 +16,9 @@ from kinegraph.io import parse, write
 from kinegraph.io.dh.table import load_denavit_hartenberg
 from kinegraph.io.mjcf import parse_mjcf
 from kinegraph.io.options import UrdfOptions
+from kinegraph.io.sdf import parse_sdf
 from kinegraph.io.urdf import parse_urdf
+from kinegraph.io.vectors import read_vectors
 from kinegraph.model.expression import FUNCTIONS
 from kinegraph.model.mechanism import Mechanism
 from tests.fuzz import sources
@@ -93,6 +95,28 @@ def run_urdf(text: str, depth: Depth) -> None:
     chance = chance_of(text)
     base = chance.choice(("fixed", "fixed", "floating"))
     _written_and_explored(parse_urdf(_bytes(text), options=UrdfOptions(base=base)).mechanism, depth, chance)
+
+
+def make_sdf(chance: Random) -> str:
+    """A damaged SDFormat robot."""
+    return _damaged_xml(chance.choice(sources.sdf_texts()), chance, sources.sdf_vocabulary())
+
+
+def run_sdf(text: str, depth: Depth) -> None:
+    """Read an SDFormat robot."""
+    _written_and_explored(parse_sdf(_bytes(text)).mechanism, depth, chance_of(text))
+
+
+def make_vectors(chance: Random) -> str:
+    """A damaged table of vectors."""
+    return damaged_text(
+        chance.choice(sources.VECTORS), chance, ("[[link]]", "axis", "r", "mass", "[[closing]]", "nan", "1e99999999")
+    )
+
+
+def run_vectors(text: str, depth: Depth) -> None:
+    """Read a table of vectors."""
+    _written_and_explored(read_vectors(text, symbolic=chance_of(text).random() < 0.5), depth, chance_of(text))
 
 
 def run_mjcf(text: str, depth: Depth) -> None:

@@ -62,6 +62,20 @@ def mjcf_texts() -> tuple[str, ...]:
 
 
 @cache
+def sdf_texts() -> tuple[str, ...]:
+    """SDFormat robots: a tree of all joints and a closed loop."""
+    data = _TESTS / "io" / "data" / "sdf"
+    return (data / "tree.sdf").read_text("utf-8"), (data / "four_bar.sdf").read_text("utf-8")
+
+
+@cache
+def sdf_vocabulary() -> Vocabulary:
+    """Words of SDFormat files, with some that only other tools know."""
+    tags = ("frame", "include", "uri", "axis2", "dynamics", "placement_frame", "world", "static", "self_collide")
+    return Vocabulary(sdf_texts(), tags, ("relative_to", "expressed_in", "attached_to", "canonical_link"))
+
+
+@cache
 def urdf_vocabulary() -> Vocabulary:
     """Words of URDF files, with some that only other tools know."""
     tags = ("transmission", "gazebo", "sensor", "mesh", "sphere", "material", "texture", "safety_controller")
@@ -81,6 +95,20 @@ TABLES = (
     "alpha,a,d,theta\n0,1,0,0\npi/2,0.5,0.1,0\n",
     "theta;d;a;alpha;kind;name;m;x;Jx\n0;0;1;1.5708;r;c;1;0.5;0.1\n0;0;0;-pi/2;p;s;2;;0\n;;;;f;;1;;\n",
     "kind,name,d,alpha,m,Jz\nrevolute,,l1,90,m1,J\nprismatic,d2,d2*2,0,1,1\n",
+)
+
+VECTORS = (
+    """name = "arm"
+[[link]]
+axis = [0, 0, 1]
+r = { 1 = [0.5, 0, 0], 2 = [-0.5, 0, 0] }
+mass = 2
+moments = [0.1, 0.2, 0.3]
+[[link]]
+axis = [1, 2, 2]
+r = { 2 = [0.3, 0, 0] }
+mass = 1.5
+""",
 )
 
 _SMALL_URDF = """<?xml version="1.0"?><robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0 0 1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz import commands, formulas, models
+from tests.fuzz import commands, formulas, models, settings
 from tests.fuzz.subject import Subject
 
 SUBJECTS = (
@@ -13,6 +13,13 @@ SUBJECTS = (
     Subject("expression", 180, formulas.make_expression, formulas.run_expression),
     Subject("graph", 80, formulas.make_graph, formulas.run_graph),
     Subject("minimise", 30, formulas.make_sympy, formulas.run_minimise),
+    Subject("sdf", 60, models.make_sdf, models.run_sdf),
+    Subject("vectors", 40, models.make_vectors, models.run_vectors),
+    Subject("study", 60, settings.make_study, settings.run_study),
+    Subject("parameters", 40, settings.make_parameters, settings.run_parameters),
+    Subject("port", 30, settings.make_port, settings.run_port),
+    Subject("passes", 40, settings.make_passes, settings.run_passes),
+    Subject("question", 40, settings.make_question, settings.run_question),
     Subject("command", 20, commands.make_command, commands.run_command),
 )
 BY_NAME = {subject.name: subject for subject in SUBJECTS}

@@ -105,6 +105,8 @@ def test_one_case_again(run, file):
         (("cases = 8", "cases = 'many'"), "whole number"),
         (("cases = 8", "case = 8"), "did you mean `cases`"),
         (("duration = 1", "duration = ["), "is no TOML"),
+        (("duration = 1", "duration = " + "9" * 5000), "is no TOML"),
+        (("duration = 1", "duration = " + "[" * 5000), "is no TOML"),
         (('action = "stop"', 'action = "halt"'), "record, stop, reset"),
         (('condition = "z"', 'conditon = "z"'), "events.floor"),
         (('low = "min(z)"', "low = 3"), "formula in quotes"),

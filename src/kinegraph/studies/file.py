@@ -85,7 +85,7 @@ def _parsed(path: Path) -> dict[str, Toml]:
     text = read_input_text(path, _LARGEST, "study file")
     try:
         given: dict[str, Toml] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # numbers of 5000 digits and lists 1000 deep are no TOML errors
         raise StudyError(f"{path} is no TOML: {error}") from None
     known = (*_NUMBERS, *_WORDS, *_WHOLE, *_TABLES)
     for name in given:

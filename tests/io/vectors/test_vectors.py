@@ -46,6 +46,11 @@ def test_the_zero_pose_continues_the_way_to_the_joint() -> None:
     assert zero_pose((0, 0, 1), (1, 0, 0), (0, 0, 1), (-1, 0, 0)) == ()
 
 
+def test_the_zero_pose_of_centres_on_an_axis_along_the_diagonal() -> None:
+    """Both centres lie on the axis; any direction across it does, and the components exchanged are none."""
+    assert zero_pose((1, 1, 1), (2, 2, 2), (1, 1, 1), (-1, -1, -1))
+
+
 def test_quaternions_of_rotations_by_half_turns() -> None:
     for k in range(3):
         turn = [[(1 if i == k else -1) if i == j else 0 for j in range(3)] for i in range(3)]
@@ -60,6 +65,7 @@ LINK = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\n"
     [
         ("[[link]\n", "no table of vectors"),
         ("name = 'x'", "no links"),
+        ("name = " + "[" * 5000, "no table of vectors"),
         ("[[link]]\naxis = [0, 0, 0]\nr = { 1 = [1, 0, 0] }", "axis of link 1 is zero"),
         ("[[link]]\naxis = [0, 0]\nr = { 1 = [1, 0, 0] }", "three numbers"),
         ("[[link]]\naxis = [0, 0, 1]\nr = { 2 = [1, 0, 0] }", "no r of its own joint 1"),
@@ -69,6 +75,13 @@ LINK = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\n"
         (LINK.replace("mass = 1", "mass = 'heavy'"), "mass of link 1 is 'heavy'"),
         (LINK.replace("mass = 1", "mass = -1"), "mass"),
         (LINK.replace("[1, 0, 0]", "[nan, 0, 0]"), "no table of vectors"),
+        (
+            LINK.replace("}", ", 2 = [-1, 0, 0] }") + LINK.replace("1 = [1, 0, 0]", "2 = [0, 0, 0]"),
+            "r of link 2, joint 2",
+        ),
+        (LINK.replace("}", ", 2 = [0, 0, 0] }") + LINK.replace("1 = [1", "2 = [1"), "r of link 1, joint 2 is zero"),
+        (LINK.replace("[1, 0, 0]", "[1e99999999, 0, 0]"), "r of link 1, joint 1 is 1e\\+99999999"),
+        (LINK.replace("[0, 0, 1]", "[1e-160, 1e-160, 0]"), "axis of link 1 is 1e-160.*\n.*at most 1e50"),
     ],
 )
 def test_what_is_wrong_is_said(text: str, message: str) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -50,6 +51,9 @@ from kinegraph.model.places import Places
 from kinegraph.model.validation.mechanism import validate
 
 _MAX_BYTES = 5_000_000
+#: Powers of ten: products of six such numbers are still doubles.
+_LARGEST_EXPONENT = 50
+
 _WORDS = ("axis", "axis_before", "r", "mass", "moments", "accept_inertia", "start")
 
 
@@ -75,10 +79,21 @@ def load_vectors(path: str | PathLike[str], *, symbolic: bool = False) -> Mechan
 def read_vectors(text: str, name: str = "mechanism", source: str = "", *, symbolic: bool = False) -> Mechanism:
     """A mechanism from the text of such a table."""
     try:
-        table = tomllib.loads(text, parse_float=Fraction)
-    except (tomllib.TOMLDecodeError, ValueError) as error:
+        table = tomllib.loads(text, parse_float=_decimal)
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"this is no table of vectors: {error}", Place(1, 1, source), "write it as TOML") from None
     return _Reader(source, symbolic).mechanism(table, name)
+
+
+def _decimal(text: str) -> Decimal:
+    """A number as it is written; `_Reader` makes a fraction of it once it knows that it is not too long."""
+    try:
+        found = Decimal(text)
+    except ArithmeticError:
+        raise ValueError(f"{text} is no number") from None
+    if not found.is_finite():
+        raise ValueError(f"{text} is no finite number")
+    return found
 
 
 class _Reader:
@@ -174,6 +189,10 @@ class _Reader:
         number = link.number
         steps: list[Transform] = []
         if before is not None:
+            for one in (link, before):
+                if not any(one.r[number]):
+                    remedy = "two links that meet are at zero where these vectors are in line: write one off the joint"
+                    raise self._error(f"r of link {one.number}, joint {number} is zero", remedy)
             steps += self._shifts(before.r[number], f"r{before.number}_{number}", -1)
             steps += zero_pose(link.axis, link.r[number], link.axis_before, before.r[number])
         steps += _turn(link.axis, Name(f"q{number}"))
@@ -211,8 +230,10 @@ class _Reader:
         return x, y, z
 
     def _number(self, value: object, what: str) -> Fraction:
-        if isinstance(value, bool) or not isinstance(value, int | Fraction):
+        if isinstance(value, bool) or not isinstance(value, int | Fraction | Decimal):
             raise self._error(f"{what} is {value!r}", "write a number")
+        if value and not isinstance(value, Fraction) and abs(Decimal(value).adjusted()) > _LARGEST_EXPONENT:
+            raise self._error(f"{what} is {Decimal(value):.3g}", f"write numbers of at most 1e{_LARGEST_EXPONENT}")
         return Fraction(value)
 
     def _known(self, row: Mapping[str, object], words: Sequence[str], where: str) -> None:

@@ -32,11 +32,10 @@ def zero_pose(axis: Three, own: Three, axis_before: Three, before: Three) -> tup
 
 def _across(axis: Three, vector: Three) -> Three:
     """The unit vector of the part across the axis."""
-    part = cross(axis, cross(vector, axis))
-    if not any(part):
-        x, y, z = vector
-        part = cross(axis, cross((y, z, x), axis))
-    return unit(part)
+    x, y, z = vector
+    one, zero = Fraction(1), Fraction(0)
+    parts = (cross(axis, cross(along, axis)) for along in (vector, (y, z, x), (one, zero, zero)))
+    return unit(next(part for part in parts if any(part)))
 
 
 def _frame(axis: Three, across: Three) -> _Frame:
