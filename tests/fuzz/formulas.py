@@ -18,7 +18,7 @@ from kinegraph.graph.transfer import transfer
 from kinegraph.io import parse
 from kinegraph.io.records.expression_text import read_expression
 from kinegraph.model.evaluate import value
-from kinegraph.model.expression import text as expression_text
+from kinegraph.model.expression_text import text as expression_text
 from kinegraph.simulate.formula import formula
 from tests.fuzz import sources
 from tests.fuzz.damage import damaged_text

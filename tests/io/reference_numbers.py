@@ -16,7 +16,8 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
-from kinegraph.bench.robots import Peer, random_states
+from kinegraph.bench.peers.sides.pinocchio_robot import PinocchioRobot
+from kinegraph.bench.robots import random_states
 from kinegraph.io.options import UrdfOptions
 from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf
@@ -29,7 +30,7 @@ STATES = 3
 def pinocchio_numbers(path: Path, base: Base) -> dict[str, object]:
     """Every quantity of a URDF at a few states."""
     robot = load_urdf(path, options=UrdfOptions(base=base, right_angles=False))
-    peer = Peer(path, robot, base, mimic=True)
+    peer = PinocchioRobot(path, robot, base, mimic=True)
     states = []
     for q, v, a, force in random_states(robot.mechanism, STATES):
         found = peer.quantities(q, v, a, force, ["toe", "drone"])

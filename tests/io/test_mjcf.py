@@ -34,7 +34,7 @@ from kinegraph.model import (
     initial_positions,
     number,
 )
-from kinegraph.model.expression import text
+from kinegraph.model.expression_text import text
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import FORMS
 from tests.io.robot_numbers import Own, relative_error

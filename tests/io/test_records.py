@@ -15,7 +15,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io import load, parse, write
 from kinegraph.io.records.load import MAX_LENGTH
 from kinegraph.model import Body, Call, Inertia, Name, Number, Operation, Point, Rx, Ry, Rz, Sx, Sz, expression, inertia
-from kinegraph.model.expression import text
+from kinegraph.model.expression_text import text
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "model-language.md"
 

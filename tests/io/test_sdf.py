@@ -15,7 +15,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.sdf import load_sdf, parse_sdf
 from kinegraph.model.constraints.joint_types import JointType
-from kinegraph.model.expression import text
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import JointLimits, Shape

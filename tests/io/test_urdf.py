@@ -27,7 +27,7 @@ from kinegraph.model import (
     ShapeRole,
     expression,
 )
-from kinegraph.model.expression import text
+from kinegraph.model.expression_text import text
 from kinegraph.model.report import FindingKind
 from tests.io.robot_numbers import Own, relative_error
 

@@ -15,7 +15,7 @@ from kinegraph.io.options import RobotFileOptions, UrdfOptions
 from kinegraph.io.robot.attributes import Written
 from kinegraph.io.robot.right_angles import PI_VALUE, Likeness, RightAngles, pi_multiple
 from kinegraph.io.urdf import parse_urdf
-from kinegraph.model.expression import text
+from kinegraph.model.expression_text import text
 from kinegraph.model.report import FindingKind
 from tests.io.test_urdf import joint, robot
 

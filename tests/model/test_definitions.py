@@ -10,7 +10,8 @@ from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.model import Builder, Ry, Sz, inertia
 from kinegraph.model.definitions import replaced, resolved, unresolved
-from kinegraph.model.expression import Defined, Name, expression, names, text
+from kinegraph.model.expression import Defined, Name, expression, names
+from kinegraph.model.expression_text import text
 
 NAMED = """
     model named;

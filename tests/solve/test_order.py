@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.simulate.equations import FORMS
+from kinegraph.simulate.constraints.form_for import FORMS
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep

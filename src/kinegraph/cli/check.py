@@ -22,7 +22,8 @@ from kinegraph.model.constraints.classify import constraint_kind
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.constraints.topology import tree_of_records
 from kinegraph.model.evaluate import float_values, known_parameter_values, number
-from kinegraph.model.expression import PI, names, text
+from kinegraph.model.expression import PI, names
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
 from kinegraph.model.report import MISSING, ROUNDED, Finding, FindingKind
 from kinegraph.model.robot.unused import full_report

@@ -24,8 +24,8 @@ from kinegraph.model.expression import (
     expression,
     names,
     postorder,
-    text,
 )
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.places import Places

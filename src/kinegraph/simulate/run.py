@@ -20,6 +20,7 @@ from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
+from kinegraph.simulate.checks.momentum import momentum_checks
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.constraints.form_for import form_for
@@ -29,7 +30,6 @@ from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
-from kinegraph.simulate.momentum_checks import momentum_checks
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task

@@ -19,7 +19,7 @@ from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.conserved import ENERGY, JACOBI
+from kinegraph.simulate.checks.conserved import ENERGY, JACOBI
 
 _JACOBIAN, _RATES = "constraint_jacobian", "constraint_rates"
 

@@ -28,7 +28,7 @@ from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.conserved import candidates, combinations, random_states, rows
+from kinegraph.simulate.checks.conserved import candidates, combinations, random_states, rows
 from kinegraph.tasks.constrained_rates import constrained_rates, multiplier_names
 from kinegraph.tasks.operating_point import Floats
 

@@ -9,7 +9,7 @@ from kinegraph.derive.constraints.chain import chain_motion, common_ancestor
 from kinegraph.derive.constraints.joint_rows import joint_rows
 from kinegraph.derive.constraints.rows import Pair, Row
 from kinegraph.derive.dynamics.composite_body import Screw
-from kinegraph.derive.elements.forces import ElementNames
+from kinegraph.derive.elements.element_names import ElementNames
 from kinegraph.derive.tree.algebra import apply, cross, dot, negative, plus, transpose, vector, zero_vector
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment

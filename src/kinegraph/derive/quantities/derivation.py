@@ -22,7 +22,8 @@ from kinegraph.derive.dynamics.closed_form import ClosedForm
 from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
 from kinegraph.derive.dynamics.massless import massless_remedy
-from kinegraph.derive.elements.forces import ElementNames, Elements
+from kinegraph.derive.elements.element_names import ElementNames
+from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.elements.structure import component_count
 from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import regrouped

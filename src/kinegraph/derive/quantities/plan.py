@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TypeAlias
 
-from kinegraph.derive.dynamics.propagated_gradient import Propagated
+from kinegraph.derive.dynamics.propagated_gradient import CrossAxis, Propagated
 from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.tree.origin_shift import OriginShift
 
@@ -64,3 +66,69 @@ class Plan:
     partitioned: bool = False
     #: What loops determine is computed from the independent coordinates by closed forms, not taken as given.
     closed_loops: bool = False
+
+
+#: A plan with another choice for one link.
+Change: TypeAlias = Callable[[Plan, int], Plan]
+
+
+def _flip_frame(plan: Plan, index: int) -> Plan:
+    return replace(plan, in_parent_frame=(plan.in_parent_frame or frozenset()) ^ {index})
+
+
+def flip_moment(plan: Plan, index: int) -> Plan:
+    """The moment of a link by Euler's equation or not."""
+    return replace(plan, euler=(plan.euler or frozenset()) ^ {index})
+
+
+def _flip_shift_to_parent(plan: Plan, index: int) -> Plan:
+    return replace(
+        plan, origin_shifts=(plan.origin_shifts - {(index, OriginShift.CHILD)}) ^ {(index, OriginShift.PARENT)}
+    )
+
+
+def _flip_shift_to_child(plan: Plan, index: int) -> Plan:
+    return replace(
+        plan, origin_shifts=(plan.origin_shifts - {(index, OriginShift.PARENT)}) ^ {(index, OriginShift.CHILD)}
+    )
+
+
+def _euler_with(axial_moment: AxialMoment) -> Change:
+    """Euler's equation with two equal moments; the same change again takes it back."""
+
+    def change(plan: Plan, index: int) -> Plan:
+        others = frozenset(item for item in plan.axial_moments if item[0] != index)
+        if (index, axial_moment) in plan.axial_moments:
+            return replace(plan, axial_moments=others)
+        return replace(
+            plan, axial_moments=others | {(index, axial_moment)}, euler=(plan.euler or frozenset()) | {index}
+        )
+
+    return change
+
+
+def _carry(square: CrossAxis) -> Change:
+    """The gradient propagated with one or the other square; the same change again takes it back."""
+
+    def change(plan: Plan, index: int) -> Plan:
+        others = frozenset(item for item in plan.propagated if item[0] != index)
+        return replace(plan, propagated=others if (index, square) in plan.propagated else others | {(index, square)})
+
+    return change
+
+
+#: What a search tries on a link, for all quantities and for those that motion acts on.
+CHANGES: tuple[Change, ...] = (
+    _flip_frame,
+    _flip_shift_to_parent,
+    _flip_shift_to_child,
+    _euler_with(AxialMoment.FIRST),
+    _euler_with(AxialMoment.SECOND),
+)
+
+
+CHANGES_OF_MOTION: tuple[Change, ...] = (
+    flip_moment,
+    _carry(CrossAxis.FIRST),
+    _carry(CrossAxis.SECOND),
+)

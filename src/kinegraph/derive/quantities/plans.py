@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
@@ -11,12 +11,20 @@ from typing import TypedDict
 from kinegraph.derive.constraints.cuts.recut import recut
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.dynamics.propagated_gradient import CrossAxis, Propagated
-from kinegraph.derive.parameters.regroup import AxialMoment
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.derivatives import dependencies
 from kinegraph.derive.quantities.lowered import LoweredTrees
-from kinegraph.derive.quantities.plan import Closure, ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.plan import (
+    CHANGES,
+    CHANGES_OF_MOTION,
+    Change,
+    Closure,
+    ForwardMethod,
+    InertiaMethod,
+    Plan,
+    flip_moment,
+)
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Choice
 from kinegraph.derive.quantities.values import output
@@ -24,7 +32,6 @@ from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables,
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import SideBySide
 from kinegraph.derive.tree.links import JointKind
-from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
@@ -203,7 +210,7 @@ class PlanSearch:
         """The same of the plans that carry nothing over, from the main choices of another one."""
         self._left = budget
         settled = replace(best.plan, propagated=frozenset(), euler=None, axial_moments=frozenset())
-        return self._improve(self.candidate(settled), (*_CHANGES, _flip_moment))
+        return self._improve(self.candidate(settled), (*CHANGES, flip_moment))
 
     @cached_property
     def bars(self) -> int:
@@ -272,7 +279,7 @@ class PlanSearch:
         needed = {group for quantity in self._judged for group in dependencies(quantity, self.mechanism)}
         return needed <= {Variables.POSITIONS}
 
-    def _improve(self, best: Candidate, changes: Sequence[Callable[[Plan, int], Plan]]) -> Candidate:
+    def _improve(self, best: Candidate, changes: Sequence[Change]) -> Candidate:
         """Change one choice of one link at a time while that saves operations."""
         improved = True
         while improved:
@@ -307,11 +314,11 @@ class PlanSearch:
         return whole and bool(self._revolute_links)
 
     @cached_property
-    def _changes(self) -> tuple[Callable[[Plan, int], Plan], ...]:
+    def _changes(self) -> tuple[Change, ...]:
         """The changes that may matter: without forces of a motion nothing is propagated."""
         plan = self._first_plan
         moving = self.candidate(replace(plan, propagated=self._all_propagated)).graph != self.candidate(plan).graph
-        return (*_CHANGES, *_CHANGES_OF_MOTION) if moving else _CHANGES
+        return (*CHANGES, *CHANGES_OF_MOTION) if moving else CHANGES
 
     @property
     def _all_propagated(self) -> Propagated:
@@ -350,61 +357,3 @@ def _judged_by(quantity: Quantity, mechanism: Mechanism) -> Quantity:
     if quantity.name == "qdd" and first in _WRITTEN:
         return Quantity("tau", by=(ALL + _WRITTEN[first],))
     return quantity.undifferentiated
-
-
-def _flip_frame(plan: Plan, index: int) -> Plan:
-    return replace(plan, in_parent_frame=(plan.in_parent_frame or frozenset()) ^ {index})
-
-
-def _flip_moment(plan: Plan, index: int) -> Plan:
-    return replace(plan, euler=(plan.euler or frozenset()) ^ {index})
-
-
-def _flip_shift_to_parent(plan: Plan, index: int) -> Plan:
-    return replace(
-        plan, origin_shifts=(plan.origin_shifts - {(index, OriginShift.CHILD)}) ^ {(index, OriginShift.PARENT)}
-    )
-
-
-def _flip_shift_to_child(plan: Plan, index: int) -> Plan:
-    return replace(
-        plan, origin_shifts=(plan.origin_shifts - {(index, OriginShift.PARENT)}) ^ {(index, OriginShift.CHILD)}
-    )
-
-
-def _euler_with(axial_moment: AxialMoment) -> Callable[[Plan, int], Plan]:
-    """Euler's equation with two equal moments; the same change again takes it back."""
-
-    def change(plan: Plan, index: int) -> Plan:
-        others = frozenset(item for item in plan.axial_moments if item[0] != index)
-        if (index, axial_moment) in plan.axial_moments:
-            return replace(plan, axial_moments=others)
-        return replace(
-            plan, axial_moments=others | {(index, axial_moment)}, euler=(plan.euler or frozenset()) | {index}
-        )
-
-    return change
-
-
-def _carry(square: CrossAxis) -> Callable[[Plan, int], Plan]:
-    """The gradient propagated with one or the other square; the same change again takes it back."""
-
-    def change(plan: Plan, index: int) -> Plan:
-        others = frozenset(item for item in plan.propagated if item[0] != index)
-        return replace(plan, propagated=others if (index, square) in plan.propagated else others | {(index, square)})
-
-    return change
-
-
-_CHANGES: tuple[Callable[[Plan, int], Plan], ...] = (
-    _flip_frame,
-    _flip_shift_to_parent,
-    _flip_shift_to_child,
-    _euler_with(AxialMoment.FIRST),
-    _euler_with(AxialMoment.SECOND),
-)
-_CHANGES_OF_MOTION: tuple[Callable[[Plan, int], Plan], ...] = (
-    _flip_moment,
-    _carry(CrossAxis.FIRST),
-    _carry(CrossAxis.SECOND),
-)

@@ -7,7 +7,8 @@ from typing import TypeGuard
 
 from kinegraph.io.records.write_constraints import constraint_statements, name_statements
 from kinegraph.io.records.write_elements import element_text, input_text
-from kinegraph.model.expression import Expression, expression, text
+from kinegraph.model.expression import Expression, expression
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import (
     ONE,
     ZERO,

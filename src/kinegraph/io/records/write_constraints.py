@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Coupling, Frame, Joint
-from kinegraph.model.expression import Expression, text
+from kinegraph.model.expression import Expression
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import ZERO, Mechanism, Transform
 
 

@@ -33,7 +33,8 @@ from kinegraph.model.elements import (
     Torus,
     Triple,
 )
-from kinegraph.model.expression import Expression, text
+from kinegraph.model.expression import Expression
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import ZERO
 
 

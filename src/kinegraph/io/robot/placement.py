@@ -19,7 +19,8 @@ from kinegraph.io.robot.right_angles import (
 )
 from kinegraph.io.robot.right_turns import exact_turn, judge_turn
 from kinegraph.io.robot.xml import Element
-from kinegraph.model.expression import Call, Expression, Number, Operation, text
+from kinegraph.model.expression import Call, Expression, Number, Operation
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Shift, Transform
 from kinegraph.model.report import FindingKind
 

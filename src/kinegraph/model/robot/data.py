@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from kinegraph.model.expression import Expression, text
+from kinegraph.model.expression import Expression
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import ZERO, Transform
 
 

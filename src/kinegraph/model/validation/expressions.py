@@ -18,9 +18,9 @@ from kinegraph.model.expression import (
     as_written,
     expression,
     names,
-    nesting,
     size,
 )
+from kinegraph.model.expression_text import nesting
 from kinegraph.model.names import component, did_you_mean
 from kinegraph.model.places import Places
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from kinegraph.errors import ModelError, Place
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.evaluate import Value, known_parameter_values, number
-from kinegraph.model.expression import PI, TIME, Expression, Name, names, text
+from kinegraph.model.expression import PI, TIME, Expression, Name, names
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import (
     ZERO,
     Body,

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.constraints.index_two import IndexTwoForm
 from kinegraph.simulate.constraints.momenta import ClosedMomentumForm
 from kinegraph.simulate.contacts.forms import OpenForm
-from kinegraph.simulate.equations import FORMS, Equations
+from kinegraph.simulate.equations import Equations, VelocityForm
+from kinegraph.simulate.momentum_form import MomentumForm
 from kinegraph.solve.methods.capabilities import StateForm
 from kinegraph.solve.methods.method import Solver
+
+#: The equations of motion in the variables a method integrates.
+FORMS: Mapping[StateForm, type[Equations]] = {StateForm.VELOCITIES: VelocityForm, StateForm.MOMENTA: MomentumForm}
 
 
 def form_for(mechanism: Mechanism, solver: Solver) -> type[Equations]:

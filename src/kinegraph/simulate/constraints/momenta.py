@@ -18,7 +18,8 @@ from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import MomentumForm, VelocityForm, kernel_of_graph
+from kinegraph.simulate.equations import VelocityForm, kernel_of_graph
+from kinegraph.simulate.momentum_form import MomentumForm
 from kinegraph.solve.problem.problem import Closing, RightHandSide
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from kinegraph.graph.node import Coefficient, Function, Node, Polynomial, Symbol, children
 from kinegraph.model.expression import Number
-from kinegraph.model.expression import text as number_text
+from kinegraph.model.expression_text import text as number_text
 
 
 def node_text(code: int, nodes: Mapping[int, Node], depth: int = 3) -> str:

@@ -12,7 +12,8 @@ from kinegraph.io.records.write import transform_text
 from kinegraph.io.records.write_constraints import constraint_text, contact_text, loop_text
 from kinegraph.io.records.write_elements import element_text
 from kinegraph.model.constraints.records import Frame, row_names
-from kinegraph.model.expression import names, text
+from kinegraph.model.expression import names
+from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import Body, Mechanism, Quaternion, Rotation, Transform, amounts
 from kinegraph.store.schema import model_tables as schema
 from kinegraph.store.schema import tables

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.derive.elements.forces import ElementNames
+from kinegraph.derive.elements.element_names import ElementNames
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import TaskError

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, value
-from kinegraph.model.expression import Call, Compound, Expression, Name, Operation, names, postorder, text
+from kinegraph.model.expression import Call, Compound, Expression, Name, Operation, names, postorder
+from kinegraph.model.expression_text import text
 
 ZERO = Fraction(0)
 

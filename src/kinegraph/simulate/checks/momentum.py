@@ -10,7 +10,7 @@ import numpy as np
 
 from kinegraph.derive.dynamics.state_rate import along_motion
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.simulate.conserved import ENERGY, JACOBI, MOMENTA, candidates, combinations, random_states, rows
+from kinegraph.simulate.checks.conserved import ENERGY, JACOBI, MOMENTA, candidates, combinations, random_states, rows
 from kinegraph.simulate.equations import VelocityForm, row_values, state_symbols
 from kinegraph.simulate.observe import Rows, quantities, relative_limit
 from kinegraph.solve.results.solution import Check

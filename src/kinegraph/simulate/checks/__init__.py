@@ -1,0 +1,1 @@
+"""What a motion keeps, and whether a run kept it."""
