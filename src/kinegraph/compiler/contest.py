@@ -120,7 +120,7 @@ class _Run:
     started: float = field(default_factory=time.monotonic)
 
     def anneal(self, present: Candidate, begun: float) -> None:
-        """Walk from plan to plan until half of all were judged; this part began when so much was over."""
+        """Simulated annealing over plans, for half of all that may be judged. begun: the part that was over before."""
         self.starts.append(present)
         value = self.value(present)
         for _ in range(self.contest.derived * self.contest.judged):

@@ -146,7 +146,7 @@ class Chosen:
         )
 
 
-#: The fields of a plan that are enumerations, and those that are sets of links with one.
+#: Fields of a plan that are enumerations, and fields that are sets of pairs: a link and an enumeration.
 _ENUMERATIONS: dict[str, type[Enum]] = {"inertia": InertiaMethod, "forward": ForwardMethod}
 _LINK_CHOICES: dict[str, type[Enum]] = {
     "origin_shifts": OriginShift,

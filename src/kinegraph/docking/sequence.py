@@ -72,7 +72,7 @@ class Integration:
 
 @dataclass
 class DockingSequence:
-    """A docking in the making."""
+    """Runs one docking, phase after phase."""
 
     docking: Docking
     modes: Mapping[Mode, ModeEquations]

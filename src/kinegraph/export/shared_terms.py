@@ -17,9 +17,9 @@ _NUMBERED = re.compile(r"[xt]\d+", re.IGNORECASE)
 
 
 def shared_terms(printed: Graph, coded: Graph, mechanism: Mechanism | None = None) -> Mapping[int, str]:
-    """By the nodes of `coded` the names of the terms that are printed of the other graph, sines and cosines apart.
+    """The names of terms in code, by the nodes of the graph `coded`: those that equations of `printed` have for them.
 
-    Nodes that are definitions of the mechanism are called after them.
+    Sines and cosines are named elsewhere. Nodes that are definitions of the mechanism are called after them.
 
     Where a symbol is called x1, they are printed as y1, y2, ...; in code they are x1, x2, ... all the same.
     Both are of the same equations; code may be made of the graph as derived where the reduced one is printed. Equal

@@ -132,7 +132,7 @@ class GraphBuilder(SumBuilder):
         return self.scale(sign, self.intern(Function(name, (self.scale(rest, self.pi()),))))
 
     def _angle(self, form: tuple[tuple[tuple[Factor, ...], Coefficient], ...], argument: int | None) -> int:
-        """One node for one linear form, however it was summed up: the first way seen serves all."""
+        """One node for each linear form, in whatever order it was added up: the first node made is used again."""
         if form not in self._angles:
             if argument is None or len(form) == 1:  # (x + y) - y is x itself
                 argument = self.polynomial((c, factors) for factors, c in form)

@@ -36,7 +36,7 @@ class Latex:
         return self._names[symbol]
 
     def label(self, label: Label) -> str:
-        """The name of an output."""
+        """The name of an abbreviation or definition."""
         if not label.suffix:
             return name_latex(label.stem)
         stem = label.stem if len(label.stem) == 1 else rf"\mathrm{{{label.stem}}}"

@@ -44,7 +44,7 @@ class MathMl:
         return self._names.get(symbol) or symbol_mathml(symbol)
 
     def label(self, label: Label) -> str:
-        """The name of an output."""
+        """The name of an abbreviation or definition."""
         if not label.suffix:
             return name_mathml(label.stem)
         index = label.suffix.replace("_", ",")

@@ -27,7 +27,7 @@ class PlainText:
         return symbol.name
 
     def label(self, label: Label) -> str:
-        """The name of an output."""
+        """The name of an abbreviation or definition."""
         return str(label)
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:

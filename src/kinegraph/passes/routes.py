@@ -168,7 +168,7 @@ _FACTORED = (
 
 
 def _normal(half: Budget, seed: int) -> tuple[Route, ...]:
-    """Half of the work on the graph as it stands; the other half on its outputs written out, or on the same again.
+    """Half of the work goes to the graph as it stands, half to its outputs written out, or to the graph again.
 
     Large graphs have more to find, and get twice as much once more.
     """

@@ -101,7 +101,7 @@ class Equations(ABC):
         return {}
 
     def stored(self, kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
-        """A graph that follows from these equations and what it is made of; forms may keep it on disk."""
+        """A graph that follows from these equations and `made_of`. Some forms store it on disk."""
         return make()
 
     @property

@@ -44,7 +44,7 @@ class SweepTask:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether runs go side by side in lanes, when they are compiled; else each goes alone."""
+        """Whether compiled runs go side by side in vector lanes; else they run one by one."""
         able = self.solver.capabilities
         return able.lanes is not None and not self.events
 

@@ -41,7 +41,7 @@ class Storage(Protocol):
         ...
 
     def get(self, chunk: int) -> CaseTable:
-        """A chunk that is there."""
+        """A chunk that was stored before."""
         ...
 
 

@@ -39,7 +39,7 @@ class Row:
 
 
 class PaperRow(TypedDict):
-    """A row as JSON has it: with what follows from it."""
+    """A row of the table as JSON, with the values that follow from it."""
 
     cases: int
     cores: int

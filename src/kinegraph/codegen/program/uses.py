@@ -27,7 +27,7 @@ class Uses:
         return self.total[index] == 1 and self.factor[index] > 0
 
     def add_terms(self, terms: Iterable[tuple[bool, tuple[Factor, ...]]], several: bool) -> None:
-        """Count what the terms of a sum are made of; with each goes whether its coefficient is one or minus one."""
+        """Count the factors of a sum's terms. With each term goes whether its coefficient is one or minus one."""
         for coefficient, factors in terms:
             self.factor.update(child for child, exponent in factors if exponent == 1)
             if several and coefficient and len(factors) == 1 and factors[0][1] == 1:

@@ -124,7 +124,7 @@ def _groups(names: Sequence[str]) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def _measure(compliance: Square, factorised: Factorised, group: Sequence[int]) -> tuple[Scalar, Scalar]:
-    """The product of the pivots of rows, and that of as many mean diagonal entries."""
+    """The product of the pivots of rows, and for comparison the product of as many mean diagonal entries."""
     pivots = factorised.pivots
     product = pivots[group[0]]
     for k in group[1:]:

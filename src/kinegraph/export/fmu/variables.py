@@ -103,7 +103,7 @@ def variables(mechanism: Mechanism, system: FmuEquations, options: ExportOptions
 
 
 def _starts(mechanism: Mechanism, options: ExportOptions, values: Mapping[str, Value]) -> tuple[float, ...]:
-    """The first state, with loops closed."""
+    """The initial state, with loops closed."""
     if not is_constrained(mechanism):
         return (*initial_positions(mechanism, values), *initial_velocities(mechanism, values))
     fitting = Assembler(mechanism, options.parameters).assemble()

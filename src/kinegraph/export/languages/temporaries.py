@@ -7,7 +7,7 @@ from kinegraph.codegen.program.program import Instruction, Op
 from kinegraph.export.identifiers import LONGEST, Scope, identifier
 from kinegraph.export.unit import Routine
 
-#: How sums and products of angles are said.
+#: Names of sums and products of angles, made of the names of their parts.
 _WORDS = {Op.ADD: "{0}_plus_{1}", Op.SUBTRACT: "{0}_minus_{1}", Op.MULTIPLY: "{0}_times_{1}", Op.NEGATE: "minus_{0}"}
 
 

@@ -57,7 +57,7 @@ def _held(mechanism: Mechanism, wanted: Mapping[str, Scalar | None]) -> dict[str
 
 
 class _Locked:
-    """A mechanism on its way to fewer coordinates."""
+    """A mechanism from which coordinates are being removed."""
 
     def __init__(self, mechanism: Mechanism, held: Mapping[str, Expression]) -> None:
         self.held = held

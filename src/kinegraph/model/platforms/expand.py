@@ -154,6 +154,6 @@ def _effort(drive: Drive, given: Expression, rate: Expression) -> Expression:
     force, screw = effort * _turns(drive), drive.screw
     if screw.efficiency == ONE and screw.back_driving == ONE:
         return force
-    # Losses are dry friction in proportion to the force: against the rate, and smoothed about zero as such.
+    # Losses are dry friction in proportion to the force. It acts against the rate and is smoothed about zero.
     lost = Call("select", (force * rate, ONE - screw.efficiency, ONE / screw.back_driving - ONE))
     return force - Call("abs", (force,)) * lost * Call("tanh", (rate / drive.width,))

@@ -8,7 +8,7 @@ from kinegraph.passes.factoring.system import System
 #: Products are not joined to longer ones: every pair of their factors is a candidate for sharing.
 MOST_FACTORS = 32
 
-#: Nor are sums to longer ones: every pair of their terms is one, so that chains of n bodies took a time of n^3.
+#: Sums are not joined to longer ones either: every pair of terms is a candidate, and chains of n bodies took n^3.
 MOST_TERMS = 100
 
 

@@ -108,7 +108,7 @@ class Angles:
         return self._literals.get((name, form))
 
     def literal(self, name: str, form: Form) -> int:
-        """The literal of a sine or cosine, made if need be, with its angle computed."""
+        """The literal of a sine or cosine. If there is none it is made, and its angle is computed."""
         literal = self._literals.get((name, form))
         if literal is None:
             literal = self.translation.function(name, (("literal", self._argument(form)),))

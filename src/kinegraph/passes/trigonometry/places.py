@@ -29,7 +29,7 @@ class Occurrence:
 
 
 class FlatTerms:
-    """The terms of one expression, products that are expressions of their own written out."""
+    """The terms of one expression; products that are expressions of their own are written out in them."""
 
     def __init__(self, angles: Angles, expression: int) -> None:
         self.angles = angles

@@ -70,7 +70,7 @@ class Ledger:
         return kind
 
     def plus(self, *terms: Kind) -> Kind:
-        """The kind of a sum, which is counted."""
+        """Count the additions of a sum, and return what kind of value it is."""
         present = [term for term in terms if term is not Kind.ZERO]
         if len(present) < 2:
             return present[0] if present else Kind.ZERO

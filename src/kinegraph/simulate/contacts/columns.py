@@ -27,7 +27,7 @@ def phase_slices(phases: Sequence[Phase], rows: int) -> Iterator[tuple[Phase, sl
 
 
 def closed_states(projection: Graph, symbols: Sequence[Symbol], x: Floats, rows: Floats, size: int) -> Floats:
-    """Rows of states, those in which some contact is closed taken onto it; `rows` says which these are."""
+    """Rows of states; those in which a contact is closed are projected onto it. rows: which these are."""
     states = x[:, : x.shape[1]].copy()
     if np.any(rows):
         for _ in range(2):

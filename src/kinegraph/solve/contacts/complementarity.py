@@ -31,7 +31,7 @@ def solve_complementarity(matrix: Floats, q: Floats) -> Complementary | None:
     size = len(q)
     if not size or np.min(q) >= 0.0:
         return Complementary(np.zeros(size), np.zeros(size, dtype=bool))
-    # Rounding may lead to a ray where rows depend on each other; another way there seldom does, too.
+    # Where rows depend on each other rounding may end on a ray; with another covering vector that seldom happens again.
     for slope in _COVERINGS:
         found = _lemke(matrix, q, 1.0 + slope * np.arange(size) / size)
         if found is not None:

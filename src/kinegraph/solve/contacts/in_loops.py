@@ -68,7 +68,7 @@ class LoopedSystem(ModalSystem, Protocol):
         """The equations with all contacts open, or with some closed."""
 
     def events_of(self, closed: bool) -> EventSet:
-        """The same of events."""
+        """The events to be watched with all contacts open, or with some closed."""
 
 
 class PhaseRecorder(Recorder):

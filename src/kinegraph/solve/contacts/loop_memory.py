@@ -1,4 +1,4 @@
-"""Memory of contacts as loops take it, and modes as the numbers they are there."""
+"""Memory for contacts as the compiled loops need it, and contact modes as numbers."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class _Trajectory:
         )
 
     def _prepare_dense(self, h: float) -> None:
-        """IDA's polynomial from its values at as many places as it has terms, as factors of powers of u - 1."""
+        """The coefficients of IDA's interpolation polynomial in powers of u - 1, from its values at as many points."""
         self._last = self.time, h
         rows = [self._work.y.copy()]
         for share in _PLACES[1:-1]:

@@ -42,7 +42,7 @@ class Solver(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What it is called in books."""
+        """Its name in textbooks."""
 
     @property
     @abstractmethod

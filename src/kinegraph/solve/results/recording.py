@@ -119,7 +119,7 @@ class Recorder:
         self.counters[EVENTS] = 0
 
     def named(self, which: int) -> str | None:
-        """What the loop numbers so; None for what is not told."""
+        """The name of the event with this number in the loop; None if it is not recorded."""
         return self.events.names[which]
 
     def keep(self, record: EventRecord) -> None:

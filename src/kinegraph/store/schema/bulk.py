@@ -30,7 +30,7 @@ class Cursor(Protocol):
         ...
 
     def execute(self, statement: str, values: Mapping[str, object]) -> object:
-        """Ask."""
+        """Run a statement."""
         ...
 
     def fetchmany(self, size: int) -> list[tuple[object, ...]]:

@@ -24,8 +24,8 @@ _STEPS = 12
 _CONVERGED = 1e-13
 #: By how much the slopes of one equation may differ along a range.
 _WIDEST = 1e9
-#: Slopes of an equation beside the largest of all, below which it is not magnified: what rounding leaves of zeros
-#: (1e-16) must stay below _ROUNDING.
+#: An equation whose slopes are smaller than this part of the largest is not scaled up: rounding turns zeros into 1e-16,
+#: which must stay below _ROUNDING.
 _FAINTEST = 1e-5
 
 

@@ -67,7 +67,7 @@ class SerialArm:
 
     @property
     def kinds(self) -> str:
-        """`RRP` and the like."""
+        """The kinds of its joints in order, as in `RRP`: R for revolute, P for prismatic."""
         return "".join(joint.kind.value for joint in self.joints)
 
     def reversed(self) -> SerialArm:

@@ -111,7 +111,7 @@ class Kinegraph(Peer):
             raise SystemExit(f"{quantity}: the batch is {error:.1e} off single calls; nothing was timed")
 
     def public_sweep(self, quantity: str, states: Sequence[State]) -> Sweep:
-        """`kernel.batch` as users call it, results in the same arrays again."""
+        """`kernel.batch` as users call it; results go into the same arrays every time."""
         kernel = self.kernel(quantity)
         columns = zip(*(self.arguments(quantity, one) for one in states), strict=True)
         arrays = [np.array(column) for column in columns]

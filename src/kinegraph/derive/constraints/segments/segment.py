@@ -148,7 +148,7 @@ class Segment:
 
     @cached_property
     def compliance(self) -> Square:
-        """By directions: the acceleration under unit forces."""
+        """The acceleration along each of the four directions under a unit force along each of them."""
         return [[self._entry(max(i, j), min(i, j)) for j in range(4)] for i in range(4)]
 
     def _entry(self, i: int, j: int) -> Scalar:
@@ -165,7 +165,7 @@ class Segment:
         ]
 
     def _pull(self, direction: int) -> list[Scalar]:
-        """The parts of an end in every bar along a direction: squares of the rates pull along them."""
+        """How far each bar reaches along a direction from an end: with the square of its rate it pulls that way."""
         first = self.size * (direction // 2)
         return [part[direction % 2] for part in self._ends[first : first + self.size]]
 

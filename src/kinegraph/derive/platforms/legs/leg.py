@@ -170,7 +170,7 @@ class Leg(ABC):
 
     @abstractmethod
     def lengths(self) -> tuple[Scalar, ...]:
-        """Those of its coordinates that are lengths, the driven one."""
+        """Which of its coordinates are lengths: the one that a drive moves."""
 
     def positions(self, base: tuple[Vector, Vector, Vector]) -> tuple[Scalar, ...]:
         """Its coordinates, the driven one first."""
