@@ -16,7 +16,7 @@ from kinegraph.docking.target import port_of, with_target
 from kinegraph.graph.node import Graph
 from kinegraph.io import parse
 from kinegraph.passes.by_name import NAMED, passes_text, read_passes
-from kinegraph.store.query.words import Question, ask
+from kinegraph.store.query.words import Question, answer_to
 from kinegraph.store.schema.open import Store, open_store
 from kinegraph.store.write.add import add
 from kinegraph.studies.file import read_study_file
@@ -187,7 +187,7 @@ def run_question(text: str, depth: Depth) -> None:
     if not words:
         return
     store = _store()
-    ask(store, Question(words[0], tuple(words[1:]), limit=20, seconds=2))
+    answer_to(store, Question(words[0], tuple(words[1:]), limit=20, seconds=2))
 
 
 @cache

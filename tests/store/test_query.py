@@ -154,6 +154,11 @@ def test_a_query_without_end_is_stopped(arm):
         ("depends", ("double-pendulum",), "write `depends MODEL OUTPUT`; 1 words"),
         ("changed", ("double-pendulum", "one", "two"), "whole numbers"),
         ("sql", ("SELECT x FROM nowhere",), "nowhere"),
+        ("costliest", (f"double-pendulum@{10**15}",), f"no version {10**15}"),
+        ("costliest", (f"#{10**15}",), "no graph"),
+        ("costliest", ("double-pendulum@" + "9" * 5000,), "names no stored model"),
+        ("changed", ("double-pendulum", "1", str(10**20)), "no version"),
+        ("depends", ("double-pendulum", "%" + "9" * 5000), "no output"),
     ],
 )
 def test_a_wrong_question_says_how_to_ask(arm, question, words, message):

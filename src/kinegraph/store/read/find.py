@@ -11,7 +11,11 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.store.schema import tables as schema
 from kinegraph.store.schema.records import StoredGraph
 
-_MODEL = re.compile(r"(?P<name>[^@:#]+)(?:@(?P<version>\d+))?(?::(?P<stage>.+))?$")
+_MODEL = re.compile(r"(?P<name>[^@:#]+)(?:@(?P<version>\d{1,18}))?(?::(?P<stage>.+))?$")
+
+#: The largest number a database compares with a version or an id; nothing has it.
+_LARGEST = 2**31 - 1
+
 _ENTRY = re.compile(r"(?P<name>.*?)\[?(?P<places>\d+(?:,\d+)*)\]?$")
 
 
@@ -20,7 +24,7 @@ def mechanism_row(connection: Connection, name: str, version: int | None = None)
     table = schema.mechanism
     wanted = select(table).where(table.c.name == name).order_by(table.c.version.desc())
     if version is not None:
-        wanted = wanted.where(table.c.version == version)
+        wanted = wanted.where(table.c.version == min(version, _LARGEST))
     row = connection.execute(wanted).first()
     if row is not None:
         return row
@@ -49,7 +53,7 @@ def graph_rows(connection: Connection, name: str | None = None, key: int | None 
     if name is not None:
         wanted = wanted.where(m.c.name == name)
     if key is not None:
-        wanted = wanted.where(g.c.id == key)
+        wanted = wanted.where(g.c.id == min(key, _LARGEST))
     return [StoredGraph(*row[:5], _words(row.quantities), *row[6:]) for row in connection.execute(wanted)]
 
 
@@ -60,7 +64,7 @@ def _words(text: str) -> tuple[str, ...]:
 def graph_row(connection: Connection, reference: str | int) -> StoredGraph:
     """The graph a reference means: of the newest version, the reduced one if there is one, the latest saved."""
     text = str(reference)
-    if isinstance(reference, int) or re.fullmatch(r"#\d+", text):
+    if isinstance(reference, int) or re.fullmatch(r"#\d{1,18}", text):
         number = int(text.lstrip("#"))
         found = graph_rows(connection, key=number)
         if not found:
@@ -87,7 +91,7 @@ def _choose(rows: list[StoredGraph], mechanism: int, stage: str | None, text: st
 
 def entry_codes(connection: Connection, graph: StoredGraph, wanted: str) -> dict[str, int]:
     """The variables of an output (`H`) or of one entry (`H[1,2]`, `H12`, `tau3`), by label; `%7` is variable 7."""
-    if re.fullmatch(r"%\d+", wanted):
+    if re.fullmatch(r"%\d{1,18}", wanted):
         code = int(wanted[1:])
         if code >= graph.nodes:
             raise StoreError(f"{graph} has no variable {wanted}; its codes end at %{graph.nodes - 1}")
