@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from functools import cache
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-#: Seconds after which a program is taken to hang. It says nothing of speed: no machine is as busy as that.
-HANGS = 3600
+#: Seconds after which a program is taken to hang: less than a test may take in all (`faulthandler_timeout`), so that
+#: the test says which program it was. Soaks, which may take longer, have more.
+HANGS = 3600 if os.environ.get("KINEGRAPH_SOAK") else 240
 
 #: How a program is asked for its version where `--version` is not the word.
 _VERSION = {"kpsewhich": ("-version",)}

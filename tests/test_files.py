@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tracemalloc
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.cli.simulate import _samples
 from kinegraph.errors import KinegraphError, ModelError, StoreError
-from kinegraph.files import open_regular, read_input_text, read_regular
+from kinegraph.files import open_regular, read_input_text, read_regular, written_to
 from kinegraph.io.mjcf import load_mjcf
 from kinegraph.jit import cache
 from kinegraph.store import open_store
@@ -128,3 +129,12 @@ def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space left") as caught:
         kg.simulate("double-pendulum", 0.1, native=False).save(file)
     assert caught.value.filename == str(file)
+
+
+@pytest.mark.parametrize(("number", "stays"), [(errno.ENOSPC, False), (errno.EFBIG, False), (errno.EACCES, True)])
+def test_a_file_that_a_full_disk_cut_short_is_removed(tmp_path: Path, number: int, stays: bool) -> None:
+    file = tmp_path / "run.csv"
+    with pytest.raises(OSError) as caught, written_to(file):
+        file.write_text("t,q1\n0,0.")
+        raise OSError(number, os.strerror(number))
+    assert caught.value.filename == str(file) and file.exists() is stays

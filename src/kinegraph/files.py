@@ -16,6 +16,9 @@ from typing import BinaryIO
 
 from kinegraph.errors import ModelError
 
+#: No more room: on the disk, for this user, in a file of this size.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 #: The pipe of a stranger must not hold us up when it is opened; Windows has no such pipes.
 _FLAGS = (
     os.O_RDONLY
@@ -110,10 +113,15 @@ def read_input_text(path: str | PathLike[str], limit: int, what: str = "model fi
 
 @contextmanager
 def written_to(path: str | PathLike[str]) -> Iterator[None]:
-    """Errors of the disk name the file: of one that is open already the system does not say which it was."""
+    """Errors of the disk name the file: of one that is open already the system does not say which it was.
+
+    Where a disk is full, what was written of the file is removed: a table that ends early looks like a whole one.
+    """
     try:
         yield
     except OSError as error:
+        if error.errno in _FULL and not os.path.islink(path) and os.path.isfile(path):
+            os.remove(path)
         if error.filename is None:
             raise OSError(error.errno, error.strerror or str(error), str(path)) from None
         raise

@@ -41,3 +41,13 @@ def test_mobility_of_known_linkages(tmp_path, capsys):
     open_end.write_text("coordinates q; A | Rz(q) | m(1), Jz(1); loop pin | revolute | A: Sx(1) | Sx(5);")
     assert json.loads(run("check", open_end, "--json").out)["dof"] is None
     assert "unknown, for the start cannot be assembled" in " ".join(run("check", open_end).out.split())
+
+
+def test_assemble_says_where_it_prints_samples_of_a_continuum(capsys):
+    """A four-bar with nothing held moves on: what is printed is no list of all ways to assemble it."""
+    run = runner(capsys)
+    assert "samples of a continuum: with nothing held" in " ".join(run("assemble", "four-bar", "--all").out.split())
+    held = run("assemble", "four-bar", "--all", "--at", "crank=1").out
+    assert "continuum" not in held and len(held.splitlines()) > 3
+    for at, free in ((), 1), (("--at", "crank=1"), 0):
+        assert json.loads(run("assemble", "four-bar", "--all", *at, "--json").out)["free"] == free

@@ -197,6 +197,10 @@ class Assembler:
                 found.append(self.assembled(place.q, v, tuple(at)))
         return found
 
+    def left_free(self, q: Floats, held: Sequence[str] = ()) -> int:
+        """In how many ways the mechanism can move from here while these coordinates are held."""
+        return row_rank(self.conditions().jacobian(q)[:, ~self._held(held)]).mobility
+
     def _positions(self, conditions: Conditions, q: Floats, held: Sequence[str]) -> Assembled:
         fixed = self._held(held)
         found = assembled_positions(conditions, q, np.where(fixed, 0.0, 1.0))

@@ -30,15 +30,21 @@ def run(
     state = state_settings(mechanism, at)
     found = assembler.modes(state) if every else [assembler.assemble(state)]
     names = mechanism.layout.positions
+    free = assembler.left_free(found[0].q, tuple(state)) if found else None
     if json:
         rows = [
             {"q": zip_names(names, one.q.tolist()), "residual": one.residual, "changed": dict(one.changed)}
             for one in found
         ]
-        print_json({"modes": rows, "dof": found[0].mobility if found else None})
+        print_json({"modes": rows, "dof": found[0].mobility if found else None, "free": free})
         return
     show_table((*names, "open by"), [(*(f"{x:.10g}" for x in one.q), f"{one.residual:.1e}") for one in found])
     for one in found[:1]:
         for name, change in one.changed.items():
             typer.echo(f"{name} had to move by {change:.6g}: with the values given the loops cannot close")
         typer.echo(f"degrees of freedom here: {one.mobility}")
+    if every and free:
+        typer.echo(
+            f"samples of a continuum: with {', '.join(state) or 'nothing'} held the mechanism can still move in {free} "
+            f"{'way' if free == 1 else 'ways'}; hold as many more coordinates with --at to see all ways to assemble"
+        )
