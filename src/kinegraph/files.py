@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
+from pathlib import Path
 from typing import BinaryIO
 
 from kinegraph.errors import ModelError
@@ -120,8 +121,8 @@ def written_to(path: str | PathLike[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL and not os.path.islink(path) and os.path.isfile(path):
-            os.remove(path)
+        if error.errno in _FULL and Path(path).is_file() and not Path(path).is_symlink():
+            Path(path).unlink()
         if error.filename is None:
             raise OSError(error.errno, error.strerror or str(error), str(path)) from None
         raise
