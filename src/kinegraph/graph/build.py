@@ -12,7 +12,7 @@ from math import isqrt
 
 from kinegraph.errors import GraphError
 from kinegraph.graph.angle import RATIONAL_SINES, linear_form, quarter_turns, shifted
-from kinegraph.graph.canonical.renumber import renumber
+from kinegraph.graph.canonical.renumber import without_dead_nodes
 from kinegraph.graph.canonical.sums import SumBuilder
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Output
@@ -141,7 +141,4 @@ class GraphBuilder(SumBuilder):
 
     def graph(self, outputs: Iterable[Output]) -> Graph:
         """The finished graph; nodes no output needs are left out."""
-        outputs = tuple(outputs)
-        whole = Graph(tuple(self.nodes), outputs)
-        keep = [index for index, live in enumerate(whole.live) if live]
-        return whole if len(keep) == len(whole) else renumber(whole, keep)
+        return without_dead_nodes(Graph(tuple(self.nodes), tuple(outputs)), self.static)

@@ -79,6 +79,19 @@ def children(node: Node) -> Sequence[int]:
     return node.arguments if isinstance(node, Function) else ()
 
 
+def depends_on_static_alone(node: Node, static: Sequence[bool]) -> bool:
+    """Does a node depend on constants and parameters only? `static` says so of its children."""
+    if isinstance(node, Polynomial):
+        for _, factors in node.terms:
+            for child, _ in factors:
+                if not static[child]:
+                    return False
+        return True
+    if isinstance(node, Function):
+        return all([static[argument] for argument in node.arguments])
+    return node.kind.static
+
+
 #: A graph names no more outputs than these when it is printed.
 _MOST_NAMED = 8
 
@@ -118,10 +131,7 @@ class Graph(RichDisplay):
         """For every node: does it depend on constants and parameters only?"""
         flags: list[bool] = []
         for node in self.nodes:
-            if isinstance(node, Symbol):
-                flags.append(node.kind.static)
-            else:
-                flags.append(all(map(flags.__getitem__, children(node))))
+            flags.append(depends_on_static_alone(node, flags))
         return tuple(flags)
 
     @cached_property
@@ -140,8 +150,15 @@ class Graph(RichDisplay):
             for node in output.nodes:
                 flags[node] = True
         for index in range(len(self.nodes) - 1, -1, -1):
-            if flags[index]:
-                for child in children(self.nodes[index]):
+            if not flags[index]:
+                continue
+            node = self.nodes[index]
+            if isinstance(node, Polynomial):
+                for _, factors in node.terms:
+                    for child, _ in factors:
+                        flags[child] = True
+            elif isinstance(node, Function):
+                for child in node.arguments:
                     flags[child] = True
         return tuple(flags)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.canonical.renumber import renumber
+from kinegraph.graph.canonical.renumber import without_dead_nodes
 from kinegraph.graph.node import Graph
 from kinegraph.graph.transfer import moved, transfer
 
@@ -30,5 +30,4 @@ class DeadCode:
 
     def apply(self, graph: Graph) -> Graph:
         """The graph after this pass."""
-        keep = [index for index, live in enumerate(graph.live) if live]
-        return graph if len(keep) == len(graph) else renumber(graph, keep)
+        return without_dead_nodes(graph)

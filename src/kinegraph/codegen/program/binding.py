@@ -14,7 +14,7 @@ import flint
 from kinegraph.errors import KernelError
 from kinegraph.graph.angle import PI
 from kinegraph.graph.interpret import BallArithmetic, Evaluation, extended_precision
-from kinegraph.graph.node import Graph, Symbol, children
+from kinegraph.graph.node import Graph, Symbol, depends_on_static_alone
 
 ParameterValue: TypeAlias = Fraction | int | float
 
@@ -125,5 +125,5 @@ def _static_nodes(graph: Graph, inputs: Mapping[int, int]) -> list[bool]:
     """For every node: is it live and does no input reach it?"""
     static: list[bool] = []
     for index, node in enumerate(graph.nodes):
-        static.append(index not in inputs and all(static[child] for child in children(node)))
+        static.append(index not in inputs and (isinstance(node, Symbol) or depends_on_static_alone(node, static)))
     return [known and live for known, live in zip(static, graph.live, strict=True)]

@@ -37,10 +37,10 @@ def schedule(binding: Binding, group: int = 1) -> tuple[Step, ...]:
     wants = [_wants(graph, index) if wanted else [] for index, wanted in enumerate(computed)]
     roots, order = min(
         ((roots, _ordered(binding, wants, roots)) for roots in _root_orders(graph)),
-        key=lambda candidate: _pressure(graph, candidate[1]),
+        key=lambda candidate: _pressure(wants, candidate[1]),
     )
     sines = _sine_nodes(graph, order)
-    groups = _groups(graph, order, group)
+    groups = _groups(graph, wants, order, group)
     for number, angles in enumerate(groups):
         wants.append(angles)
         for angle in angles:
@@ -73,11 +73,11 @@ def _by_columns(output: Output) -> list[int]:
     return [node for column in range(width) for node in output.nodes[column::width]]
 
 
-def _pressure(graph: Graph, order: Sequence[int]) -> int:
+def _pressure(wants: Sequence[Sequence[int]], order: Sequence[int]) -> int:
     """How long all values together have to be kept."""
     last = {}
     for position, index in enumerate(order):
-        for child in children(graph.nodes[index]):
+        for child in wants[index]:
             last[child] = position
     return sum(last[index] - position for position, index in enumerate(order) if index in last)
 
@@ -107,7 +107,7 @@ def _angle(graph: Graph, index: int) -> int | None:
     return node.arguments[0] if isinstance(node, Function) and node.name in ("sin", "cos") else None
 
 
-def _groups(graph: Graph, order: Iterable[int], size: int) -> list[list[int]]:
+def _groups(graph: Graph, wants: Sequence[Sequence[int]], order: Iterable[int], size: int) -> list[list[int]]:
     """Angles in order of first use; those with equally many sines below them cannot depend on each other."""
     depth: dict[int, int] = {}
     groups: list[list[int]] = []
@@ -115,7 +115,7 @@ def _groups(graph: Graph, order: Iterable[int], size: int) -> list[list[int]]:
     seen: set[int] = set()
     for index in order:
         angle = _angle(graph, index)
-        depth[index] = max((depth.get(child, 0) for child in children(graph.nodes[index])), default=0)
+        depth[index] = max([depth.get(child, 0) for child in wants[index]], default=0)
         if angle is None:
             continue
         if angle not in seen:

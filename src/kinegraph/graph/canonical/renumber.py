@@ -10,9 +10,23 @@ from kinegraph.graph.node import Factor, Function, Graph, Node, Polynomial
 def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
     """The same graph with only the nodes of `keep`, in that order (children first)."""
     new = {old: index for index, old in enumerate(keep)}
-    nodes = tuple(mapped(graph.nodes[old], new) for old in keep)
-    outputs = tuple(output._replace(nodes=tuple(new[index] for index in output.nodes)) for output in graph.outputs)
+    same = next((index for index, old in enumerate(keep) if index != old), len(keep))
+    nodes = (*graph.nodes[:same], *[mapped(graph.nodes[old], new) for old in keep[same:]])
+    outputs = tuple(output._replace(nodes=tuple([new[index] for index in output.nodes])) for output in graph.outputs)
     return Graph(nodes, outputs)
+
+
+def without_dead_nodes(graph: Graph, static: Sequence[bool] | None = None) -> Graph:
+    """The same graph with only the nodes its outputs need; `static` says of each node whether it is, where known."""
+    keep = [index for index, live in enumerate(graph.live) if live]
+    if len(keep) == len(graph):
+        return graph
+    kept = renumber(graph, keep)
+    # What the graph would find out by going through all its nodes.
+    vars(kept)["live"] = (True,) * len(kept)
+    if static is not None:
+        vars(kept)["static"] = tuple([static[old] for old in keep])
+    return kept
 
 
 def mapped(node: Node, new: Mapping[int, int]) -> Node:

@@ -14,7 +14,17 @@ from fractions import Fraction
 from kinegraph.errors import GraphError
 from kinegraph.graph.angle import PI, LinearForm
 from kinegraph.graph.canonical.numbers import exact, held, power_of_number, product_of_numbers
-from kinegraph.graph.node import Coefficient, Factor, Function, Kind, Node, Polynomial, Symbol, Term
+from kinegraph.graph.node import (
+    Coefficient,
+    Factor,
+    Function,
+    Kind,
+    Node,
+    Polynomial,
+    Symbol,
+    Term,
+    depends_on_static_alone,
+)
 
 #: Static products are multiplied out up to this many terms.
 STATIC_TERMS = 64
@@ -42,20 +52,8 @@ class SumBuilder:
         index = self._ids.setdefault(node, new)
         if index == new:
             self.nodes.append(node)
-            self.static.append(self._is_static(node))
+            self.static.append(depends_on_static_alone(node, self.static))
         return index
-
-    def _is_static(self, node: Node) -> bool:
-        if isinstance(node, Symbol):
-            return node.kind.static
-        static = self.static
-        if isinstance(node, Function):
-            return all(static[argument] for argument in node.arguments)
-        for _, factors in node.terms:
-            for child, _ in factors:
-                if not static[child]:
-                    return False
-        return True
 
     # leaves
 
