@@ -88,7 +88,7 @@ def depends_on_static_alone(node: Node, static: Sequence[bool]) -> bool:
                     return False
         return True
     if isinstance(node, Function):
-        return all([static[argument] for argument in node.arguments])
+        return all(map(static.__getitem__, node.arguments))
     return node.kind.static
 
 

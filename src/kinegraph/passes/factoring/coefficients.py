@@ -25,7 +25,7 @@ class CoefficientTable:
         self._ids: dict[Static, int] = {}
         self._products: dict[tuple[int, int], int] = {}
         self._sums: dict[tuple[int, int], int] = {}
-        self._normal: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self.normals: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._quotients: dict[tuple[int, int], int | None] = {}
         self._negatives: list[int] = []
         for value in (0, 1, -1):
@@ -124,9 +124,9 @@ class CoefficientTable:
     def normal(self, first: int, second: int) -> tuple[int, int, int]:
         """(a, b, k) with first = k a and second = k b, the same (a, b) for all proportional pairs."""
         key = (first, second)
-        known = self._normal.get(key)
+        known = self.normals.get(key)
         if known is None:
-            known = self._normal[key] = self._normalise(self.values[first], self.values[second])
+            known = self.normals[key] = self._normalise(self.values[first], self.values[second])
         return known
 
     def divide(self, value: int, divisor: int) -> int | None:

@@ -21,6 +21,8 @@ def saving(system: System, key: Key) -> int:
     if not places:
         return 0
     if len(key) == 4:
+        if len(places) == 1 and _is_vain(system, key, *places):
+            return 0
         return _divisor_saving(system, key, places)
     if len(key) == 3:
         return len(places) - 1
@@ -28,6 +30,20 @@ def saving(system: System, key: Key) -> int:
         ((_, monomial),) = places
         return 0 if system.monomials.degree[monomial] < 4 else _multiplicity(system, key, monomial) - 1
     return sum(_multiplicity(system, key, place[1]) for place in places) - 1
+
+
+def _is_vain(system: System, key: Key, place: Place) -> bool:
+    """Can two terms that stand nowhere else save nothing by an expression of their own?
+
+    So it is if they have no common factor: c x + d y is k (a x + b y), and that takes as many multiplications by
+    numbers, unless c and d are of one size other than 1.
+    """
+    literal, first, second = place
+    if system.monomials.degree[first] != system.monomials.degree[key[0]]:
+        return False
+    terms = system.expressions[literal]
+    c, d = terms[first], terms[second]
+    return c <= MINUS_ONE or d <= MINUS_ONE or system.coefficients.size(c) != system.coefficients.size(d)
 
 
 def _divisor_saving(system: System, key: Key, places: dict[Place, None]) -> int:

@@ -7,7 +7,7 @@ written to a journal and can be undone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from kinegraph.passes.factoring.coefficients import MINUS_ONE, ONE, ZERO, CoefficientTable
 
@@ -23,7 +23,7 @@ class Monomials:
         self.literals: list[tuple[int, ...]] = []
         self.degree: list[int] = []
         self._ids: dict[tuple[int, ...], int] = {}
-        self._splits: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self.splits: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._pairs: dict[int, tuple[Key, ...]] = {}
         self.intern(())
 
@@ -50,9 +50,9 @@ class Monomials:
     def split(self, first: int, second: int) -> tuple[int, int, int]:
         """(common, first / common, second / common)."""
         key = (first, second)
-        known = self._splits.get(key)
+        known = self.splits.get(key)
         if known is None:
-            known = self._splits[key] = self._split(first, second)
+            known = self.splits[key] = self._split(first, second)
         return known
 
     def _split(self, first: int, second: int) -> tuple[int, int, int]:
@@ -210,7 +210,7 @@ class System:
                 continue
             seen: dict[int, int] = {}
             for monomial, coefficient in terms.items():
-                self._index(literal, monomial, coefficient, seen, True)
+                self._enter(self._candidates(literal, monomial, coefficient, seen))
                 seen[monomial] = coefficient
 
     def _link(self, literal: int, monomial: int, coefficient: int, others: dict[int, int]) -> None:
@@ -223,7 +223,7 @@ class System:
             else:
                 found.add(place)
         if self.indexed and (self._only is None or literal in self._only):
-            self._index(literal, monomial, coefficient, others, True)
+            self._enter(self._candidates(literal, monomial, coefficient, others))
 
     def _unlink(self, literal: int, monomial: int, coefficient: int, others: dict[int, int]) -> None:
         self.cost -= self.term_cost(monomial, coefficient) + 1
@@ -232,56 +232,53 @@ class System:
             self.uses[factor].discard(place)
             self.touched[factor] = None
         if self.indexed and (self._only is None or literal in self._only):
-            self._index(literal, monomial, coefficient, others, False)
+            self._leave(self._candidates(literal, monomial, coefficient, others))
 
-    def _index(self, literal: int, monomial: int, coefficient: int, others: dict[int, int], present: bool) -> None:
-        change = self._enter if present else self._leave
-        split, normal = self.monomials.split, self.coefficients.normal
+    def _candidates(
+        self, literal: int, monomial: int, coefficient: int, others: dict[int, int]
+    ) -> list[tuple[Key, Place]]:
+        """What a term can be shared by, alone and with the other terms of its expression."""
+        monomials, table = self.monomials, self.coefficients
+        splits, normals = monomials.splits, table.normals
+        found: list[tuple[Key, Place]] = []
         for other, c in others.items():
-            if monomial < other:
-                _, first, second = split(monomial, other)
-                if first > second:
-                    a, b, _ = normal(c, coefficient)
-                    change((second, first, a, b), (literal, other, monomial))
-                else:
-                    a, b, _ = normal(coefficient, c)
-                    change((first, second, a, b), (literal, monomial, other))
-            else:
-                _, first, second = split(other, monomial)
-                if first > second:
-                    a, b, _ = normal(coefficient, c)
-                    change((second, first, a, b), (literal, monomial, other))
-                else:
-                    a, b, _ = normal(c, coefficient)
-                    change((first, second, a, b), (literal, other, monomial))
-        self._index_products(literal, monomial, coefficient, change)
+            low, high, a, b = (
+                (monomial, other, coefficient, c) if monomial < other else (other, monomial, c, coefficient)
+            )
+            # Nearly all are known: looking them up here spares two calls for every pair of terms.
+            _, first, second = splits.get((low, high)) or monomials.split(low, high)
+            if first > second:
+                low, high, a, b, first, second = high, low, b, a, second, first
+            a, b, _ = normals.get((a, b)) or table.normal(a, b)
+            found.append(((first, second, a, b), (literal, low, high)))
+        self._add_products(found, (literal, monomial), coefficient)
+        return found
 
-    def _index_products(
-        self, literal: int, monomial: int, coefficient: int, change: Callable[[Key, Place], None]
-    ) -> None:
-        factors = self.monomials.literals[monomial]
-        place = (literal, monomial)
+    def _add_products(self, found: list[tuple[Key, Place]], place: Place, coefficient: int) -> None:
+        factors = self.monomials.literals[place[1]]
         if len(factors) > 1:
-            for key in self.monomials.pairs(monomial):
-                change(key, place)
+            found += [(key, place) for key in self.monomials.pairs(place[1])]
         if coefficient != ONE and coefficient != MINUS_ONE and factors:
             size = self.coefficients.size(coefficient)
-            for factor in dict.fromkeys(factors):
-                change((size, factor, -1), place)
+            found += [((size, factor, -1), place) for factor in dict.fromkeys(factors)]
 
-    def _enter(self, key: Key, place: Place) -> None:
-        found = self.places.get(key)
-        if found is None:
-            self.places[key] = {place: None}
-        else:
-            found[place] = None
-        self.dirty[key] = None
+    def _enter(self, candidates: list[tuple[Key, Place]]) -> None:
+        places, dirty = self.places, self.dirty
+        for key, place in candidates:
+            found = places.get(key)
+            if found is None:
+                places[key] = {place: None}
+            else:
+                found[place] = None
+            dirty[key] = None
 
-    def _leave(self, key: Key, place: Place) -> None:
-        found = self.places[key]
-        del found[place]
-        if found:
-            self.dirty[key] = None
-        else:
-            del self.places[key]
-            self.dirty.pop(key, None)
+    def _leave(self, candidates: list[tuple[Key, Place]]) -> None:
+        places, dirty = self.places, self.dirty
+        for key, place in candidates:
+            found = places[key]
+            del found[place]
+            if found:
+                dirty[key] = None
+            else:
+                del places[key]
+                dirty.pop(key, None)
