@@ -148,7 +148,7 @@ class Chain:
         request = self.request
         return PlanSearch(
             request.mechanism, request.quantities, request.parameters, side_by_side=True,
-            closed_legs=request.closed_legs, closure=request.closure, cut=request.cut,
+            closed_legs=request.closed_legs, closure=request.closure, cut=request.cut, lowered=self._search.lowered,
         )  # fmt: skip
 
     @property
@@ -172,14 +172,21 @@ class Chain:
 
     def _first(self, plan: Plan) -> tuple[Graph, float]:
         """The equations as the recursions first give them, and the seconds that took."""
-        started = time.perf_counter()
-        search = self._stated_search if self.request.cut else self._search
         # Trees that are cut differently agree where loops are closed: all that is compared is written in closed form.
-        plan = Plan(closed_loops=True) if self.request.cut else plan
-        graph = search.derived(self._first_plan(plan)).graph
-        if plan.closed_loops:
-            prove_zero(*search.closed_rows(self._first_plan(plan)), self.request.mechanism)
-        return graph, time.perf_counter() - started
+        first = self._first_plan(Plan(closed_loops=True) if self.request.cut else plan)
+        if first not in self._firsts:
+            started = time.perf_counter()
+            search = self._stated_search if self.request.cut else self._search
+            graph = search.derived(first).graph
+            if first.closed_loops:
+                prove_zero(*search.closed_rows(first), self.request.mechanism)
+            self._firsts[first] = graph, time.perf_counter() - started
+        return self._firsts[first]
+
+    @cached_property
+    def _firsts(self) -> dict[Plan, tuple[Graph, float]]:
+        """What the reduced and the chosen graph are both compared with, by plan."""
+        return {}
 
     def _compared(self, graph: Graph) -> Graph:
         """The graph as it is compared with the equations as first derived."""

@@ -73,7 +73,7 @@ def polynomial_cost(node: Polynomial, graph: Graph) -> tuple[int, int]:
     static_term = 0
     for coefficient, factors in node.terms:
         degree = 0
-        constant = coefficient != 1 and coefficient != -1
+        constant = type(coefficient) is not int or (coefficient != 1 and coefficient != -1)
         for child, exponent in factors:
             if static[child]:
                 constant = True

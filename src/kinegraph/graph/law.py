@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
+from typing import NoReturn
 
 from kinegraph.errors import GraphError
 from kinegraph.graph.functions import FUNCTIONS
@@ -13,9 +15,9 @@ def check(graph: Graph) -> None:
     """Raise GraphError naming the first node that breaks the law."""
     seen: dict[Node, int] = {}
     for index, node in enumerate(graph.nodes):
-        if node in seen:
-            raise GraphError(f"node {index} repeats node {seen[node]}")
-        seen[node] = index
+        first = seen.setdefault(node, index)
+        if first != index:
+            raise GraphError(f"node {index} repeats node {first}")
         if isinstance(node, Polynomial):
             _check_polynomial(index, node)
         elif isinstance(node, Function):
@@ -26,17 +28,18 @@ def check(graph: Graph) -> None:
 
 
 def _check_polynomial(index: int, node: Polynomial) -> None:
-    if len({factors for _, factors in node.terms}) != len(node.terms):
+    if len(node.terms) > 1 and len({factors for _, factors in node.terms}) != len(node.terms):
         raise GraphError(f"node {index} has two terms with the same factors")
     for coefficient, factors in node.terms:
         if type(coefficient) not in (int, Fraction) or coefficient == 0:
             raise GraphError(f"node {index} has the coefficient {coefficient!r}: it must be exact and not zero")
         if isinstance(coefficient, Fraction) and coefficient.denominator == 1:
             raise GraphError(f"node {index} has a whole coefficient written as a fraction")
-        if list(factors) != sorted(factors) or len({child for child, _ in factors}) != len(factors):
+        if any(child >= following for (child, _), (following, _) in pairwise(factors)):
             raise GraphError(f"node {index} has factors out of order or repeated")
         for child, exponent in factors:
-            _check_child(index, child)
+            if not 0 <= child < index:
+                _refuse_child(index, child)
             if type(exponent) is not int or exponent < 1:
                 raise GraphError(f"node {index} has the exponent {exponent}: use reciprocal")
             if exponent > LARGEST_EXPONENT:
@@ -49,12 +52,12 @@ def _check_function(index: int, node: Function) -> None:
     if node.name not in FUNCTIONS or len(node.arguments) != FUNCTIONS[node.name].arity:
         raise GraphError(f"node {index} applies {node.name!r} to {len(node.arguments)} arguments")
     for argument in node.arguments:
-        _check_child(index, argument)
+        if not 0 <= argument < index:
+            _refuse_child(index, argument)
 
 
-def _check_child(index: int, child: int) -> None:
-    if not 0 <= child < index:
-        raise GraphError(f"node {index} refers to node {child}: children come first")
+def _refuse_child(index: int, child: int) -> NoReturn:
+    raise GraphError(f"node {index} refers to node {child}: children come first")
 
 
 def _check_outputs(graph: Graph) -> None:

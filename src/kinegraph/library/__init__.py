@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from importlib.resources import files
 
 from kinegraph.errors import ModelError
@@ -48,7 +49,13 @@ def text(name: str) -> str:
 def mechanism(name: str) -> Mechanism:
     """The mechanism of this name, e.g. `puma560` or `pendulum-6`."""
     member = _member(name)
-    return member() if member else parse(text(name), f"{name}.kg")
+    return member() if member else _stored(name)
+
+
+@cache
+def _stored(name: str) -> Mechanism:
+    """Read once: a mechanism does not change."""
+    return parse(text(name), f"{name}.kg")
 
 
 def description(name: str) -> str:

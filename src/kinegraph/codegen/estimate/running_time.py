@@ -100,29 +100,26 @@ class _Run:
         """Run the program once more; returns when it was finished."""
         self.registers.clear()
         self.spilled.clear()
-        for step in self.steps:
-            self._execute(step)
-        return self.finished[-1]  # instructions retire in order
-
-    def _execute(self, step: _Step) -> None:
-        index, operands, operations, latency, adds, retained = step
-        self._load(index, operands)
-        self.fetched += operations or 1
-        start, ready, finished = self.fetched // _WIDTH, self.ready, self.finished
-        if len(finished) > _WINDOW and finished[-_WINDOW] > start:
-            start = finished[-_WINDOW]
-        for operand in operands:
-            if ready[operand] > start:
-                start = ready[operand]
-        busy = self.busy[adds]
-        for _ in range(operations):
-            while busy.get(start, 0) >= _PORTS:
-                start += 1
-            busy[start] = busy.get(start, 0) + 1
-        done = ready[index] = start + latency
-        finished.append(done if done > finished[-1] else finished[-1])
-        if retained:
-            self._keep(index)
+        ready, finished = self.ready, self.finished
+        for index, operands, operations, latency, adds, retained in self.steps:
+            self._load(index, operands)
+            self.fetched += operations or 1
+            start = self.fetched // _WIDTH
+            if len(finished) > _WINDOW and finished[-_WINDOW] > start:
+                start = finished[-_WINDOW]
+            for operand in operands:
+                if ready[operand] > start:
+                    start = ready[operand]
+            busy = self.busy[adds]
+            for _ in range(operations):
+                while busy.get(start, 0) >= _PORTS:
+                    start += 1
+                busy[start] = busy.get(start, 0) + 1
+            done = ready[index] = start + latency
+            finished.append(done if done > finished[-1] else finished[-1])
+            if retained:
+                self._keep(index)
+        return finished[-1]  # instructions retire in order
 
     def _load(self, index: int, operands: tuple[int, ...]) -> None:
         """Load what is in no register; let go what is used for the last time."""

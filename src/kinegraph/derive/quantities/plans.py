@@ -97,7 +97,9 @@ class PlanSearch:
         closed_legs: bool = True,
         closure: Closure = Closure.MULTIPLIERS,
         cut: tuple[str, ...] = (),
+        lowered: dict[frozenset[str], LoweredTrees] | None = None,
     ) -> None:
+        """lowered: the trees of another search for the same mechanism with the same `bound` and `cut`."""
         self._recut = recut(mechanism, cut) if cut else None
         self.side_by_side = side_by_side
         self.closure = closure if is_constrained(mechanism) else Closure.MULTIPLIERS
@@ -106,7 +108,8 @@ class PlanSearch:
         self.quantities = quantities
         self.bound = bound
         self._seen: dict[Plan, Candidate] = {}
-        self._lowered: dict[frozenset[str], LoweredTrees] = {}
+        #: By the names of the parameters that are left as symbols.
+        self.lowered: dict[frozenset[str], LoweredTrees] = {} if lowered is None else lowered
         self._left = 0
         self._judged = tuple(dict.fromkeys(_judged_by(quantity, mechanism) for quantity in quantities))
 
@@ -130,7 +133,7 @@ class PlanSearch:
     def _derivation(self, plan: Plan, quantities: Sequence[Quantity], side_by_side: bool = True) -> Derivation:
         later = self._differentiated_by(quantities)
         known = {name: value for name, value in self.bound.items() if name not in later}
-        lowered = self._lowered.setdefault(frozenset(later), LoweredTrees())
+        lowered = self.lowered.setdefault(frozenset(later), LoweredTrees())
         return Derivation(self.mechanism, known, plan, self.side_by_side and side_by_side, lowered)
 
     def _candidate(
@@ -187,7 +190,7 @@ class PlanSearch:
             return False
         if platform_of(self.mechanism) is not None and not self.has_closed_legs:
             return False
-        return Derivation(self.mechanism, self.bound, Plan(), side_by_side=True).side_by_side_parts.are_most
+        return self._derivation(Plan(), self.quantities).side_by_side_parts.are_most
 
     @property
     def has_closed_legs(self) -> bool:

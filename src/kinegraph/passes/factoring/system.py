@@ -242,9 +242,9 @@ class System:
         splits, normals = monomials.splits, table.normals
         found: list[tuple[Key, Place]] = []
         for other, c in others.items():
-            low, high, a, b = (
-                (monomial, other, coefficient, c) if monomial < other else (other, monomial, c, coefficient)
-            )
+            low, high, a, b = monomial, other, coefficient, c
+            if low > high:
+                low, high, a, b = high, low, b, a
             # Nearly all are known: looking them up here spares two calls for every pair of terms.
             _, first, second = splits.get((low, high)) or monomials.split(low, high)
             if first > second:
