@@ -33,7 +33,7 @@ def _check_polynomial(index: int, node: Polynomial) -> None:
     for coefficient, factors in node.terms:
         if type(coefficient) not in (int, Fraction) or coefficient == 0:
             raise GraphError(f"node {index} has the coefficient {coefficient!r}: it must be exact and not zero")
-        if isinstance(coefficient, Fraction) and coefficient.denominator == 1:
+        if type(coefficient) is Fraction and coefficient.denominator == 1:
             raise GraphError(f"node {index} has a whole coefficient written as a fraction")
         if any(child >= following for (child, _), (following, _) in pairwise(factors)):
             raise GraphError(f"node {index} has factors out of order or repeated")

@@ -147,8 +147,8 @@ class Graph(RichDisplay):
         """For every node: does any output need it?"""
         flags = [False] * len(self.nodes)
         for output in self.outputs:
-            for node in output.nodes:
-                flags[node] = True
+            for index in output.nodes:
+                flags[index] = True
         for index in range(len(self.nodes) - 1, -1, -1):
             if not flags[index]:
                 continue

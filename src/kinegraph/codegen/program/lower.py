@@ -179,7 +179,7 @@ class Lowering:
         sign = -1 if scale == -1 else 1
         if unit_scale and len(moving) == 1 and moving[0][0] in self.products:
             product = self.products[moving[0][0]]
-            return product._replace(sign=sign * product.sign)
+            return Summand(sign * product.sign, product.value, product.last)
         divisors = [self.divisors[child] for child, _ in moving if child in self.divisors]
         factors = self._factors([(self.value(child), power) for child, power in moving if child not in self.divisors])
         if not unit_scale or not factors:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kinegraph.codegen.program.binding import Binding
-from kinegraph.graph.node import Factor, Function, Polynomial
+from kinegraph.graph.node import Factor, Function, Polynomial, children
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,12 @@ class Uses:
 
     def add_terms(self, terms: Iterable[tuple[bool, tuple[Factor, ...]]], several: bool) -> None:
         """Count the factors of a sum's terms. With each term goes whether its coefficient is one or minus one."""
-        for coefficient, factors in terms:
-            self.factor.update(child for child, exponent in factors if exponent == 1)
-            if several and coefficient and len(factors) == 1 and factors[0][1] == 1:
+        factor = self.factor
+        for of_size_one, factors in terms:
+            for child, exponent in factors:
+                if exponent == 1:
+                    factor[child] += 1
+            if several and of_size_one and len(factors) == 1 and factors[0][1] == 1:
                 self.summand[factors[0][0]] += 1
 
 
@@ -41,8 +44,9 @@ def uses_of_nodes(binding: Binding) -> Uses:
         if not graph.live[index] or index in binding.statics:
             continue
         if isinstance(node, Polynomial):
-            uses.total.update(child for _, factors in node.terms for child, _ in factors)
-            uses.add_terms(((abs(c) == 1, factors) for c, factors in node.terms), len(node.terms) > 1)
+            for child in children(node):
+                uses.total[child] += 1
+            uses.add_terms([(c == 1 or c == -1, factors) for c, factors in node.terms], len(node.terms) > 1)
         elif isinstance(node, Function):
             uses.total.update(node.arguments)
     for output in graph.outputs:

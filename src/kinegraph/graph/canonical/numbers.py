@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from kinegraph.errors import NumberSizeError
 from kinegraph.graph.node import LARGEST_EXPONENT, Coefficient
 
@@ -42,7 +44,16 @@ def product_of_numbers(first: Coefficient, second: Coefficient) -> Coefficient:
         return second
     if type(second) is int and second == 1:
         return first
-    return first * second
+    return second * first if type(first) is int else first * second  # the other way round fractions take longer
+
+
+def quotient_of_numbers(value: Coefficient, divisor: Coefficient) -> Coefficient:
+    """The quotient; most divisors are signs, and fractions take ten times as long."""
+    if divisor == 1:
+        return value
+    if divisor == -1:
+        return -value
+    return exact(Fraction(value, divisor) if isinstance(value, int) else value / divisor)
 
 
 def held(exponent: int) -> int:

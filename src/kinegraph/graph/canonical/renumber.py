@@ -21,12 +21,12 @@ def without_dead_nodes(graph: Graph, static: Sequence[bool] | None = None) -> Gr
     keep = [index for index, live in enumerate(graph.live) if live]
     if len(keep) == len(graph):
         return graph
-    kept = renumber(graph, keep)
+    living = renumber(graph, keep)
     # What the graph would find out by going through all its nodes.
-    vars(kept)["live"] = (True,) * len(kept)
+    vars(living)["live"] = (True,) * len(living)
     if static is not None:
-        vars(kept)["static"] = tuple([static[old] for old in keep])
-    return kept
+        vars(living)["static"] = tuple([static[old] for old in keep])
+    return living
 
 
 def mapped(node: Node, new: Mapping[int, int]) -> Node:

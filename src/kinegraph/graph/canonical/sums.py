@@ -9,7 +9,6 @@ its own, for taking out a factor gains nothing).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 
 from kinegraph.errors import GraphError
 from kinegraph.graph.angle import PI, LinearForm
@@ -195,7 +194,7 @@ class SumBuilder:
         first = terms[0][0]
         opposite = -first
         content: Coefficient = first if first > 0 else opposite
-        for coefficient, _ in terms:
+        for coefficient, _ in terms[1:]:
             if coefficient != first and coefficient != opposite:
                 content = 1
                 break
@@ -204,7 +203,7 @@ class SumBuilder:
         if content == -1:
             terms = [(-c, factors) for c, factors in terms]
         elif content != 1:
-            terms = [(exact(Fraction(c) / content), factors) for c, factors in terms]
+            terms = [(1 if c == content else -1, factors) for c, factors in terms]
         return self._scaled(content, self.intern(Polynomial(tuple(terms))))
 
     def add(self, *summands: int) -> int:

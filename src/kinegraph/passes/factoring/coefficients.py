@@ -7,9 +7,8 @@ coefficients have equal ids; products and quotients are looked up once computed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 
-from kinegraph.graph.canonical.numbers import exact, power_of_number
+from kinegraph.graph.canonical.numbers import exact, power_of_number, product_of_numbers, quotient_of_numbers
 from kinegraph.graph.node import Coefficient, Factor
 
 Static = tuple[tuple[tuple[Factor, ...], Coefficient], ...]
@@ -167,15 +166,16 @@ def _merged(first: tuple[Factor, ...], second: tuple[Factor, ...]) -> tuple[Fact
     return tuple(sorted(exponents.items()))
 
 
-def _ratio(first: Static, second: Static) -> Fraction | None:
+def _ratio(first: Static, second: Static) -> Coefficient | None:
     """second / first where that is a number."""
     if len(first) != len(second):
         return None
     for (monomial, _), (other, _) in zip(first, second, strict=True):
         if monomial != other:
             return None
-    ratio = Fraction(second[0][1]) / first[0][1]
-    return ratio if all(d == ratio * c for (_, c), (_, d) in zip(first, second, strict=True)) else None
+    ratio = quotient_of_numbers(second[0][1], first[0][1])
+    others = zip(first[1:], second[1:], strict=True)
+    return ratio if all(d == product_of_numbers(c, ratio) for (_, c), (_, d) in others) else None
 
 
 def _common(value: Static) -> tuple[Factor, ...]:
@@ -191,17 +191,10 @@ def _common(value: Static) -> tuple[Factor, ...]:
 
 def _divided(value: Static, common: tuple[Factor, ...], leading: Coefficient) -> Static:
     if not common:
-        return tuple((monomial, _quotient(c, leading)) for monomial, c in value)
+        return tuple((monomial, quotient_of_numbers(c, leading)) for monomial, c in value)
     taken = dict(common)
     quotient = []
     for monomial, c in value:
         rest = tuple((atom, e - taken.get(atom, 0)) for atom, e in monomial if e > taken.get(atom, 0))
-        quotient.append((rest, _quotient(c, leading)))
+        quotient.append((rest, quotient_of_numbers(c, leading)))
     return tuple(sorted(quotient))
-
-
-def _quotient(value: Coefficient, divisor: Coefficient) -> Coefficient:
-    """Most divisors are signs, and fractions take ten times as long."""
-    if divisor == 1:
-        return value
-    return -value if divisor == -1 else exact(Fraction(value) / divisor)
