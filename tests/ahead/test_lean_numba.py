@@ -16,7 +16,7 @@ if sys.argv[1] == "lean":
     make_lean()
     assert not gc.isenabled()
 
-part = numba.njit(error_model="numpy", **PART)(lambda x, n: x[n % len(x)] / n + np.sqrt(x).max())
+part = numba.njit(error_model="numpy", **PART)(lambda x, n: x[n % len(x)] / n)
 total = numba.njit(error_model="numpy")(lambda x: part(x, 3) + part(x, 4) ** 2 - max(x[0], 2.0) * min(len(x), 2))
 print(float(total(np.arange(7.0))).hex())
 (code,) = total.overloads.values()
