@@ -18,7 +18,8 @@ model linkage;
 parameters l = 2;
 coordinates q, s;
 quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);
-define bend = q / 2;
+define bend = q / 2, twice = 2*bend;
+quasivelocity w = q' + s';
 Arm | Rz(q), Sx(l) | Sx(-l/2), m(3), Jz(0.25);
 Slide~Arm | Ry(0.5), Sx(s), Rz(bend) | m(1);
 Ball | Q(e0, e1, e2, e3) | m(2), Jx(1), Jy(1), Jz(1);
@@ -57,6 +58,9 @@ def test_every_part_is_a_row(linkage):
     assert (name, kind, first, second, count) == ("pin", "revolute", "Slide", None, 5) and "loop pin" in statement
     assert [row[:2] for row in rows(linkage, "constraints", "linkage")] == [
         ("keep", "constraint"), ("floor", "contact"),
+    ]  # fmt: skip
+    assert rows(linkage, "definitions", "linkage") == [
+        ("bend", "definition", "q/2"), ("twice", "definition", "2*bend"), ("w", "quasivelocity", "q' + s'"),
     ]  # fmt: skip
 
 
@@ -115,9 +119,19 @@ def test_an_older_store_is_brought_up_when_it_is_opened(linkage, target):
     again.close()
 
 
+def test_a_store_without_definitions_is_brought_up(linkage, target):
+    before = {what: rows(linkage, what, "linkage") for what in MODEL_PARTS}
+    with linkage.writing() as connection:
+        connection.execute(text("DROP TABLE definition"))
+        connection.execute(text("UPDATE kinegraph_store SET schema_version = 2"))
+    again = open_store(target)
+    assert {what: rows(again, what, "linkage") for what in MODEL_PARTS} == before and check(again)
+    again.close()
+
+
 def test_an_interrupted_migration_changes_nothing(linkage, target, monkeypatch):
     as_version_1(linkage)
-    monkeypatch.setattr("kinegraph.store.schema.migrate.write_all_model_parts", lambda connection: 1 / 0)
+    monkeypatch.setattr("kinegraph.store.schema.migrate.write_all_model_parts", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         open_store(target)
     monkeypatch.undo()

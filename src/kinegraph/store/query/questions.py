@@ -105,7 +105,7 @@ def costliest(store: Store, reference: str | int, limit: int = 20) -> Answer:
 
 
 def model_parts(store: Store, what: str, reference: str | int) -> Answer:
-    """The bodies, transforms, joints, elements, loops or constraints of a stored mechanism, in their order."""
+    """The bodies, transforms, joints, elements, loops, constraints or definitions of a mechanism, in their order."""
     table = MODEL_PARTS[what]
     with store.reading() as connection:
         key = mechanism_of(connection, reference).id

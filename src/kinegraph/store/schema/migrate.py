@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Connection, Table, update
 
 from kinegraph.store.schema import model_tables
 from kinegraph.store.schema import tables as schema
@@ -11,13 +11,16 @@ from kinegraph.store.schema.model_rows import write_all_model_parts
 
 def migrate(connection: Connection, found: int) -> None:
     """Lead tables of version `found` to the present version."""
+    definition = model_tables.definition
     if found < 2:
-        _add_model_parts(connection)
+        _add_model_parts(connection, [one for one in model_tables.MODEL_PARTS.values() if one is not definition])
+        schema.metadata.create_all(connection, tables=[model_tables.reduction])
+    if found < 3:
+        _add_model_parts(connection, [definition])
     connection.execute(update(schema.identity).values(schema_version=schema.SCHEMA_VERSION))
 
 
-def _add_model_parts(connection: Connection) -> None:
-    """Version 2: tables of a mechanism's parts, filled from the texts of all mechanisms, and of reductions."""
-    new = [*model_tables.MODEL_PARTS.values(), model_tables.reduction]
+def _add_model_parts(connection: Connection, new: list[Table]) -> None:
+    """Tables of mechanisms' parts, filled from the texts of all mechanisms."""
     schema.metadata.create_all(connection, tables=new)
-    write_all_model_parts(connection)
+    write_all_model_parts(connection, new)

@@ -1,8 +1,8 @@
-"""Bodies, transforms, joints, elements, loops and constraints of a mechanism as rows of their tables."""
+"""Bodies, transforms, joints, elements, loops, constraints and definitions of a mechanism as rows of their tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlalchemy import Connection, Table, select
 
@@ -12,6 +12,7 @@ from kinegraph.io.records.write import transform_text
 from kinegraph.io.records.write_constraints import constraint_text, contact_text, loop_text
 from kinegraph.io.records.write_elements import element_text
 from kinegraph.model.constraints.records import Frame, row_names
+from kinegraph.model.definitions import named_expressions as named
 from kinegraph.model.expression import names
 from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import Body, Mechanism, Quaternion, Rotation, Transform, amounts
@@ -23,17 +24,18 @@ from kinegraph.store.schema.bulk import insert_rows
 Row = tuple[object, ...]
 
 
-def write_model_parts(connection: Connection, key: int, model: str) -> None:
-    """The rows of a mechanism; a text that is not of the model language has none."""
+def write_model_parts(connection: Connection, key: int, model: str, only: Collection[Table] | None = None) -> None:
+    """The rows of a mechanism in all tables, or in some; a text that is not of the model language has none."""
     for table, rows in model_parts(model).items():
-        insert_rows(connection, table, [(key, ordinal, *row) for ordinal, row in enumerate(rows)])
+        if only is None or table in only:
+            insert_rows(connection, table, [(key, ordinal, *row) for ordinal, row in enumerate(rows)])
 
 
-def write_all_model_parts(connection: Connection) -> None:
-    """The rows of every mechanism in the store, for a store that had no tables for them."""
+def write_all_model_parts(connection: Connection, only: Collection[Table]) -> None:
+    """The rows of every mechanism in the store, for a store that did not have these tables."""
     m = tables.mechanism
     for row in connection.execute(select(m.c.id, m.c.text)).all():
-        write_model_parts(connection, row.id, row.text)
+        write_model_parts(connection, row.id, row.text, only)
 
 
 def model_parts(model: str) -> dict[Table, list[Row]]:
@@ -49,6 +51,7 @@ def model_parts(model: str) -> dict[Table, list[Row]]:
         schema.element: [(one.name, type(one).__name__.lower(), element_text(one)) for one in mechanism.elements],
         schema.loop: list(_loops(mechanism)),
         schema.constraint_equation: list(_constraints(mechanism)),
+        schema.definition: [(one.name, type(one).__name__.lower(), text(one.value)) for one in named(mechanism)],
     }
 
 

@@ -71,6 +71,9 @@ loop = _parts(
 #: A constraint or a contact; `kind` is constraint or contact.
 constraint_equation = _parts("constraint_equation", _word("name"), _word("kind"), _word("text"))
 
+#: A name for an expression; `kind` is definition or quasivelocity, `value` the expression.
+definition = _parts("definition", _word("name"), _word("kind"), _word("value"))
+
 #: How a graph came about: the graph it was reduced from, and the passes or the effort that did it.
 reduction = Table(
     "reduction",
@@ -88,4 +91,5 @@ MODEL_PARTS: dict[str, Table] = {
     "elements": element,
     "loops": loop,
     "constraints": constraint_equation,
+    "definitions": definition,
 }

@@ -26,8 +26,8 @@ from sqlalchemy import (
 from sqlalchemy.schema import SchemaItem
 
 #: Raised whenever a table changes; a store with a higher number is left alone, one with a lower number is brought up.
-#: 2: tables of bodies, transforms, joints, elements, loops and constraints, and of reductions.
-SCHEMA_VERSION = 2
+#: 2: tables of bodies, transforms, joints, elements, loops and constraints, and of reductions. 3: of definitions.
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 

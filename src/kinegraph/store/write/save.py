@@ -71,10 +71,10 @@ def save_run(
 ) -> int:
     """Keep the settings of a computation and where its result lies."""
     try:
-        nodes_by_code = json.loads(json.dumps(dict(settings), allow_nan=False))
+        settings_data = json.loads(json.dumps(dict(settings), allow_nan=False))
     except (TypeError, ValueError) as problem:
         raise StoreError(f"the settings of a run must be plain JSON: {problem}") from None
-    row = {"mechanism": mechanism, "graph": graph, "settings": nodes_by_code, "created": now()}
+    row = {"mechanism": mechanism, "graph": graph, "settings": settings_data, "created": now()}
     with store.writing() as connection:
         return _insert(connection, schema.run, row | {"result": str(Path(result).absolute()) if result else None})
 
