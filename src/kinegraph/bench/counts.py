@@ -154,15 +154,15 @@ def table(results: Sequence[Result], earlier: Earlier | None) -> Table:
         "kernel unreduced -> reduced",
     ]
     columns[4:4] = ["earlier"] if earlier else []
-    counts_text = Table(*columns)
+    printed = Table(*columns)
     for result in results:
         row = result.row
         speed = f"{result.before:.0f} -> {result.after:.0f} ns, {result.before / result.after:.2f}x"
         cells = [row.model, row.quantities, row.others, result.derived, result.reduced]
         cells[4:4] = [earlier.beside(result)] if earlier else []
         cells += ["yes" if result.proved else "NO", f"{result.seconds:.0f}"]
-        counts_text.add_row(*cells, speed + ("" if result.taken else " (not taken)"))
-    return counts_text
+        printed.add_row(*cells, speed + ("" if result.taken else " (not taken)"))
+    return printed
 
 
 def main(words: Sequence[str] | None = None) -> None:

@@ -58,8 +58,8 @@ class _SideBySide(Lowering):
         self.stores: dict[int, list[tuple[int, int]]] = {}
         for node, positions in self.targets.items():
             if node not in self.statics:
-                sign, unit_scale = classes.without_sign(node)
-                self.stores.setdefault(unit_scale, []).extend((position, sign) for position in positions)
+                sign, unsigned = classes.without_sign(node)
+                self.stores.setdefault(unsigned, []).extend((position, sign) for position in positions)
 
     # instructions
 

@@ -264,8 +264,8 @@ class _Rewriting:
                 row.append(item)
         factors = [moved[1] for link in together if (moved := _moved_by(self.links[link].joint))]
         signs = [self.tree.like.number(factor) for factor in factors]
-        same_shape = self._by_symbols(together, len(rows[0]), signs)
-        for link, row, sign, factor in zip(together, rows, same_shape, factors, strict=True):
+        sign_symbols = self._by_symbols(together, len(rows[0]), signs)
+        for link, row, sign, factor in zip(together, rows, sign_symbols, factors, strict=True):
             joint = self.links[link].joint
             assert joint is not None
             unscaled = joint.displacement * (Fraction(1) / factor)

@@ -140,18 +140,18 @@ class AngleReader:
         if likeness is Likeness.OTHER:
             return Number(written.value)
         exact = pi_multiple(Fraction(turns, 2))
-        angle_text = f"{float(written.value)!r} of {what}"
-        self._report_angle(likeness is Likeness.SAME, angle_text, text(exact), off_by(written.value, turns), place)
+        described = f"{float(written.value)!r} of {what}"
+        self._report_angle(likeness is Likeness.SAME, described, text(exact), off_by(written.value, turns), place)
         return exact if likeness is Likeness.SAME else Number(written.value)
 
-    def _report_angle(self, same: bool, angle_text: str, exact: str, distance: Fraction, place: Place) -> None:
+    def _report_angle(self, same: bool, described: str, exact: str, distance: Fraction, place: Place) -> None:
         if same:
             kind = FindingKind.RIGHT_ANGLE if distance > DOUBLE else FindingKind.DOUBLE_ANGLE
-            message = f"{angle_text} is taken as {exact}, {float(distance):.1e} away"
+            message = f"{described} is taken as {exact}, {float(distance):.1e} away"
         else:
             kind = FindingKind.NEAR_RIGHT_ANGLE
             tolerance = tolerance_for(distance)
-            message = f"{angle_text} is {float(distance):.1e} off {exact}; angle tolerance {tolerance} takes it so"
+            message = f"{described} is {float(distance):.1e} off {exact}; angle tolerance {tolerance} takes it so"
         self.findings.add(kind, message, place, "right angles rounded", float(distance))
 
     def roll_pitch_yaw(self, rpy: Sequence[Written], what: str, place: Place) -> tuple[Transform, ...]:
@@ -170,9 +170,9 @@ class AngleReader:
         if self.rule.active:
             cleaned = [amount if abs(amount) > self.rule.noise * largest else Fraction(0) for amount in amounts]
             if cleaned != amounts:
-                angle_text = " ".join(f"{float(amount):g}" for amount in amounts)
+                described = " ".join(f"{float(amount):g}" for amount in amounts)
                 taken = " ".join(f"{float(amount):g}" for amount in cleaned)
-                message = f"the axis {angle_text} of {what} is taken as {taken}"
+                message = f"the axis {described} of {what} is taken as {taken}"
                 self.findings.add(FindingKind.RIGHT_ANGLE, message, element.place, "axes rounded")
             amounts = cleaned
         x, y, z = amounts
@@ -188,9 +188,9 @@ class AngleReader:
             return exact.transforms
         likeness, turn, distance = judge_turn(written, self.rule)
         if likeness is not Likeness.OTHER:
-            angle_text = f"the quaternion {' '.join(repr(float(part)) for part in parts)} of {what}"
+            described = f"the quaternion {' '.join(repr(float(part)) for part in parts)} of {what}"
             named = f"the right turn {' '.join(map(str, turn.signs))}"
-            self._report_angle(likeness is Likeness.SAME, angle_text, named, distance, place)
+            self._report_angle(likeness is Likeness.SAME, described, named, distance, place)
         if likeness is Likeness.SAME:
             return turn.transforms
         e0, e1, e2, e3 = (Number(part) for part in parts)

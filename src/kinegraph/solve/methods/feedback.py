@@ -40,8 +40,8 @@ class Samples:
 
     def begin(self, time: float) -> None:
         """Forget what was said at this time or later: a run begins anew."""
-        distinct = bisect_left(self.times, time)
-        del self.times[distinct:], self.rows[distinct:]
+        count = bisect_left(self.times, time)
+        del self.times[count:], self.rows[count:]
 
     def add(self, time: float, row: Floats) -> Signals:
         """Keep a row; the signals as long as it holds."""

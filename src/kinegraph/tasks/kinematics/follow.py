@@ -52,12 +52,12 @@ class PathMotion(RichDisplay):
 
     def __getitem__(self, name: str) -> Floats:
         """A coordinate over time; `q1'` its velocity, `q1''` its acceleration."""
-        given_mechanism = name.rstrip("'")
-        order = len(name) - len(given_mechanism)
-        if given_mechanism not in self.coordinates or order > 2:
+        coordinate = name.rstrip("'")
+        order = len(name) - len(coordinate)
+        if coordinate not in self.coordinates or order > 2:
             raise TaskError(f"the motion has no {name!r}; there are {', '.join(self.coordinates)}, with ' and ''")
         rows = (self.motion.q, self.motion.v, self.motion.a)[order]
-        return np.asarray(rows[:, self.coordinates.index(given_mechanism)])
+        return np.asarray(rows[:, self.coordinates.index(coordinate)])
 
     def __str__(self) -> str:
         times, worst = self.motion.times, int(np.argmin(self.conditioning))

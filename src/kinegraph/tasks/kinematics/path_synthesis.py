@@ -147,11 +147,11 @@ def _deviations(
     for one in formulas:
         _require_known(mechanism, names(one))
     nodes = tuple(meaning.scalar(one).index for one in formulas)
-    underlying = derivation.builder.graph([Output("deviations", (len(nodes),), nodes)])
-    return _along(underlying, mechanism, motion, free)
+    deviations = derivation.builder.graph([Output("deviations", (len(nodes),), nodes)])
+    return _along(deviations, mechanism, motion, free)
 
 
-def _along(underlying: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar], free: tuple[str, ...]) -> Graph:
+def _along(deviations: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar], free: tuple[str, ...]) -> Graph:
     """The graph with laws of time in place of coordinates, and the derivatives."""
     builder = GraphBuilder()
     meaning = Names(builder, mechanism, {})
@@ -162,7 +162,7 @@ def _along(underlying: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar]
             return moving[node.name]
         return builder.symbol(node.kind, node.name)
 
-    (output,) = moved(underlying.outputs, transfer(underlying, builder, symbol))
+    (output,) = moved(deviations.outputs, transfer(deviations, builder, symbol))
     rows = jacobian(builder, output.nodes, [builder.symbol(Kind.PARAMETER, name) for name in free])
     slopes = Output("slopes", (len(output.nodes), len(free)), tuple(entry for row in rows for entry in row))
     return builder.graph([output, slopes])

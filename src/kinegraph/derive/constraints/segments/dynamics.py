@@ -128,10 +128,10 @@ class SegmentedRing:
 
     def accelerations(self) -> list[Scalar]:
         """By velocity."""
-        motions = self._angular()
+        angular = self._angular()
         found = [self.forces[0]] * len(self.forces)
         for bar in self.ring.bars:
-            change = motions[bar.link] - motions[bar.parent] if bar.parent else motions[bar.link]
+            change = angular[bar.link] - angular[bar.parent] if bar.parent else angular[bar.link]
             found[bar.velocity] = bar.sign * change
         return found
 
