@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 _FIRST_USES = """
 import threading
@@ -35,3 +38,18 @@ def test_first_uses_in_threads() -> None:
         command = [sys.executable, "-c", _FIRST_USES]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
         assert ended.stdout.strip() == "[]"
+
+
+_SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
+
+
+@pytest.mark.parametrize("seed", range(10 if _SOAK else 1))
+def test_everything_in_threads(seed: int, tmp_path: Path) -> None:
+    """Nothing is cached but, in quick runs, the integrators' loops: they take two minutes to compile."""
+    own = {"KINEGRAPH_CACHE": str(tmp_path / "cache")} | ({"NUMBA_CACHE_DIR": str(tmp_path / "loops")} if _SOAK else {})
+    command = [sys.executable, "-m", "tests.everything_in_threads", str(seed), str(int(_SOAK))]
+    root = Path(__file__).parents[1]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=1000, cwd=root, env={**os.environ, **own}, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stdout + ended.stderr
