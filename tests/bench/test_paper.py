@@ -13,7 +13,7 @@ def test_the_longest_of_three_is_the_time() -> None:
     assert long.bound == "cores" and long.compute == 10**9 * 1e-3 / 100
     assert wide.bound == "driver" and wide.seconds == START_SECONDS + 10**9 * 1e-6
     assert spread.compute < small.compute and wide.moved == 10**9 * 100
-    assert paper.report()[-1]["kept"] == 10**9 * 120
+    assert paper.report()[-1]["stored"] == 10**9 * 120
 
 
 def test_the_table_has_a_line_for_every_study() -> None:

@@ -24,6 +24,7 @@ import kinegraph as kg
 from kinegraph.bench.docking.beside_mujoco import MuJoCoDockings
 from kinegraph.bench.docking.scipy_dockings import SciPyDockings
 from kinegraph.bench.peers.sides.build import cpu_model
+from kinegraph.bench.study.measured_on import MeasuredOn
 from kinegraph.compiler.load import load
 from kinegraph.docking.description import docking_of
 from kinegraph.docking.first_contacts import contact_plan
@@ -59,10 +60,7 @@ class Whole(Rates, _Lean):
     failed: int
 
 
-class _Found(TypedDict):
-    processor: str
-    threads: int
-    target: float
+class _Found(MeasuredOn):
     beside_scipy: list[BesideSciPy]
     whole: Whole
 
@@ -153,12 +151,8 @@ def main(cases: int, page: Path | None, mujoco: int, as_json: bool) -> None:
     peer = beside_mujoco(mujoco) if mujoco else None
     whole = whole_study(cases, page)
     found: Found = {
-        "processor": cpu_model(),
-        "threads": cores(),
-        "target": TARGET,
-        "beside_scipy": beside,
-        "whole": whole,
-    }
+        "processor": cpu_model(), "threads": cores(), "target": TARGET, "beside_scipy": beside, "whole": whole,
+    }  # fmt: skip
     if peer is not None:
         found["mujoco"] = peer
     print(json.dumps(found)) if as_json else _show(found)

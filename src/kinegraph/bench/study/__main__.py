@@ -24,8 +24,9 @@ import numpy as np
 
 import kinegraph as kg
 from kinegraph.bench.peers.sides.build import cpu_model
+from kinegraph.bench.study.measured_on import MeasuredOn
 from kinegraph.bench.study.mock import MockWork, overhead, per_task, processor_per_task, sizes
-from kinegraph.bench.study.paper import CASE_SECONDS, START_SECONDS, Paper, PaperRow, paper_of
+from kinegraph.bench.study.paper import CASE_SECONDS, START_SECONDS, Paper, paper_of
 from kinegraph.bench.study.scipy_loop import SciPyLoop
 from kinegraph.compiler.load import load
 from kinegraph.extras import extra
@@ -68,10 +69,7 @@ class Whole(TypedDict):
     high: float
 
 
-class _Found(TypedDict):
-    processor: str
-    threads: int
-    target: float
+class _Found(MeasuredOn):
     beside_scipy: list[BesideSciPy]
     whole: Whole
 
@@ -80,7 +78,7 @@ class Found(_Found, total=False):
     """All that was measured; Dask and the plan on paper where they were asked for."""
 
     dask: dict[str, float]
-    paper: list[PaperRow]
+    paper: list[dict[str, float | str]]
 
 
 def plan_of(model: str, coordinate: str, cases: int, method: str = "dop853", chunk: int | None = None) -> Plan:
@@ -187,19 +185,18 @@ def main(cases: int, dask: bool, page: Path | None, as_json: bool) -> None:
     ]  # fmt: skip
     whole = whole_study(cases, page)
     found: Found = {
-        "processor": cpu_model(),
-        "threads": cores(),
-        "target": TARGET,
-        "beside_scipy": beside,
-        "whole": whole,
-    }
+        "processor": cpu_model(), "threads": cores(), "target": TARGET, "beside_scipy": beside, "whole": whole,
+    }  # fmt: skip
     if dask:
         found["dask"] = on_dask()
-        found["paper"] = paper_of(found["dask"]["seconds a task"], sizes(10_000)).report()
+        paper = paper_of(found["dask"]["seconds a task"], sizes(10_000))
+        found["paper"] = paper.report()
     if as_json:
         print(json.dumps(found))
-    else:
-        _show(found)
+        return
+    _show(found)
+    if dask:
+        _show_paper(paper)
 
 
 def whole_study(cases: int, page: Path | None) -> Whole:
@@ -227,9 +224,12 @@ def _show(found: Found) -> None:
           f"success {whole['success']:.4f} ({whole['low']:.4f} to {whole['high']:.4f})")  # fmt: skip
     for name, value in found.get("dask", {}).items():
         print(f"Dask, {name}: {value:.2e} s" if "task" in name else f"Dask, {name}: {100 * value:.1f} % of 1 ms")
-    for one in found.get("paper", ()):
-        print(f"{one['cases']:.0e} cases on {one['cores']} cores: chunks of {one['chunk']}, {one['seconds']:.0f} s "
-              f"(bound by the {one['bound']}), {one['moved'] / 1e9:.2f} GB moved")  # fmt: skip
+
+
+def _show_paper(paper: Paper) -> None:
+    for row in paper.rows:
+        print(f"{row.cases:.0e} cases on {row.cores} cores: chunks of {row.chunk}, {row.seconds:.0f} s "
+              f"(bound by the {row.bound}), {row.moved / 1e9:.2f} GB moved")  # fmt: skip
 
 
 if __name__ == "__main__":

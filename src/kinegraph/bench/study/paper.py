@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import log10
-from typing import TypedDict
 
 from kinegraph.bench.study.mock import Sizes
 
@@ -38,21 +37,6 @@ class Row:
         return max(parts, key=lambda name: parts[name])
 
 
-class PaperRow(TypedDict):
-    """A row of the table as JSON, with the values that follow from it."""
-
-    cases: int
-    cores: int
-    chunk: int
-    compute: float
-    scheduler: float
-    driver: float
-    moved: float
-    seconds: float
-    bound: str
-    stored: float
-
-
 @dataclass(frozen=True)
 class Paper:
     """The plan: what a chunk costs scheduler and driver [s], the sizes of a row, and what studies take from that."""
@@ -61,14 +45,12 @@ class Paper:
     sizes: Sizes
     rows: tuple[Row, ...]
 
-    def report(self) -> list[PaperRow]:
+    def report(self) -> list[dict[str, float | str]]:
         """The rows for JSON."""
         return [
-            {"cases": row.cases, "cores": row.cores, "chunk": row.chunk, "compute": row.compute,
-             "scheduler": row.scheduler, "driver": row.driver, "moved": row.moved, "seconds": row.seconds,
-             "bound": row.bound, "stored": row.cases * self.sizes.stored}
+            asdict(row) | {"seconds": row.seconds, "bound": row.bound, "stored": row.cases * self.sizes.stored}
             for row in self.rows
-        ]  # fmt: skip
+        ]
 
     def table(self) -> str:
         """The plan as the table of the documentation."""
