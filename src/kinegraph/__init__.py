@@ -9,12 +9,9 @@ kernel = kg.compile(arm, "tau")           # machine code
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
-from threading import RLock
-from types import ModuleType
 from typing import TYPE_CHECKING
 
+from kinegraph.on_demand import load_on_demand
 from kinegraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -196,31 +193,4 @@ __all__ = [
 ]
 
 
-#: Threads that ask for names at the same time load them one after the other: Python's own locks of modules are taken in
-#: the order of the imports, and where packages import their parts two threads would wait for each other.
-_IMPORTING = RLock()
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'kinegraph' has no attribute {name!r}")
-    home = _HOMES[name]
-    with _IMPORTING:
-        found = getattr(import_module(home), name) if home else import_module(f"kinegraph.{name}")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """Keeps `kg.derive` and `kg.compile` functions: importing the submodules of these names would hide them."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (_HOMES.get(name) and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
+load_on_demand(__name__, _HOMES)

@@ -7,8 +7,13 @@ mechanism --prepare--> Unit (programs, arguments, test vectors) --c, cpp, python
 
 from __future__ import annotations
 
-from kinegraph.export.options import ExportOptions, Fmi, FunctionLayout, Language, Precision, Sines
-from kinegraph.export.write import ExportReport, export, render
+from typing import TYPE_CHECKING
+
+from kinegraph.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from kinegraph.export.options import ExportOptions, Fmi, FunctionLayout, Language, Precision, Sines
+    from kinegraph.export.write import ExportReport, export, render
 
 __all__ = [
     "ExportOptions",
@@ -21,3 +26,13 @@ __all__ = [
     "export",
     "render",
 ]
+
+load_on_demand(
+    __name__,
+    {
+        **dict.fromkeys(
+            ("ExportOptions", "Fmi", "FunctionLayout", "Language", "Precision", "Sines"), "kinegraph.export.options"
+        ),
+        **dict.fromkeys(("ExportReport", "export", "render"), "kinegraph.export.write"),
+    },
+)

@@ -1,6 +1,21 @@
 """Machine code in the process: compiling, caching on disk, loading and calling kernels."""
 
-from kinegraph.codegen.program.binding import Argument
-from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinegraph.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from kinegraph.codegen.program.binding import Argument
+    from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph
 
 __all__ = ["Argument", "Kernel", "KernelOptions", "compile_graph"]
+
+load_on_demand(
+    __name__,
+    {
+        "Argument": "kinegraph.codegen.program.binding",
+        **dict.fromkeys(("Kernel", "KernelOptions", "compile_graph"), "kinegraph.jit.kernel"),
+    },
+)

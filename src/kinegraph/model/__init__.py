@@ -1,55 +1,62 @@
 """Mechanisms: what they are, how to write them in Python, when they are well described, what their numbers are."""
 
-from kinegraph.model.builder import Builder, Q, Rx, Ry, Rz, Sx, Sy, Sz, inertia
-from kinegraph.model.element_builder import arc, at, capsule, cylinder, plane, sphere, torus
-from kinegraph.model.elements import (
-    RATE,
-    STRETCH,
-    Anchor,
-    Axes,
-    Bumper,
-    Damper,
-    Element,
-    EnergyLaw,
-    Force,
-    ForceLaw,
-    Friction,
-    Input,
-    Limit,
-    Linear,
-    Moment,
-    PointForce,
-    Potential,
-    Span,
-    Spring,
-)
-from kinegraph.model.evaluate import initial_positions, initial_velocities, number, parameter_values, value
-from kinegraph.model.expression import Call, Expression, Name, Number, Operation, Scalar, expression
-from kinegraph.model.mechanism import (
-    Axis,
-    Body,
-    Coordinate,
-    Inertia,
-    Mechanism,
-    Parameter,
-    Point,
-    Quaternion,
-    QuaternionCoordinates,
-    Rotation,
-    Shift,
-    Transform,
-)
-from kinegraph.model.robot.data import (
-    Extra,
-    JointArmature,
-    JointFriction,
-    JointLimits,
-    JointSpring,
-    Shape,
-    ShapeKind,
-    ShapeRole,
-)
-from kinegraph.model.validation.mechanism import validate
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinegraph.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from kinegraph.model.builder import Builder, Q, Rx, Ry, Rz, Sx, Sy, Sz, inertia
+    from kinegraph.model.element_builder import arc, at, capsule, cylinder, plane, sphere, torus
+    from kinegraph.model.elements import (
+        RATE,
+        STRETCH,
+        Anchor,
+        Axes,
+        Bumper,
+        Damper,
+        Element,
+        EnergyLaw,
+        Force,
+        ForceLaw,
+        Friction,
+        Input,
+        Limit,
+        Linear,
+        Moment,
+        PointForce,
+        Potential,
+        Span,
+        Spring,
+    )
+    from kinegraph.model.evaluate import initial_positions, initial_velocities, number, parameter_values, value
+    from kinegraph.model.expression import Call, Expression, Name, Number, Operation, Scalar, expression
+    from kinegraph.model.mechanism import (
+        Axis,
+        Body,
+        Coordinate,
+        Inertia,
+        Mechanism,
+        Parameter,
+        Point,
+        Quaternion,
+        QuaternionCoordinates,
+        Rotation,
+        Shift,
+        Transform,
+    )
+    from kinegraph.model.robot.data import (
+        Extra,
+        JointArmature,
+        JointFriction,
+        JointLimits,
+        JointSpring,
+        Shape,
+        ShapeKind,
+        ShapeRole,
+    )
+    from kinegraph.model.validation.mechanism import validate
 
 __all__ = [
     "RATE",
@@ -121,3 +128,75 @@ __all__ = [
     "validate",
     "value",
 ]
+
+load_on_demand(
+    __name__,
+    {
+        **dict.fromkeys(("Builder", "Q", "Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "inertia"), "kinegraph.model.builder"),
+        **dict.fromkeys(
+            ("arc", "at", "capsule", "cylinder", "plane", "sphere", "torus"), "kinegraph.model.element_builder"
+        ),
+        **dict.fromkeys(
+            (
+                "Anchor",
+                "Axes",
+                "Bumper",
+                "Damper",
+                "Element",
+                "EnergyLaw",
+                "Force",
+                "ForceLaw",
+                "Friction",
+                "Input",
+                "Limit",
+                "Linear",
+                "Moment",
+                "PointForce",
+                "Potential",
+                "RATE",
+                "STRETCH",
+                "Span",
+                "Spring",
+            ),
+            "kinegraph.model.elements",
+        ),
+        **dict.fromkeys(
+            ("initial_positions", "initial_velocities", "number", "parameter_values", "value"),
+            "kinegraph.model.evaluate",
+        ),
+        **dict.fromkeys(
+            ("Call", "Expression", "Name", "Number", "Operation", "Scalar", "expression"), "kinegraph.model.expression"
+        ),
+        **dict.fromkeys(
+            (
+                "Axis",
+                "Body",
+                "Coordinate",
+                "Inertia",
+                "Mechanism",
+                "Parameter",
+                "Point",
+                "Quaternion",
+                "QuaternionCoordinates",
+                "Rotation",
+                "Shift",
+                "Transform",
+            ),
+            "kinegraph.model.mechanism",
+        ),
+        **dict.fromkeys(
+            (
+                "Extra",
+                "JointArmature",
+                "JointFriction",
+                "JointLimits",
+                "JointSpring",
+                "Shape",
+                "ShapeKind",
+                "ShapeRole",
+            ),
+            "kinegraph.model.robot.data",
+        ),
+        "validate": "kinegraph.model.validation.mechanism",
+    },
+)

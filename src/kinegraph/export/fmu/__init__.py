@@ -6,6 +6,18 @@ mechanism --equations--> parts (graphs) --prepare--> Unit --c--> sources, with t
 
 from __future__ import annotations
 
-from kinegraph.export.fmu.build import Fmu, make_fmu
+from typing import TYPE_CHECKING
+
+from kinegraph.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from kinegraph.export.fmu.build import Fmu, make_fmu
 
 __all__ = ["Fmu", "make_fmu"]
+
+load_on_demand(
+    __name__,
+    {
+        **dict.fromkeys(("Fmu", "make_fmu"), "kinegraph.export.fmu.build"),
+    },
+)

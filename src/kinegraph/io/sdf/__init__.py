@@ -1,5 +1,19 @@
 """SDFormat, the model format of Gazebo and Drake, read exactly and without trust."""
 
-from kinegraph.io.sdf.load import load_sdf, parse_sdf
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinegraph.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from kinegraph.io.sdf.load import load_sdf, parse_sdf
 
 __all__ = ["load_sdf", "parse_sdf"]
+
+load_on_demand(
+    __name__,
+    {
+        **dict.fromkeys(("load_sdf", "parse_sdf"), "kinegraph.io.sdf.load"),
+    },
+)

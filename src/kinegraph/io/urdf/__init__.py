@@ -1,5 +1,19 @@
 """URDF, the robot description of ROS, read exactly and without trust."""
 
-from kinegraph.io.urdf.load import load_urdf, parse_urdf
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinegraph.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from kinegraph.io.urdf.load import load_urdf, parse_urdf
 
 __all__ = ["load_urdf", "parse_urdf"]
+
+load_on_demand(
+    __name__,
+    {
+        **dict.fromkeys(("load_urdf", "parse_urdf"), "kinegraph.io.urdf.load"),
+    },
+)
