@@ -35,7 +35,7 @@ def _rebuilt(
         return symbol(node) if symbol else builder.symbol(node.kind, node.name)
     if isinstance(node, Function):
         return builder.apply(node.name, *(place[argument] for argument in node.arguments))
-    return builder.polynomial((c, tuple((place[child], e) for child, e in factors)) for c, factors in node.terms)
+    return builder.polynomial([(c, tuple([(place[child], e) for child, e in factors])) for c, factors in node.terms])
 
 
 def copied(graph: Graph, builder: GraphBuilder, given: Mapping[int, int] | None = None) -> dict[int, int]:

@@ -6,6 +6,7 @@ The text that Python reads is made of instructions only; no name of a model is e
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
@@ -18,7 +19,7 @@ from kinegraph.codegen.arrays import Doubles, vector
 from kinegraph.codegen.kernel import Kernel, Outputs, Recipe, Result
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.program.lower import lower
-from kinegraph.codegen.program.program import FORMS, LEAVES, Instruction, Op, Program
+from kinegraph.codegen.program.program import FORMS, Instruction, Op, Program
 from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.interpret import interpret
@@ -104,37 +105,68 @@ class InterpretedKernel(Kernel):
 
 def _function(program: Program) -> Callable[[list[float]], Sequence[float]]:
     """The instructions as one Python function."""
-    stored = {int(one.detail): one.operands[0] for one in program.instructions if one.op is Op.STORE}
-    lines = ["def function(x):"]
-    for index, one in enumerate(program.instructions):
-        if one.op not in LEAVES and one.op not in (Op.STORE, Op.SINCOS):
-            lines.append(f"    v{index} = {_expression(program, one)}")
-    results = ", ".join(_operand(program, stored[place]) for place in range(program.output_size))
-    lines.append(f"    return [{results}]")
     scope: dict[str, object] = {**vars(math), "abs": abs, "__builtins__": {}}
-    exec(compile("\n".join(lines), "<interpreted graph>", "exec"), scope)
+    exec(compile(_Text(program).function(), "<interpreted graph>", "exec"), scope)
     return cast("Callable[[list[float]], Sequence[float]]", scope["function"])
 
 
-def _expression(program: Program, one: Instruction) -> str:
-    operands = one.operands
-    if one.op in FORMS:
-        form = FORMS[one.op]
-    elif one.op in (Op.SIN, Op.COS):
-        form = f"{one.op.name.lower()}({{0}})"
-        operands = (program.instructions[operands[0]].operands[int(one.detail)],)
-    else:
-        form = _SPECIAL.get(str(one.detail), f"{one.detail}({{0}})")
-    return form.format(*(_operand(program, operand) for operand in operands))
+#: Python's parser takes no more brackets within each other than some two hundred.
+_DEEPEST = 20
 
 
-def _operand(program: Program, index: int) -> str:
-    one = program.instructions[index]
-    if one.op is Op.INPUT:
-        return f"x[{int(one.detail)}]"
-    if one.op is Op.LITERAL:
-        return f"({_literal(float(one.detail))})"
-    return f"v{index}"
+class _Text:
+    """Instructions as Python. What is used once stands where it is used: names take time to store and to read."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.lines = ["def function(x):"]
+        self.results = [""] * program.output_size
+        self._texts: list[str] = []
+        self._depths: list[int] = []
+        self._uses = _uses(program)
+
+    def function(self) -> str:
+        """The text of the function."""
+        for index, one in enumerate(self.program.instructions):
+            text, depth = self._written(index, one)
+            self._texts.append(text)
+            self._depths.append(depth)
+        return "\n".join([*self.lines, f"    return [{', '.join(self.results)}]"])
+
+    def _written(self, index: int, one: Instruction) -> tuple[str, int]:
+        """What stands for the value of an instruction, and how many brackets within each other that has."""
+        if one.op is Op.INPUT:
+            return f"x[{int(one.detail)}]", 0
+        if one.op is Op.LITERAL:
+            return f"({_literal(float(one.detail))})", 0
+        if one.op is Op.STORE:
+            self.results[int(one.detail)] = self._texts[one.operands[0]]
+        if one.op in (Op.STORE, Op.SINCOS):
+            return "", 0
+        form, operands = self._form(one)
+        text = form.format(*[self._texts[operand] for operand in operands])
+        depth = 1 + max([self._depths[operand] for operand in operands])
+        if self._uses[index] == 1 and depth < _DEEPEST:
+            return f"({text})", depth
+        self.lines.append(f"    v{index} = {text}")
+        return f"v{index}", 0
+
+    def _form(self, one: Instruction) -> tuple[str, tuple[int, ...]]:
+        if one.op in FORMS:
+            return FORMS[one.op], one.operands
+        if one.op in (Op.SIN, Op.COS):
+            angles = self.program.instructions[one.operands[0]].operands
+            return f"{one.op.name.lower()}({{0}})", (angles[int(one.detail)],)
+        return _SPECIAL.get(str(one.detail), f"{one.detail}({{0}})"), one.operands
+
+
+def _uses(program: Program) -> Counter[int]:
+    """How often the text of each value is written; twice and more where a function's text repeats its arguments."""
+    uses: Counter[int] = Counter()
+    for one in program.instructions:
+        for operand in one.operands:
+            uses[operand] += 1 if one.op in FORMS or one.op is Op.STORE else 2
+    return uses
 
 
 def _literal(value: float) -> str:
