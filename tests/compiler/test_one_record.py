@@ -15,7 +15,7 @@ from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.contest import Contest
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
-from kinegraph.errors import ProofError
+from kinegraph.errors import DerivationError, ProofError
 from kinegraph.graph import text
 from kinegraph.graph.node import Graph
 from kinegraph.interrupt import Interrupt
@@ -105,6 +105,8 @@ def test_inspect_prints_what_is_compiled_with_passes_of_ones_own(
     )
     found = data(run(f"export double-pendulum -q tau --to c --json -o {tmp_path} --passes", passes))
     assert found["functions"][0]["operations"] == str(kg.count(Chain(request).chosen().graph))
+    with pytest.raises(DerivationError, match="passes is 3: write their names"):
+        request_of(kg.load("double-pendulum"), "tau", passes=3)  # type: ignore[arg-type]
     wrong = run("inspect double-pendulum --passes monomial")
     assert wrong.code == 2 and "no pass 'monomial'" in wrong.err
 

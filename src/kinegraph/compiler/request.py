@@ -91,6 +91,8 @@ def request_of(
 
 def same_passes(text: str) -> str:
     """Passes as they are written in one way alone; an empty text leaves them to the effort."""
+    if not isinstance(text, str):
+        raise DerivationError(f"passes is {text!r:.80}: write their names, such as 'products, monomials(degree=4)'")
     return passes_text(read_passes(text)) if text else ""
 
 
