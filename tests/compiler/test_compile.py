@@ -127,7 +127,7 @@ def test_plans_of_all_kinds_are_read_as_they_were_written() -> None:
         assert Derived.read(Derived("key", plan, graph).dump()) == Derived("key", plan, graph)
         plan = search.neighbour(plan, chance)
         changed |= {one.name for one in fields(plan) if getattr(plan, one.name)}
-    assert changed >= {"in_parent_frame", "origin_shifts", "euler", "carried", "axial_moments"}
+    assert changed >= {"in_parent_frame", "origin_shifts", "euler", "propagated", "axial_moments"}
 
 
 def test_numeric_and_symbolic_parameters_give_the_same_numbers() -> None:
