@@ -1,7 +1,8 @@
 """Numba in a process that compiles and ends: without what only other processes need.
 
 A third of Numba's time goes into code that is not about the code it makes. What is left out here changes no
-instruction, and where a Numba knows nothing of it that one is only slower.
+instruction. It is Numba's own and may be another thing in the next version, so it is left out of those versions alone
+with which that was tried; any other is only slower.
 
 Importing this module imports Numba.
 """
@@ -10,14 +11,17 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol, cast
 
+import numba
 from llvmlite.binding import ffi
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUContext
 from numba.core.targetconfig import ConfigStack
 from numba.core.types.functions import BaseFunction
+
+#: With these versions it was tried that the code is the same.
+TRIED = ("0.68",)
 
 
 class _Lock(Protocol):
@@ -63,8 +67,8 @@ class _OptionStack(Protocol):
 def make_lean() -> None:
     """Leave all of it out, for the rest of this process."""
     gc.disable()  # nearly all objects stay until the process ends, with some hundred megabytes
-    for leave_out in (_timers_of_calls, _imports, _comparisons, _questions):
-        with suppress(AttributeError):  # another Numba
+    if numba.__version__.rpartition(".")[0] in TRIED:
+        for leave_out in (_timers_of_calls, _imports, _comparisons, _questions):
             leave_out()
 
 
