@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
@@ -10,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinegraph as kg
-from kinegraph.graph.angle import linear_form, quarter_turns, shifted
+from kinegraph.graph import angle
+from kinegraph.graph.angle import LinearForm, linear_form, quarter_turns, shifted
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Function, Kind, Output, Polynomial
+from kinegraph.graph.node import Function, Kind, Node, Output, Polynomial, Term
 from kinegraph.graph.scalar import Scalar
 
 
@@ -197,3 +199,22 @@ def test_reductions_of_oscillating_forces_are_proved(law: str) -> None:
     model = kg.parse(f"coordinates q1, q2; A | Ry(q1) | Sz(-1), m(1); B~A | Sz(-1), Ry(q2) | Sz(-1), m(1);"
                      f"force f | value({law}), on(q1);")  # fmt: skip
     assert kg.reduce(kg.derive(model, "qdd"), kg.Effort.QUICK).proved
+
+
+def test_angles_that_share_a_sum_multiply_it_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each sine did so anew: a platform's projection took minutes to be carried into another builder."""
+    made: list[object] = []
+    sums = angle._sum
+
+    def counted(nodes: Sequence[Node], terms: Sequence[Term], known: dict[int, LinearForm | None]) -> LinearForm | None:
+        made.append(terms)
+        return sums(nodes, terms, known)
+
+    monkeypatch.setattr(angle, "_sum", counted)
+    builder, names, _ = coordinates(12)
+    shared = names[0]
+    for one in names:
+        shared = (shared + one) * one + one
+    for one in names:
+        builder.apply("sin", (shared * one).index)
+    assert len(made) < 60

@@ -14,10 +14,13 @@ PI = Symbol(Kind.CONSTANT, "pi")
 LinearForm = dict[tuple[Factor, ...], Coefficient]
 
 
-def linear_form(nodes: Sequence[Node], root: int) -> LinearForm:
-    """Write a node as a linear form over monomials, opening sums all the way down and multiplying products out."""
+def linear_form(nodes: Sequence[Node], root: int, known: dict[int, LinearForm | None] | None = None) -> LinearForm:
+    """Write a node as a linear form over monomials, opening sums all the way down and multiplying products out.
+
+    known: what nodes of this list are multiplied out, found by earlier calls; what is found now is added.
+    """
     form: LinearForm = {}
-    known: dict[int, LinearForm | None] = {}
+    known = {} if known is None else known
     scales: dict[int, Coefficient] = {root: 1}
     # Parents before children, so that a node shared by many sums is expanded once.
     heap = [-root]

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import isqrt
 
 from kinegraph.errors import GraphError
-from kinegraph.graph.angle import RATIONAL_SINES, linear_form, quarter_turns, shifted
+from kinegraph.graph.angle import RATIONAL_SINES, LinearForm, linear_form, quarter_turns, shifted
 from kinegraph.graph.canonical.renumber import without_dead_nodes
 from kinegraph.graph.canonical.sums import SumBuilder
 from kinegraph.graph.functions import FUNCTIONS
@@ -24,6 +24,7 @@ class GraphBuilder(SumBuilder):
     def __init__(self) -> None:
         super().__init__()
         self._angles: dict[tuple[tuple[tuple[Factor, ...], Coefficient], ...], int] = {}
+        self._forms: dict[int, LinearForm | None] = {}  # once for all angles: those of a platform share thousands
 
     def copy(self) -> GraphBuilder:
         """Another builder with the same nodes under the same numbers."""
@@ -98,7 +99,7 @@ class GraphBuilder(SumBuilder):
         return None if coefficient == 1 else self.scale(Fraction(1) / coefficient, self.reciprocal(base))
 
     def _trigonometric(self, name: str, argument: int) -> int:
-        form = linear_form(self.nodes, argument)
+        form = linear_form(self.nodes, argument, self._forms)
         pi = ((self.pi(), 1),)
         pi_multiple = form.pop(pi, 0)
         if not form:
