@@ -190,9 +190,7 @@ def test_first_joints_moved_by_a_drive_or_by_a_law() -> None:
     )
     law = kg.parse(table(rows=rows.format(on="", at="Sz(0.05*t), "), kind=kind, parts=parts))
     carriage = RING.replace("coordinates x", "coordinates s; coordinates x") + "Slide | Sz(s) | m(3);"
-    driven = kg.parse(
-        f"model slid; {carriage} platform {kind} | Ring | {parts} | {rows.format(on='~PrismaticMove', at='')};"
-    )
+    driven = kg.parse(f"model slid; {carriage} platform {kind} | Ring | {parts} | {rows.format(on='~Slide', at='')};")
     assert platform_of(law) is not None and platform_of(driven) is not None
     q, v, tau, t = moving(law, 0.4)
     assert isinstance(t, float)
