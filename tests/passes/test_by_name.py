@@ -8,10 +8,11 @@ import kinegraph as kg
 from kinegraph.errors import GraphError
 from kinegraph.graph.count import largest_exponent
 from kinegraph.graph.text import read
-from kinegraph.passes.by_name import NAMED, passes_text, read_passes
+from kinegraph.passes.by_name import LEAST, NAMED, _options, passes_text, read_passes
 from kinegraph.passes.expand import Expand
 from kinegraph.passes.monomials import ExtractMonomials
 from kinegraph.passes.rebuild import Rebuild
+from kinegraph.passes.search import Search
 
 SQUARE = """\
 %0 = input "a"
@@ -47,6 +48,42 @@ def test_a_pipeline_is_printed_as_it_is_read() -> None:
 def test_what_is_no_pass_is_refused(text: str) -> None:
     with pytest.raises(GraphError):
         read_passes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("monomials(degree=-1)", "a whole number from 1 on"),
+        ("monomials(degree=2.5)", "a whole number from 1 on"),
+        ("monomials(degree=true)", "a whole number from 1 on"),
+        ("expand(forms=-1)", "a whole number from 0 on"),
+        ("expand(terms=0)", "a whole number from 1 on"),
+        ("analytic(total=0)", "a whole number from 1 on"),
+        ("search(starts=0)", "a whole number from 1 on"),
+        ("search(work=-1)", "a whole number from 0 on"),
+        ("search(seed=-1)", "a whole number from 0 on"),
+        ("search(seconds=-0.5)", "a number from 0 on"),
+        ("search(seconds=true)", "a number from 0 on"),
+        ("search(compiled=2)", "true or false"),
+        ("trigonometric_identities(function_weight=-1)", "a number from 0 on"),
+    ],
+)
+def test_options_out_of_range_are_refused_with_the_range(text: str, allowed: str) -> None:
+    with pytest.raises(GraphError, match=allowed):
+        read_passes(text)
+
+
+def test_every_number_among_the_options_has_a_range() -> None:
+    numbers = {
+        option for kind in NAMED.values() for option, usual in _options(kind).items() if not isinstance(usual, bool)
+    }
+    assert numbers == set(LEAST)
+
+
+@pytest.mark.parametrize("seconds", [1e-7, 0.1234567891, 1234567.5, 3])
+def test_options_are_written_with_all_their_digits(seconds: float) -> None:
+    (step,) = read_passes(passes_text(read_passes(f"search(seconds={seconds})")))
+    assert isinstance(step, Search) and step.budget.seconds == seconds
 
 
 def test_own_passes_report_costlier_steps_and_return_the_cheapest() -> None:

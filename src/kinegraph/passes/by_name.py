@@ -38,8 +38,14 @@ WORK = 200_000
 #: Options that are fields of one field of a pass.
 _BUDGET, _LIMITS = ("work", "seconds", "compiled"), ("terms", "total")
 
+#: The least value of each option that is a number; there is no greatest.
+LEAST = {
+    "degree": 1, "forms": 0, "function_weight": 0, "seconds": 0, "seed": 0, "starts": 1, "terms": 1, "total": 1,
+    "work": 0,
+}  # fmt: skip
+
 _ITEM = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(?:,|$)")
-_OPTION = re.compile(r"\s*(\w+)\s*=\s*(true|false|-?\d+(?:\.\d+)?)\s*$", re.IGNORECASE)
+_OPTION = re.compile(r"\s*(\w+)\s*=\s*(true|false|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*$", re.IGNORECASE)
 
 
 def read_passes(text: str) -> tuple[Pass, ...]:
@@ -77,7 +83,7 @@ def _made(name: str, options: str) -> Pass:
                 f"cannot read the option {part.strip()!r} of {name}: it has {', '.join(known) or 'none'}; "
                 "write a number, true or false"
             )
-        values[match[1]] = _value(match[2])
+        values[match[1]] = _allowed(name, match[1], known[match[1]], match[2])
     make: Callable[..., Pass] = kind
     return make(**_joined(known, values))
 
@@ -108,10 +114,29 @@ def _options(kind: type) -> dict[str, Option]:
     return found
 
 
+def _allowed(name: str, option: str, usual: Option, text: str) -> Option:
+    """The value of an option, if it is of the kind of the usual one and in its range."""
+    value = _value(text)
+    if isinstance(usual, bool):
+        fits, range_text = isinstance(value, bool), "true or false"
+    else:
+        whole, least = isinstance(usual, int), LEAST[option]
+        fits = not isinstance(value, bool) and isinstance(value, int if whole else int | float) and value >= least
+        range_text = f"{'a whole number' if whole else 'a number'} from {least} on"
+    if not fits:
+        raise GraphError(f"{name}({option}={text}) is out of range: write {range_text}, as in {_example(name, option)}")
+    return value
+
+
+def _example(name: str, option: str) -> str:
+    usual = _options(NAMED[name])[option]
+    return f"{name}({option}={10 if usual is None else str(usual).lower()})"
+
+
 def _value(text: str) -> bool | int | float:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    return float(text) if "." in text else int(text)
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _text(step: Pass) -> str:
@@ -122,7 +147,7 @@ def _text(step: Pass) -> str:
     for option, usual in _options(type(step)).items():
         value = _said(step, option)
         if value is not None and value != usual:
-            said.append(f"{option}={f'{value:g}' if isinstance(value, float) else str(value).lower()}")
+            said.append(f"{option}={str(value).lower().removesuffix('.0')}")
     return f"{name}({', '.join(said)})" if said else name
 
 
