@@ -52,3 +52,18 @@ def test_infinite_energies_fail_their_check_without_warnings() -> None:
 def test_what_cannot_be_squared_is_no_first_integral() -> None:
     names = [one.name for one in run(parameters={"k": 1e300}).checks]
     assert not any("first integral" in name for name in names), names
+
+
+@pytest.mark.parametrize(("m", "k"), [(1e12, 1.0), (1e-12, 1e-12), (1e20, 1.0)])
+def test_a_momentum_that_changes_is_no_first_integral(m: float, k: float) -> None:
+    """Rates were compared with the momentum itself, and one: heavy and light bodies seemed to keep theirs."""
+    found = kg.simulate(OSCILLATOR, (m / k) ** 0.5, parameters={"m": m, "k": k}, native=False)
+    assert [(one.name, one.passed) for one in found.checks] == [("energy", True)]
+
+
+@pytest.mark.parametrize("m", [1e-12, 1e12])
+def test_a_momentum_that_stays_is_one_whatever_the_mass(m: float) -> None:
+    pair = kg.parse("""model pair; parameters m = 1; coordinates x, y = 1; initial x' = 1;
+    A | Sx(x) | m(m); B | Sx(y) | m(3*m); spring s | on(y - x), stiffness(m);""")
+    found = kg.simulate(pair, 1.0, parameters={"m": m}, native=False)
+    assert ("momentum px", True) in [(one.name, one.passed) for one in found.checks]

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from kinegraph.compiler.compile import derive
-from kinegraph.derive.dynamics.state_rate import SIGNS, along_motion
+from kinegraph.derive.dynamics.state_rate import SIGNS, along_motion, weighted
 from kinegraph.derive.tree.convert import Names
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
@@ -18,6 +18,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expression import PI, TIME
 from kinegraph.model.expression import names as names_in
+from kinegraph.simulate.checks.vanishing import vanishes
 from kinegraph.simulate.constraints.drift import Drift
 from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats
@@ -30,6 +31,7 @@ _LARGEST = 20_000  # nodes of a right-hand side up to which first integrals are 
 _STATES = 7  # of a run at which first integrals are looked for
 _NORM_LIMIT = 1e-9
 _CLOSED = 1e-10
+_STEADY = 1e-4  # of a level counts as a term [1/s] at states of a run: where it is steady, all terms are rounding
 
 
 @dataclass(frozen=True)
@@ -102,19 +104,25 @@ def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[
     rate = equations.rate
     if len(rate) > _LARGEST:
         return ()
-    motion = along_motion(equations.mechanism, rate, graph)
-    values = _run_states(equations, rows) if is_constrained(equations.mechanism) else _random_states(equations)
-    rates, levels = interpret(motion, values), interpret(graph, values)
+    steady = _STEADY if is_constrained(equations.mechanism) else 0.0
+    values = _run_states(equations, rows) if steady else _random_states(equations)
+    levels = interpret(graph, values)
+    rates, parts = (interpret(along_motion(equations.mechanism, one, graph), values) for one in (rate, weighted(rate)))
     found = []
     powers = interpret(rate, values)["rate"].T[len(rate.outputs[0].nodes) - len(equations.balances) :]
     power = sum((SIGNS[name] * row for name, row in zip(equations.balances, powers, strict=True)), np.zeros(1))
-    if _vanishes(rates["energy"].sum(axis=1) - power, levels["energy"]):
+    if vanishes(rates["energy"].sum(axis=1) - power, _sizes(parts["energy"], steady * levels["energy"]).sum(axis=1)):
         found.append(ENERGY)
     for index, name in enumerate(MOMENTA):
-        always_zero = _vanishes(levels["momentum"][:, index], np.zeros(1))
-        if _vanishes(rates["momentum"][:, index], levels["momentum"]) and not always_zero:
+        always_zero = vanishes(levels["momentum"][:, index], np.abs(levels["momentum"]).max(axis=1))
+        sizes = _sizes(parts["momentum"][:, index], steady * levels["momentum"][:, index])
+        if vanishes(rates["momentum"][:, index], sizes) and not always_zero:
             found.append(name)
     return tuple(found)
+
+
+def _sizes(parts: Floats, further: Floats) -> Floats:
+    return np.abs(parts) + np.abs(further)
 
 
 def _random_states(equations: Equations) -> dict[str, Floats]:
@@ -138,11 +146,6 @@ def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
     values |= zip(layout.velocities, v[places].T, strict=True)
     values |= {name: random.uniform(-1, 1, len(places)) for name in equations.forces.sampled}
     return values | {TIME: rows.times[places]}
-
-
-def _vanishes(rate: Floats, levels: Floats) -> bool:
-    """Whether a rate is zero at all states but one: there a mechanism may be singular."""
-    return bool(np.sort(np.abs(rate), axis=None)[-2:][0] <= 1e-9 * (1 + np.abs(levels).max()))
 
 
 def checks(

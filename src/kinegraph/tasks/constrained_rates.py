@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.constraints.analysis import row_names_of
-from kinegraph.derive.dynamics.state_rate import Forces, along_motion, state_rate
+from kinegraph.derive.dynamics.state_rate import Forces, along_motion, state_rate, weighted
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar as Node
@@ -29,12 +29,14 @@ def multiplier_names(mechanism: Mechanism) -> list[str]:
     return [f"lambda:{name}" for name in row_names_of(mechanism)]
 
 
-def constrained_rates(mechanism: Mechanism, bound: Mapping[str, Expression], quantities: Graph) -> Graph:
-    """The rates of a graph's outputs, in q, v, t and lambda."""
+def constrained_rates(
+    mechanism: Mechanism, bound: Mapping[str, Expression], quantities: Graph, in_parts: bool = False
+) -> Graph:
+    """The rates of a graph's outputs, in q, v, t and lambda; in_parts: their terms, weighted so that none cancel."""
     tree = replace(mechanism, loops=(), constraints=())
     forces = Forces({}, mechanism.layout.forces)
     rate = state_rate(tree, derive(tree, "qdd", parameters=bound), bound, forces, balances=())
-    free = along_motion(tree, rate, quantities)
+    free = along_motion(tree, weighted(rate) if in_parts else rate, quantities)
     rows = derive(mechanism, [_JACOBIAN, _RATES], parameters=bound)
     builder = GraphBuilder()
     jacobian, rates = moved([rows.output(_JACOBIAN), rows.output(_RATES)], transfer(rows, builder))

@@ -17,7 +17,7 @@ import numpy as np
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import bound_parameters, unit_quaternions
-from kinegraph.derive.dynamics.state_rate import along_motion, state_rate
+from kinegraph.derive.dynamics.state_rate import along_motion, state_rate, weighted
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.graph.build import GraphBuilder
@@ -65,28 +65,29 @@ def integrals(mechanism: MechanismSource, *, parameters: Mapping[str, Scalar] | 
     bound = bound_parameters(mechanism, True, parameters)
     wanted = candidates(mechanism, derive(mechanism, "energy,momentum", parameters=bound))
     if is_constrained(mechanism):
-        rates = constrained_rates(mechanism, bound, wanted)
+        rates, terms = (constrained_rates(mechanism, bound, wanted, in_parts) for in_parts in (False, True))
         states = random_states(mechanism, multiplier_names(mechanism))
     else:
         rate = state_rate(mechanism, derive(mechanism, "qdd", parameters=bound), bound, balances=())
-        rates, states = along_motion(mechanism, rate, wanted), random_states(mechanism)
-    values, slopes = _finite(mechanism, rows(wanted, states), rows(rates, states))
+        rates, terms = (along_motion(mechanism, one, wanted) for one in (rate, weighted(rate)))
+        states = random_states(mechanism)
+    values, slopes, parts = _finite(mechanism, *(rows(graph, states) for graph in (wanted, rates, terms)))
     found = []
-    for numbers in combinations([output.name for output in wanted.outputs], values, slopes):
+    for numbers in combinations([output.name for output in wanted.outputs], values, slopes, parts):
         combination = {name: _exact(factor) for name, factor in numbers.items()}
         if _proved(mechanism, _combined(rates, combination)):
             found.append(Integral(_name(combination), combination, _combined(wanted, combination)))
     return Integrals(tuple(found))
 
 
-def _finite(mechanism: Mechanism, values: Floats, slopes: Floats) -> tuple[Floats, Floats]:
+def _finite(mechanism: Mechanism, *tables: Floats) -> list[Floats]:
     """The states at which all candidates and their rates have values."""
-    finite = np.isfinite(values).all(axis=1) & np.isfinite(slopes).all(axis=1)
-    if np.count_nonzero(finite) <= values.shape[1]:
+    finite = np.isfinite(np.hstack(tables)).all(axis=1)
+    if np.count_nonzero(finite) <= tables[0].shape[1]:
         raise TaskError(
             f"{mechanism.name}: energy, momenta or accelerations are no finite numbers at nearly every state"
         )
-    return values[finite], slopes[finite]
+    return [table[finite] for table in tables]
 
 
 def _exact(value: float) -> Fraction:

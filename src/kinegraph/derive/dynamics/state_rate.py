@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from random import Random
 
 from kinegraph.derive.elements.forces import is_steered
 from kinegraph.derive.tree.convert import Names
@@ -196,6 +198,15 @@ def rate_jacobian(mechanism: Mechanism, rate: Graph) -> Graph:
     padding = (builder.zero,) * (len(roots) - len(symbols))
     entries = tuple(entry for row in rows for entry in (*row, *padding))
     return builder.graph([Output("jacobian", (len(roots), len(roots)), entries)])
+
+
+def weighted(rate: Graph) -> Graph:
+    """The rates, each times a random number: along them the terms of a first integral's rate do not cancel."""
+    random = Random(2)
+    builder = GraphBuilder()
+    (output,) = moved(rate.outputs, transfer(rate, builder))
+    nodes = (builder.multiply(builder.number(Fraction(random.randint(10, 99), 100)), node) for node in output.nodes)
+    return builder.graph([output._replace(nodes=tuple(nodes))])
 
 
 def along_motion(mechanism: Mechanism, rate: Graph, quantities: Graph) -> Graph:

@@ -19,6 +19,7 @@ from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import TIME
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.checks.vanishing import vanishes
 from kinegraph.solve.problem.problem import Floats
 
 MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
@@ -74,13 +75,13 @@ def rows(graph: Graph, states: Mapping[str, Floats]) -> Floats:
     return np.column_stack([np.broadcast_to(found[output.name], count) for output in graph.outputs])
 
 
-def combinations(names: Sequence[str], values: Floats, slopes: Floats) -> list[dict[str, float]]:
-    """Independent combinations with vanishing rates.
+def combinations(names: Sequence[str], values: Floats, slopes: Floats, parts: Floats) -> list[dict[str, float]]:
+    """Independent combinations with vanishing rates. parts: the size of the terms that cancel in each rate.
 
     Single candidates come first. What depends linearly on integrals found before (and on a constant) says nothing new.
     """
     unit = np.eye(len(names))
-    alone = [k for k in range(len(names)) if _vanishes(slopes[:, k], values[:, k])]
+    alone = [k for k in range(len(names)) if vanishes(slopes[:, k], parts[:, k])]
     left = [k for k, name in enumerate(names) if k not in alone and name not in (ENERGY, JACOBI)]
     rows = [unit[k] for k in alone]
     rows += [row @ unit[left] for row in _null_space(slopes[:, left])]
@@ -130,7 +131,3 @@ def _null_space(matrix: Floats) -> Floats:
         basis[others] -= np.outer(basis[others, column], basis[row])
         row += 1
     return np.asarray(basis)
-
-
-def _vanishes(slope: Floats, value: Floats) -> bool:
-    return bool(np.all(np.abs(slope) <= 1e-9 * (1 + np.max(np.abs(value)))))

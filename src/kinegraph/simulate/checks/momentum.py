@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegraph.derive.dynamics.state_rate import along_motion
+from kinegraph.derive.dynamics.state_rate import along_motion, weighted
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.simulate.checks.conserved import ENERGY, JACOBI, MOMENTA, candidates, combinations, random_states, rows
 from kinegraph.simulate.equations import VelocityForm, row_values, state_symbols
@@ -27,12 +27,13 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
     wanted = candidates(mechanism, quantities(equations))
     places = random_states(mechanism)
     values = rows(wanted, places)
-    slopes = rows(along_motion(mechanism, equations.rate, wanted), places)
+    rates = equations.rate, weighted(equations.rate)
+    slopes, parts = (rows(along_motion(mechanism, rate, wanted), places) for rate in rates)
     if not (np.abs(values).max() < _LARGEST_NUMBER and np.abs(slopes).max() < _LARGEST_NUMBER):
         return ()
     names = [output.name for output in wanted.outputs]
     order = sorted(range(len(names)), key=lambda k: names[k] not in (ENERGY, *MOMENTA))  # those are checked already
-    all_found = combinations([names[k] for k in order], values[:, order], slopes[:, order])
+    all_found = combinations([names[k] for k in order], values[:, order], slopes[:, order], parts[:, order])
     found = [one for one in all_found if not set(one) <= {ENERGY, *MOMENTA}]
     if equations.balances:
         found = [one for one in found if JACOBI not in one]
