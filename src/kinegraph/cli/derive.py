@@ -9,6 +9,7 @@ import typer
 import kinegraph as kg
 from kinegraph.cli.common import (
     JsonOption,
+    PassesOption,
     QuantityOption,
     SetOption,
     parameter_settings,
@@ -18,6 +19,7 @@ from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.base_parameters import base_parameters
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import request_of
+from kinegraph.errors import DerivationError
 from kinegraph.model.expression import Expression
 
 
@@ -28,17 +30,19 @@ def run(
     latex: Annotated[bool, typer.Option("--latex", help="A LaTeX fragment for amsmath.")] = False,
     numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
     raw: Annotated[bool, typer.Option("--raw", help="As derived, before any reduction.")] = False,
+    passes: PassesOption = "",
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
     """Derive equations exactly and print them with a list of abbreviations.
 
-    They are shortened by a quick reduction, which is proved; --raw shows them as they were derived.
+    They are shortened by a quick reduction, which is proved; or by --passes of your own; --raw shows them as they were
+    derived.
 
     Example: kinegraph derive double-pendulum -q H,gravity --latex
     """
     mechanism = source.mechanism()
-    graph = equations(mechanism, quantity, numeric, parameter_settings(mechanism, settings), raw)
+    graph = equations(mechanism, quantity, numeric, parameter_settings(mechanism, settings), raw, passes)
     from kinegraph.notation.latex import latex as latex_of
     from kinegraph.notation.text import formula
 
@@ -56,8 +60,10 @@ def run(
 
 
 def equations(
-    mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool
+    mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool, passes: str
 ) -> kg.Graph:
     """The graph whose equations are shown."""
-    chain = chain_of(request_of(mechanism, quantity, numeric=numeric, parameters=values))
+    if raw and passes:
+        raise DerivationError("--raw shows equations before any pass: leave out --raw or --passes")
+    chain = chain_of(request_of(mechanism, quantity, numeric=numeric, parameters=values, passes=passes))
     return chain.derived.graph if raw else chain.reduced.graph

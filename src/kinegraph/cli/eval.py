@@ -14,6 +14,7 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.cli.common import (
     ClosureOption,
     JsonOption,
+    PassesOption,
     QuantityOption,
     SetOption,
     assignments,
@@ -53,6 +54,7 @@ def run(
         bool, typer.Option("--as-given", help="Do not assemble a mechanism with loops or constraints first.")
     ] = False,
     closure: ClosureOption = Closure.MULTIPLIERS,
+    passes: PassesOption = "",
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -76,7 +78,7 @@ def run(
         singular = assembler.singular_message(solved, q, state["t"])
         if not singular:
             mechanism = _with_other_chart(mechanism, quantity, assembler, state)
-    results = evaluate(mechanism, quantity, values, state, closure)
+    results = evaluate(mechanism, quantity, values, state, closure, passes)
     if json:
         print_json({name: array.tolist() for name, array in results.items()})
     else:
@@ -145,10 +147,10 @@ def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping
 
 
 def evaluate(
-    mechanism: Mechanism, quantity: str, values: Mapping[str, Expression], state: State, closure: Closure
+    mechanism: Mechanism, quantity: str, values: Mapping[str, Expression], state: State, closure: Closure, passes: str
 ) -> dict[str, Doubles]:
     """The quantities as arrays, by name."""
-    kernel = kg.compile(mechanism, quantity, parameters=values, closure=closure)
+    kernel = kg.compile(mechanism, quantity, parameters=values, closure=closure, passes=passes)
     arguments: dict[str, Doubles | float] = {}
     for one in arguments_of(mechanism, quantity):
         numbers = [state[symbol.name] for symbol in one.symbols]

@@ -22,6 +22,7 @@ def add(
     source: ModelSource,
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST")] = "H,C,gravity",
     effort: Annotated[Effort, typer.Option(help="How long to reduce.")] = Effort.QUICK,
+    passes: PassesOption = "",
     expressions: Annotated[
         str | None, typer.Option(metavar="LIST", help="Form and keep the complete expressions of these outputs.")
     ] = None,
@@ -35,7 +36,7 @@ def add(
     from kinegraph.store.write.add import add as add_model
 
     with store_of(store, create=True) as here:
-        saved = add_model(here, source.mechanism(), quantity, effort)
+        saved = add_model(here, source.mechanism(), quantity, effort, passes=passes)
         for wanted in (expressions or "").split(",") if expressions else ():
             form_expressions(here, saved.graphs[-1], wanted.strip(), Form(numeric, sums), keep=True)
         if json:

@@ -31,18 +31,22 @@ def add(
     quantities: Quantities,
     effort: Effort = Effort.QUICK,
     on_pass: OnPass | None = None,
+    passes: str = "",
 ) -> SavedModel:
-    """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass."""
+    """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass.
+
+    `passes` are run in place of those of the effort: 'products, monomials(degree=4)'.
+    """
     mechanism = mechanism_of(mechanism)
-    chain = chain_of(request_of(mechanism, quantities, effort=effort), on_pass=on_pass)
+    chain = chain_of(request_of(mechanism, quantities, effort=effort, passes=passes), on_pass=on_pass)
     words = tuple(str(quantity) for quantity in chain.request.quantities)
     initial, reduced = chain.derived.graph, chain.reduced
-    passes = [PassRecord("initial", count(initial))]
-    passes += [PassRecord(report.name, report.after, report.seconds) for report in reduced.reports]
-    passes.append(PassRecord("best", count(reduced.graph)))
+    counts = [PassRecord("initial", count(initial))]
+    counts += [PassRecord(report.name, report.after, report.seconds) for report in reduced.reports]
+    counts.append(PassRecord("best", count(reduced.graph)))
     graphs = (
         GraphRecord("initial", words, initial),
-        GraphRecord("reduced", words, reduced.graph, tuple(passes), proved=True),
+        GraphRecord("reduced", words, reduced.graph, tuple(counts), proved=True),
     )
     return save(store, ModelRecord(mechanism.name, write(mechanism), graphs, default_values(mechanism)))
 
