@@ -15,6 +15,7 @@ from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
+from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.random_elements import random_loaded_tree
 from tests.mechanisms import random_state, random_tree
@@ -53,7 +54,21 @@ def _seeds(derivation: Derivation, by: str) -> Sequence[Mapping[int, int]]:
     if by == "dq":
         return displacement_seeds(mechanism, builder)
     kind, names = kinds[by]
+    if by == "q":
+        return [_turned(derivation, name) for name in names]
     return [{builder.symbol(kind, name): builder.one} for name in names]
+
+
+def _turned(derivation: Derivation, name: str) -> Mapping[int, int]:
+    """How positions change with one of them; a quaternion keeps its length, so its components change together."""
+    layout, builder = derivation.mechanism.layout, derivation.builder
+    one = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
+    for first in layout.quaternions:
+        four = layout.positions[first : first + 4]
+        if name in four:
+            components = [one.symbol(Kind.COORDINATE, other) for other in four]
+            return {other.index: ((1 if other == one else 0) - one * other).index for other in components}
+    return {one.index: builder.one}
 
 
 def _check(mechanism: Mechanism, seed: int, words: tuple[tuple[str, str], ...]) -> None:

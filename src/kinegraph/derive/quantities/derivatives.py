@@ -9,7 +9,8 @@ from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, depends_on_time, group_word
 from kinegraph.errors import DerivationError
 from kinegraph.graph.differentiate import jacobian
-from kinegraph.graph.node import Output
+from kinegraph.graph.node import Kind, Output
+from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 
@@ -29,12 +30,42 @@ def derivative(derivation: Derivation, quantity: Quantity) -> Output:
         columns = [[along(root) for root in inner.nodes] for along in derivation.displacement_derivatives]
         entries = tuple(column[row] for row in range(len(inner.nodes)) for column in columns)
         return Output(str(quantity), (*inner.shape, derivation.size), entries)
-    single = not word
-    names = (by,) if single else group.names(derivation.mechanism)
+    names = group.names(derivation.mechanism) if word else _with_its_quaternion(by, derivation.mechanism)
     symbols = [derivation.builder.symbol(group.kind, name) for name in names]
     rows = jacobian(derivation.builder, inner.nodes, symbols)
-    shape = inner.shape if single else (*inner.shape, len(symbols))
-    return Output(str(quantity), shape, tuple(entry for row in rows for entry in row))
+    if group is Variables.POSITIONS:
+        rows = [_along_unit_quaternions(derivation, names, row) for row in rows]
+    if not word:
+        return Output(str(quantity), inner.shape, tuple(row[names.index(by)] for row in rows))
+    return Output(str(quantity), (*inner.shape, len(symbols)), tuple(entry for row in rows for entry in row))
+
+
+def _with_its_quaternion(name: str, mechanism: Mechanism) -> tuple[str, ...]:
+    """The names whose derivatives that by one variable needs: its own, and those of its quaternion."""
+    return next((four for four in _quaternions(mechanism) if name in four), (name,))
+
+
+def _quaternions(mechanism: Mechanism) -> list[tuple[str, ...]]:
+    """The names of the components of every quaternion."""
+    layout = mechanism.layout
+    return [layout.positions[first : first + 4] for first in layout.quaternions]
+
+
+def _along_unit_quaternions(derivation: Derivation, names: tuple[str, ...], row: list[int]) -> list[int]:
+    """Derivatives without what would change the length of a quaternion.
+
+    Equations hold for quaternions of unit length and make use of it: what they say of others depends on how they were
+    derived, and so do derivatives by components that are taken as free. Along unit quaternions there is one answer.
+    """
+    entries = [Scalar(derivation.builder, entry) for entry in row]
+    for four in _quaternions(derivation.mechanism):
+        if four[0] not in names:
+            continue
+        first = names.index(four[0])
+        components = [entries[0].symbol(Kind.COORDINATE, name) for name in four]
+        lengthening = sum((one * entries[first + k] for k, one in enumerate(components)), entries[0].number(0))
+        entries[first : first + 4] = [entries[first + k] - one * lengthening for k, one in enumerate(components)]
+    return [entry.index for entry in entries]
 
 
 def _written(derivation: Derivation, quantity: Quantity) -> Output | None:
