@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import kinegraph as kg
+from kinegraph.errors import SolveError
 from kinegraph.simulate import Status
 from kinegraph.solve.results.solution import Solution
 
@@ -67,3 +68,17 @@ def test_a_momentum_that_stays_is_one_whatever_the_mass(m: float) -> None:
     A | Sx(x) | m(m); B | Sx(y) | m(3*m); spring s | on(y - x), stiffness(m);""")
     found = kg.simulate(pair, 1.0, parameters={"m": m}, native=False)
     assert ("momentum px", True) in [(one.name, one.passed) for one in found.checks]
+
+
+@pytest.mark.parametrize("duration", [1e-300, 1e-30])
+@pytest.mark.parametrize("method", ["dop853", "bdf"])
+def test_a_run_that_is_shorter_than_steps_is_refused(method: str, duration: float) -> None:
+    """It ended with a step that became too small, and with the advice to try another method."""
+    with pytest.raises(SolveError, match="shorter than steps can be; give at least 1e-24 s"):
+        kg.simulate(OSCILLATOR, duration, method=method, native=False)
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "bdf", "ida"])
+def test_the_shortest_run_has_two_states(method: str) -> None:
+    found = kg.simulate(OSCILLATOR, 1e-24, method=method, grid=1, native=False)
+    assert found.ending.status is Status.FINISHED and found["x"].tolist() == [1.0, 1.0]

@@ -17,6 +17,7 @@ from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.problem import Feedback
 
+_SHORTEST_RUN = 1e-24  # seconds, a thousand times the least step near t = 0
 _LONGEST_RUN = 1e12  # seconds, more than thirty thousand years
 _MOST_STEPS = 1e10
 _MOST_ROWS = 10_000_000
@@ -56,11 +57,14 @@ def check_method(solver: Solver, mechanism: Mechanism, events: Sequence[Event]) 
 
 
 def check_length(span: tuple[float, float], control: Control) -> None:
-    """SolveError for a run that would never end, or whose times could not be told apart."""
+    """SolveError for a run that would never end, is too short for a step, or whose times could not be told apart."""
     length, apart = span[1] - span[0], float(np.spacing(max(map(abs, span))))
     if 0 < length < _FEWEST_TIMES * apart:
         message = f"the run goes from t = {span[0]} to {span[1]}, and times there are {apart:.2g} s apart"
         raise SolveError(f"{message}: begin nearer to t = 0, or run longer")
+    if 0 < length < _SHORTEST_RUN:
+        message = f"a run of {length:.3g} s is shorter than steps can be; give at least {_SHORTEST_RUN:.0e} s"
+        raise SolveError(f"{message}, or choose a shorter unit of time in the model")
     if length > _LONGEST_RUN:
         raise SolveError(f"a run of {length:.3g} s would never end; at most {_LONGEST_RUN:.0e} s can be asked for")
     if not control.adaptive and length / control.step > _MOST_STEPS:
