@@ -130,24 +130,31 @@ def _usable_folder() -> Path | None:
         status = folder.stat()
     except (OSError, RuntimeError):  # RuntimeError: there is no home directory
         return None
-    if not _private(status):
-        _warn(str(folder))
+    if danger := _danger(str(folder), status):
+        _warn(danger)
         return None
     return folder
 
 
 def _private(status: os.stat_result) -> bool:
     """Can nobody but this user write here?"""
+    return not _danger("", status)
+
+
+def _danger(name: str, status: os.stat_result) -> str:
+    """Who else could write to a file or folder; nothing where nobody can."""
     if not hasattr(os, "getuid"):
-        return True
-    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        return ""
+    if status.st_uid != os.getuid():
+        return f"{name} belongs to another user, who could change what is kept there. Set"
+    others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return f"others could write to {name}. Run `chmod go-w {name}`, or set" if others else ""
 
 
 @cache
-def _warn(folder: str) -> None:
+def _warn(danger: str) -> None:
     warnings.warn(
-        f"compiled code is not cached: others could write to {folder}. Run `chmod go-w {folder}` if it is yours, "
-        "or set KINEGRAPH_CACHE to a directory of your own",
+        f"compiled code is not cached: {danger} KINEGRAPH_CACHE to a directory of your own",
         RuntimeWarning,
         stacklevel=2,
     )
