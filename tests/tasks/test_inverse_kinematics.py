@@ -61,3 +61,14 @@ def test_a_pose_that_is_none_is_refused(pose, message):
 def test_limits_without_a_range_are_refused():
     with pytest.raises(TaskError, match="give two finite numbers, the lower first"):
         kg.inverse_kinematics("double-pendulum", "Lower", np.eye(4), within={"q1": (-1e308, 1e308)})
+
+
+def test_an_arm_on_a_free_body_is_told_to_hold_it():
+    """The message named quaternions and no way on."""
+    model = kg.parse("""model free; coordinates q1, q2; quaternion (e0,e1,e2,e3) velocity (wx,wy,wz) = (1,0,0,0);
+    Base | Q(e0,e1,e2,e3) | m(1), Jx(1), Jy(1), Jz(1);
+    Arm~Base | Rz(q1), Sx(1) | m(1); Hand~Arm | Rz(q2), Sx(1) | m(1);""")
+    with pytest.raises(TaskError, match=r"kg.lock\(model, 'e0', 'e1', 'e2', 'e3'\) or --lock e0,e1,e2,e3"):
+        inverse_kinematics(model, "Hand", [1, 1, 0])
+    held = inverse_kinematics(kg.lock(model, "e0", "e1", "e2", "e3"), "Hand", [1, 1, 0])
+    assert len(held.solutions) == 2

@@ -19,6 +19,7 @@ from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.formula import formula
+from kinegraph.tasks.forces.coordinates_alone import refuse_quaternions
 from kinegraph.tasks.forces.smoothing import Measured
 from kinegraph.tasks.operating_point import Floats
 
@@ -48,8 +49,7 @@ def laws_of(
 ) -> SampledMotion:
     """The same for some coordinates alone, in the order of the laws."""
     layout = mechanism.layout
-    if layout.quaternions:
-        raise TaskError("laws of motion are for coordinates, and this mechanism has quaternions")
+    refuse_quaternions(mechanism, "laws of motion are for")
     for name in laws:
         if name not in layout.positions:
             raise TaskError(f"there is no coordinate {name!r}\n  {did_you_mean(name, layout.positions)}")

@@ -19,6 +19,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
 from kinegraph.tasks.angles import angle_names, same_place, wrapped
+from kinegraph.tasks.forces.coordinates_alone import refuse_quaternions
 from kinegraph.tasks.kernels import kernel_of
 from kinegraph.tasks.kinematics.pose_errors import target
 from kinegraph.tasks.kinematics.pose_search import PoseSearch
@@ -105,8 +106,7 @@ def inverse_kinematics(
 
 
 def _require_open_tree(mechanism: Mechanism) -> None:
-    if mechanism.layout.quaternions:
-        raise TaskError("inverse kinematics needs coordinates, and this mechanism has quaternions")
+    refuse_quaternions(mechanism, "inverse kinematics takes")
     if is_constrained(mechanism):
         raise TaskError(
             f"{mechanism.name} has loops or constraints: inverse kinematics is for trees\n"

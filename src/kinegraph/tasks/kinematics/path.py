@@ -13,6 +13,7 @@ from kinegraph.model.expression import TIME, Expression, Scalar, names
 from kinegraph.model.mechanism import Body, Mechanism, Transform
 from kinegraph.model.names import component, did_you_mean
 from kinegraph.simulate.formula import formula
+from kinegraph.tasks.forces.coordinates_alone import refuse_quaternions
 
 _PATH = "path "
 _LEADER = "leader of "
@@ -26,8 +27,7 @@ def led(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
     """
     if not isinstance(path, Mapping) or not path:
         raise TaskError(f"the path is {path!r:.60}: give laws of time, e.g. {{'tip.x': '0.4*cos(t)', 'tip.z': '0.2'}}")
-    if mechanism.layout.quaternions:
-        raise TaskError("paths are for mechanisms with coordinates, and this one has quaternions")
+    refuse_quaternions(mechanism, "a path leads")
     bodies, loops, constraints = [*mechanism.bodies], [*mechanism.loops], [*mechanism.constraints]
     for subject, law in path.items():
         if subject in mechanism.body_by_name:

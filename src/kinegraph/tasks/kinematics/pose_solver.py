@@ -18,6 +18,7 @@ from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.tasks.forces.coordinates_alone import refuse_quaternions
 from kinegraph.tasks.kernels import kernel_of
 from kinegraph.tasks.kinematics.decompositions import (
     MARGINS,
@@ -164,8 +165,7 @@ def pose_solver(
     points: the place of a point by three joints, in place of a pose by six.
     """
     mechanism = mechanism_of(mechanism)
-    if mechanism.layout.quaternions:
-        raise TaskError("inverse kinematics needs coordinates, and this mechanism has quaternions")
+    refuse_quaternions(mechanism, "inverse kinematics takes")
     return PoseSolver(mechanism, body, points, parameters)
 
 
