@@ -83,7 +83,7 @@ _VALUES: dict[str, tuple[str, ...]] = {
     "directory": ("code", "folder", "pendulum.kg", "/dev/null/x"), "store": ("s.sqlite", "pendulum.kg", "folder", "x://y"),
     "to": ("c", "cpp", "rust", "fortran", "python", "matlab", "julia", "urdf", "casadi", "sympy", "nope"),
     "name": ("f", "class", "1", "a b", "two", "θ", "math"), "chunk": ("1", "50", "0", "-1"), "fmi": ("2", "3", "4"),
-    "stage": ("model", "tree", "graph", "reduced", "ir", "assembly", "c", "nope"),
+    "stage": ("model", "tree", "derived", "reduced", "bound", "ir", "assembly", "c", "nope"),
     "body": ("A", "B", "Z"), "pose": ("0,0,1", "1,0,0,0,0,0", "x", "", "1,2,3,4,5,6,7", "nan,0,0"),
     "starts": ("1", "3", "0", "-1", "1000000000"), "within": ("q=-1:1", "q=1", "nope=0:1", "q=-inf:inf", "q=a:b"),
     "motion": ("q=0.1*t", "q1=t,q2=t^2", "q=", "nope=1", "q=1/t", "x=sin(t)"), "unknown": ("u", "nope", "S", ""),

@@ -94,7 +94,7 @@ COMMANDS: dict[str, Entry | Group] = {
     "inspect": Entry(
         "inspect",
         "Print a value between two stages, as `compile` makes it: the model, its tree of joints, the graph as "
-        "derived and reduced, the graph chosen for the kernel, its program, LLVM code, assembly.",
+        "derived and reduced, the graph chosen for the kernel, what of it is bound, its program, LLVM code, assembly.",
     ),
     "reproduce": Entry("reproduce", "Every printed table of the source documents computed anew beside it."),
     "demo": Entry(

@@ -29,13 +29,14 @@ from kinegraph.passes.pipeline import Effort
 
 
 class Stage(StrEnum):
-    """The values between the stages, in order."""
+    """The values between the stages, in order: those of the records are named as these are."""
 
     MODEL = "model"
     TREE = "tree"
-    GRAPH = "graph"
+    DERIVED = "derived"
     REDUCED = "reduced"
     CHOSEN = "chosen"
+    BOUND = "bound"
     PROGRAM = "program"
     IR = "ir"
     ASM = "asm"
@@ -44,7 +45,7 @@ class Stage(StrEnum):
 @reads_model
 def run(
     source: ModelSource,
-    stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.GRAPH,
+    stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.DERIVED,
     quantity: QuantityOption = "tau",
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
     effort: Annotated[Effort, typer.Option(help="How long to try.")] = Effort.QUICK,
@@ -54,7 +55,7 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Print a value between two stages, as `compile` makes it: the model, its tree of joints, the graph as derived and
-    reduced, the graph chosen for the kernel, its program, LLVM code, assembly.
+    reduced, the graph chosen for the kernel, what of it is bound, its program, LLVM code, assembly.
 
     Parameters become numbers where the model gives values.
 
@@ -82,7 +83,7 @@ def stage_text(request: Request, stage: Stage) -> str:
     from kinegraph.graph.text import dump
 
     chain = chain_of(request, runtime := [one.name for one in mechanism.parameters if one.name not in values])
-    if stage is Stage.GRAPH:
+    if stage is Stage.DERIVED:
         return dump(chain.derived.graph)
     if stage is Stage.REDUCED:
         return dump(chain.reduced.graph)
@@ -91,6 +92,8 @@ def stage_text(request: Request, stage: Stage) -> str:
     kernel = straight_kernel(chain, runtime)
     if stage is Stage.CHOSEN:
         return dump(kernel.graph)
+    if stage is Stage.BOUND:
+        return f"{kernel.binding}\n"
     if stage is Stage.PROGRAM:
         return f"{kernel.program}\n"
     return kernel.ir if stage is Stage.IR else kernel.assembly()

@@ -1,4 +1,4 @@
 """From a graph to code: binding, scheduling and lowering are shared, every language only prints the program.
 
-graph --bind--> Binding --schedule--> Step, ... --lower--> Program --llvm, c--> text
+graph --bind--> Bound --schedule--> Step, ... --lower--> Program --llvm, c--> text
 """

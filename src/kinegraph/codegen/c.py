@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from math import isinf, isnan
 
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.chunk import Chunks, cut
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import LEAVES, Instruction, Op, Program
@@ -35,7 +35,7 @@ _FORMS: dict[Op, str] = {
 }
 
 
-def c_source(binding: Binding, name: str = "kernel", chunk: int = 2000) -> str:
+def c_source(binding: Bound, name: str = "kernel", chunk: int = 2000) -> str:
     """C99 source of a bound graph; `name` must be a C identifier, `chunk` is about how long a function may be."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name):
         raise KernelError(f"{name!r} cannot name a C function: use letters, digits and _")

@@ -73,6 +73,9 @@ class Chain:
     cache: bool = True
     on_pass: OnPass | None = field(default=None, compare=False)
 
+    def __repr__(self) -> str:
+        return f"<chain of {self.request!r}>"
+
     @cached_property
     def derived(self) -> Derived:
         """The equations by the cheapest plan."""

@@ -34,6 +34,9 @@ class Derived:
     def __str__(self) -> str:
         return f"derived: {len(self.graph)} nodes, {count(self.graph)}"
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
     def dump(self) -> str:
         """The record as text that `read` reads back."""
         return json.dumps({"key": self.key, "plan": _written_plan(self.plan), "graph": text.dump(self.graph)})
@@ -61,6 +64,9 @@ class Reduced:
 
     def __str__(self) -> str:
         return f"reduced: {len(self.graph)} nodes, {count(self.graph)}; {self.proof}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def dump(self) -> str:
         """The record as text that `read` reads back."""
@@ -113,6 +119,9 @@ class Chosen:
     def __str__(self) -> str:
         limbs = "; limbs side by side" if self.exchange else ""
         return f"chosen: {len(self.graph)} nodes, {count(self.graph)}; {self.choice}{limbs}; {self.proof}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def dump(self) -> str:
         """The record as text that `read` reads back."""

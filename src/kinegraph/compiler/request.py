@@ -62,6 +62,10 @@ class Request:
     def __str__(self) -> str:
         return f"{self.mechanism.name}: {', '.join(map(str, self.quantities))}"
 
+    def __repr__(self) -> str:
+        how = f"passes {self.passes}" if self.passes else f"effort {self.effort.value}"
+        return f"<request {self}; parameters known: {', '.join(self.parameters) or 'none'}; {how}>"
+
 
 def request_of(
     mechanism: Mechanism,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
+from kinegraph.codegen.program.binding import Argument, Bound, ParameterValue, bind
 from kinegraph.codegen.program.chunk import cut
 from kinegraph.codegen.program.lower import lower_with_places
 from kinegraph.compiler.chain import Chain
@@ -46,12 +46,12 @@ _ARGUMENT_NAMES = {
 
 
 @dataclass(frozen=True)
-class Bound:
+class NamedGraph:
     """A bound graph with the names its arguments and results have in code."""
 
     name: str
     title: str
-    binding: Binding
+    binding: Bound
     inputs: tuple[Field, ...]
     outputs: tuple[Field, ...]
     #: The graph that is printed of the same equations.
@@ -78,7 +78,7 @@ def prepare_parts(mechanism: Mechanism, parts: Sequence[Part], options: ExportOp
     return _OfParts(mechanism, parts, options).unit([part.name for part in parts])
 
 
-def prepare_graphs(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> list[Bound]:
+def prepare_graphs(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> list[NamedGraph]:
     """The bound graphs alone, for what is written from graphs (LaTeX, SymPy, CasADi)."""
     return _maker(source, options).bounds(quantities)
 
@@ -137,7 +137,7 @@ class _Maker:
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         raise NotImplementedError
 
-    def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Binding:
+    def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Bound:
         return bind(graph, arguments, {})
 
     def meaning(self, output: Output) -> tuple[str, tuple[str, ...]]:
@@ -148,12 +148,12 @@ class _Maker:
         """Why a result has no entries."""
         return f"its shape says so in {self.title}"
 
-    def bounds(self, quantities: Quantities) -> list[Bound]:
+    def bounds(self, quantities: Quantities) -> list[NamedGraph]:
         """What is to be exported, function by function."""
         scope = Scope(("selftest", "parameters", "digest", prefix(self.name)))
         return [self._bound(group, scope) for group in self.groups(quantities)]
 
-    def _bound(self, group: tuple[str, ...], scope: Scope) -> Bound:
+    def _bound(self, group: tuple[str, ...], scope: Scope) -> NamedGraph:
         graph = self.graph(group)
         for output in graph.outputs:
             if not output.nodes:
@@ -162,7 +162,7 @@ class _Maker:
         binding = self.bind(graph, arguments)
         name = scope.take(_readable(group[0]) if len(group) == 1 else "evaluate", group[0])
         title = ", ".join(comment(one) for one in group)
-        return Bound(name, title, binding, *self._fields(binding), self.printed(group, graph))
+        return NamedGraph(name, title, binding, *self._fields(binding), self.printed(group, graph))
 
     def unit(self, quantities: Quantities) -> Unit:
         bounds = self.bounds(quantities)
@@ -179,7 +179,7 @@ class _Maker:
             options=self.options,
         )
 
-    def routine(self, bound: Bound) -> Routine:
+    def routine(self, bound: NamedGraph) -> Routine:
         program, places = lower_with_places(bound.binding, group=1, fuse=False)
         names = shared_terms(bound.printed, bound.binding.graph, self.definitions)
         options = self.options
@@ -196,7 +196,7 @@ class _Maker:
             shared={places[node]: name for node, name in names.items() if node in places},
         )
 
-    def _fields(self, binding: Binding) -> tuple[tuple[Field, ...], tuple[Field, ...]]:
+    def _fields(self, binding: Bound) -> tuple[tuple[Field, ...], tuple[Field, ...]]:
         scope = Scope(_TAKEN)
         inputs = tuple(
             Field(
@@ -338,7 +338,7 @@ class _OfGraph(_Maker):
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return graph_arguments(self.source, self.options.parameters)
 
-    def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Binding:
+    def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Bound:
         return bind(graph, arguments, cast(Mapping[str, ParameterValue], self.options.parameters))
 
 

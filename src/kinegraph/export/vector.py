@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue
+from kinegraph.codegen.program.binding import Argument, Bound, ParameterValue
 from kinegraph.codegen.program.program import Op, Program
 from kinegraph.errors import KernelError
 from kinegraph.export.options import Precision
@@ -32,7 +32,7 @@ _MARGIN = 32
 _ATTEMPTS = 12
 
 
-def make_vector(binding: Binding, program: Program, known: dict[str, float], precision: Precision) -> TestVector:
+def make_vector(binding: Bound, program: Program, known: dict[str, float], precision: Precision) -> TestVector:
     """A state where all results are finite, and well conditioned if one is found soon.
 
     `known` are the values of parameters that arrive at run time.
@@ -76,7 +76,7 @@ def _make_orientations(argument: Argument, entries: list[float]) -> None:
 
 
 def _vector(
-    binding: Binding, program: Program, inputs: tuple[tuple[float, ...], ...], precision: Precision
+    binding: Bound, program: Program, inputs: tuple[tuple[float, ...], ...], precision: Precision
 ) -> TestVector | None:
     expected = expected_results(binding, inputs)
     if not all(isfinite(value) for result in expected for value in result):
@@ -101,7 +101,7 @@ def _rounded_up(value: float) -> float:
     return float(f"1e{ceil(log10(value))}") if value > 0 else 0.0
 
 
-def expected_results(binding: Binding, inputs: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+def expected_results(binding: Bound, inputs: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
     """What the graph means, in extended precision, rounded once."""
     values: dict[str, ParameterValue] = dict(binding.parameters)
     for argument, entries in zip(binding.arguments, inputs, strict=True):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kinegraph.compiler.request import Quantities
 from kinegraph.export.options import ExportOptions
-from kinegraph.export.prepare import Bound, prepare_graphs
+from kinegraph.export.prepare import NamedGraph, prepare_graphs
 from kinegraph.extras import Foreign, extra
 from kinegraph.graph.angle import PI
 from kinegraph.graph.interpret import Evaluation
@@ -30,7 +30,7 @@ def to_casadi(
     return {bound.name: _function(casadi, bound) for bound in prepare_graphs(source, quantities, options)}
 
 
-def _function(casadi: Foreign, bound: Bound) -> Foreign:
+def _function(casadi: Foreign, bound: NamedGraph) -> Foreign:
     binding = bound.binding
     inputs = [casadi.SX.sym(field.name, field.size) for field in bound.inputs]
     entries = [vector[position] for vector in inputs for position in range(vector.numel())]

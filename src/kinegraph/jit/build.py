@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kinegraph import codegen
 from kinegraph.codegen.llvm.module import Emission
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.graph import text
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
@@ -38,7 +38,7 @@ class BuildReport:
 class Source:
     """Everything the code of a kernel depends on."""
 
-    binding: Binding
+    binding: Bound
     emission: Emission
     target: Target
 
@@ -57,7 +57,7 @@ class Source:
         )
 
     def build(
-        self, module: Callable[[Binding, Emission], str], entry: str, use_cache: bool
+        self, module: Callable[[Bound, Emission], str], entry: str, use_cache: bool
     ) -> tuple[LoadedCode, BuildReport]:
         """The loaded function `entry` of a module, from the cache where possible."""
         started = time.perf_counter()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.codegen.llvm.module import SCALAR_ENTRY, Emission, Exchange, scalar_module
 from kinegraph.codegen.program.back_substitution import BackSubstitution
-from kinegraph.codegen.program.binding import Argument, Binding, ParameterValue, bind
+from kinegraph.codegen.program.binding import Argument, Bound, ParameterValue, bind
 from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph, Symbol
 from kinegraph.graph.proof.whole import WholeProof
@@ -50,13 +50,13 @@ def compile_graph(
 
 
 def compile_binding(
-    binding: Binding,
+    binding: Bound,
     options: KernelOptions,
     target: Target,
     tail: BackSubstitution | None = None,
     exchange: Exchange = (),
     proof: WholeProof | None = None,
-    batches: Binding | None = None,
+    batches: Bound | None = None,
 ) -> StraightKernel:
     """Compile a bound graph for a processor, or take its code from the cache, and load it."""
     exchanged = exchange if options.side_by_side else ()

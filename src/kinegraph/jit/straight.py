@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from kinegraph.codegen.arrays import Doubles, addresses, batch_rows, result_arrays, vector
 from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.codegen.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, batch_module, scalar_module
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.program import Program
 from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.graph.count import Operations, count
@@ -180,7 +180,7 @@ class StraightKernel(Kernel):
 class _Workspace(threading.local):
     """Where a thread puts a state and finds the outputs; made once per thread, for allocating takes longer."""
 
-    def __init__(self, binding: Binding, output_size: int) -> None:
+    def __init__(self, binding: Bound, output_size: int) -> None:
         self.x: Doubles = np.zeros(max(binding.input_size, 1))
         self.y: Doubles = np.zeros(output_size)
         self.x_address = self.x.ctypes.data

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kinegraph.codegen.estimate.running_time import cycles_of, estimated_cycles, instructions
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
-from kinegraph.codegen.program.binding import Argument, Binding, bind
+from kinegraph.codegen.program.binding import Argument, Bound, bind
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.simd import Exchanged, lower_side_by_side
 from kinegraph.graph.count import count
@@ -59,14 +59,14 @@ def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused
 
 
 def instructions_saved(
-    side_by_side: Binding, exchange: Mapping[Exchanged, Exchanged], one_by_one: Binding, fused: bool = True
+    side_by_side: Bound, exchange: Mapping[Exchanged, Exchanged], one_by_one: Bound, fused: bool = True
 ) -> float:
     """Which part of the other graph's instructions is saved by computing limbs side by side."""
     program = lower_side_by_side(side_by_side, exchange, SCALAR_GROUP, fused)
     return 1 - instructions(program) / instructions(lower(one_by_one, SCALAR_GROUP, fused))
 
 
-def cycles_of_kernel(binding: Binding, exchange: Mapping[Exchanged, Exchanged], fused: bool = True) -> float:
+def cycles_of_kernel(binding: Bound, exchange: Mapping[Exchanged, Exchanged], fused: bool = True) -> float:
     """Estimated cycles of a call, with what is exchanged computed side by side."""
     if not exchange:
         return estimated_cycles(binding, fused)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import LEAVES, Instruction, Op, Program
 
@@ -33,7 +33,7 @@ _WRITTEN_OUT: dict[object, int] = {"sqrt": 18, "select": 4, "sign": 4, "abs": 1}
 _OPERATIONS = {Op.DIVIDE: 8, Op.FUNCTION: 60, Op.SINCOS: 44, Op.SIN: 0, Op.COS: 0, Op.STORE: 0, Op.JOIN: 3}
 
 
-def estimated_cycles(binding: Binding, fused: bool = True) -> float:
+def estimated_cycles(binding: Bound, fused: bool = True) -> float:
     """Cycles of one call of the scalar kernel among many: the next one starts while the last results are awaited."""
     return cycles_of(lower(binding, group=SCALAR_GROUP, fuse=fused))
 

@@ -17,7 +17,7 @@ from kinegraph.codegen.llvm.sincos import sincos_function
 from kinegraph.codegen.llvm.substitute import body_with_substitution, substitute_function
 from kinegraph.codegen.llvm.writer import Writer
 from kinegraph.codegen.program.back_substitution import BackSubstitution
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.chunk import Chunks, cut
 from kinegraph.codegen.program.expand import expansion
 from kinegraph.codegen.program.lower import lower
@@ -75,7 +75,7 @@ class Emission:
         """What the code gives back."""
         return self.tail.results(graph) if self.tail else graph.outputs
 
-    def scalar_program(self, binding: Binding) -> Program:
+    def scalar_program(self, binding: Bound) -> Program:
         """The program of one call."""
         if self.exchange:
             return lower_side_by_side(binding, dict(self.exchange), SCALAR_GROUP, self.fused)
@@ -95,7 +95,7 @@ class Emission:
         return "\n".join(functions), program.output_size + chunks.scratch_size
 
 
-def scalar_module(binding: Binding, emission: Emission) -> str:
+def scalar_module(binding: Bound, emission: Emission) -> str:
     """`void kinegraph_scalar(const double *x, double *y)`: all arguments to all outputs, each laid end to end."""
     program = emission.scalar_program(binding)
     chunks = emission.cut(program, _WHOLE)
@@ -106,7 +106,7 @@ def scalar_module(binding: Binding, emission: Emission) -> str:
     return _module(program, emission, widths, bodies, _scalar_entry(size, Scratch(lanes, scratch), _widest(program)))
 
 
-def batch_module(binding: Binding, emission: Emission) -> str:
+def batch_module(binding: Bound, emission: Emission) -> str:
     """`kinegraph_batch`, which computes many states; see `batch.batch_function`."""
     if emission.tail:
         computed, entries = binding, _in_order(emission.tail.results(binding.graph))
@@ -120,7 +120,7 @@ def batch_module(binding: Binding, emission: Emission) -> str:
     return _module(program, emission, {emission.lanes}, *_library_functions(program, lanes), bodies, entry)
 
 
-def _rows(binding: Binding, program: Program) -> list[Row]:
+def _rows(binding: Bound, program: Program) -> list[Row]:
     """The rows of the arguments, with the columns a program reads: a platform's leave out most positions of legs."""
     read = {int(one.detail) for one in program.instructions if one.op is Op.INPUT}
     rows, start = [], 0

@@ -32,7 +32,7 @@ class Argument:
 
 
 @dataclass(frozen=True)
-class Binding:
+class Bound:
     """A graph with every live symbol either an input or known.
 
     `inputs` says where in the concatenated arguments a symbol's node is found; `statics` holds every live node that
@@ -55,8 +55,17 @@ class Binding:
         """How many numbers all outputs have."""
         return sum(len(output.nodes) for output in self.graph.outputs)
 
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{one.name}[{len(one.symbols)}]" for one in self.arguments)
+        return f"<bound: ({arguments}) -> {self.output_size} numbers; {len(self.statics)} nodes are known before>"
 
-def bind(graph: Graph, arguments: Sequence[Argument], parameters: Mapping[str, ParameterValue]) -> Binding:
+    def __str__(self) -> str:
+        symbols = [symbol for argument in self.arguments for symbol in argument.symbols]
+        lines = [f"%{node} = input [{place}] {symbols[place].name}" for node, place in self.inputs.items()]
+        return "\n".join(lines + [f"%{node} = {float(value)!r}" for node, value in self.statics.items()])
+
+
+def bind(graph: Graph, arguments: Sequence[Argument], parameters: Mapping[str, ParameterValue]) -> Bound:
     """Bind a graph's symbols; a symbol that is both argument and parameter is an argument.
 
     Raises KernelError naming what is missing, repeated or no number.
@@ -69,7 +78,7 @@ def bind(graph: Graph, arguments: Sequence[Argument], parameters: Mapping[str, P
     with extended_precision():
         evaluation = Evaluation(graph, BallArithmetic(values), only)
     statics = {index: evaluation[index] for index, wanted in enumerate(only) if wanted}
-    return Binding(graph, arguments, values, inputs, statics)
+    return Bound(graph, arguments, values, inputs, statics)
 
 
 def _positions(arguments: tuple[Argument, ...]) -> dict[Symbol, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.lower import rounded
 from kinegraph.graph.interpret import extended_precision
 from kinegraph.graph.node import Graph, Output
@@ -19,11 +19,11 @@ class Expansion(NamedTuple):
     """`binding` computes the distinct values; `entries` has for every result what its entries are: the number of a
     distinct value, or a constant."""
 
-    binding: Binding
+    binding: Bound
     entries: tuple[tuple[int | float, ...], ...]
 
 
-def expansion(binding: Binding) -> Expansion:
+def expansion(binding: Bound) -> Expansion:
     """How to write the results of a graph from its distinct values."""
     graph = binding.graph
     nodes = dict.fromkeys(node for output in graph.outputs for node in output.nodes)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import flint
 
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.program import Instruction, Op, Program
 from kinegraph.codegen.program.schedule import AngleGroup, Step, schedule
 from kinegraph.codegen.program.uses import Uses, uses_of_nodes
@@ -27,7 +27,7 @@ class Summand(NamedTuple):
     last: int | None
 
 
-def lower(binding: Binding, group: int = 1, fuse: bool = True) -> Program:
+def lower(binding: Bound, group: int = 1, fuse: bool = True) -> Program:
     """The program of a bound graph.
 
     `group` is how many angles are put in one SINCOS. With `fuse`, a product that is only ever added is never computed
@@ -36,7 +36,7 @@ def lower(binding: Binding, group: int = 1, fuse: bool = True) -> Program:
     return lower_with_places(binding, group, fuse)[0]
 
 
-def lower_with_places(binding: Binding, group: int = 1, fuse: bool = True) -> tuple[Program, Mapping[int, int]]:
+def lower_with_places(binding: Bound, group: int = 1, fuse: bool = True) -> tuple[Program, Mapping[int, int]]:
     """The same, and by which instruction each node of the graph is computed."""
     lowering = Lowering(binding, fuse, uses_of_nodes(binding))
     with extended_precision():
@@ -47,7 +47,7 @@ def lower_with_places(binding: Binding, group: int = 1, fuse: bool = True) -> tu
 
 
 class Lowering:
-    def __init__(self, binding: Binding, fuse: bool, uses: Uses) -> None:
+    def __init__(self, binding: Bound, fuse: bool, uses: Uses) -> None:
         self.graph = binding.graph
         self.binding = binding
         self.statics = binding.statics

@@ -75,6 +75,9 @@ class Program:
         """How many lanes an instruction computes."""
         return self.widths[index] if self.widths else 1
 
+    def __repr__(self) -> str:
+        return f"<program: {len(self.instructions)} instructions, {self.input_size} numbers -> {self.output_size}>"
+
     def __str__(self) -> str:
         return "\n".join(f"v{index} = {_written(one)}" for index, one in enumerate(self.instructions))
 

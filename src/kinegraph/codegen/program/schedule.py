@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.graph.node import Function, Graph, Output, children
 
 
@@ -30,7 +30,7 @@ Step: TypeAlias = int | AngleGroup
 SINES_FIRST = 1000
 
 
-def schedule(binding: Binding, group: int = 1) -> tuple[Step, ...]:
+def schedule(binding: Bound, group: int = 1) -> tuple[Step, ...]:
     """All nodes to compute, ordered; at most `group` angles in a group."""
     graph, size = binding.graph, len(binding.graph)
     computed = [live and index not in binding.statics for index, live in enumerate(graph.live)]
@@ -82,7 +82,7 @@ def _pressure(wants: Sequence[Sequence[int]], order: Sequence[int]) -> int:
     return sum(last[index] - position for position, index in enumerate(order) if index in last)
 
 
-def _ordered(binding: Binding, wants: Sequence[Sequence[int]], roots: Sequence[int]) -> list[int]:
+def _ordered(binding: Bound, wants: Sequence[Sequence[int]], roots: Sequence[int]) -> list[int]:
     """Depth first from the roots, without recursion."""
     order: list[int] = []
     done = set(binding.statics)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.graph.node import Factor, Function, Polynomial, children
 
 
@@ -37,7 +37,7 @@ class Uses:
                 self.summand[factors[0][0]] += 1
 
 
-def uses_of_nodes(binding: Binding) -> Uses:
+def uses_of_nodes(binding: Bound) -> Uses:
     """Of the nodes that are computed."""
     uses, graph = Uses(), binding.graph
     for index, node in enumerate(graph.nodes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.simd.orbits import Exchanged, Signed, exchanged_nodes, orbits, without_sign
 from kinegraph.graph.node import Symbol, children
 
@@ -21,7 +21,7 @@ class LaneOfClass(NamedTuple):
 class Classes:
     """The nodes that are computed side by side."""
 
-    def __init__(self, binding: Binding, exchange: Mapping[Exchanged, Exchanged]) -> None:
+    def __init__(self, binding: Bound, exchange: Mapping[Exchanged, Exchanged]) -> None:
         self.binding = binding
         self.graph = binding.graph
         self.orbits = orbits(binding.graph, exchange)

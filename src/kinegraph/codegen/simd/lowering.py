@@ -7,7 +7,7 @@ from itertools import chain
 
 import flint
 
-from kinegraph.codegen.program.binding import Binding
+from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.lower import Lowering, Summand, as_ball, rounded
 from kinegraph.codegen.program.program import Op, Program
 from kinegraph.codegen.program.schedule import AngleGroup, schedule
@@ -22,7 +22,7 @@ _IN_LANES = ("sqrt",)
 
 
 def lower_side_by_side(
-    binding: Binding, exchange: Mapping[Exchanged, Exchanged], group: int = 1, fuse: bool = True
+    binding: Bound, exchange: Mapping[Exchanged, Exchanged], group: int = 1, fuse: bool = True
 ) -> Program:
     """The program of a bound graph with limbs side by side; otherwise like `lower`, at most `group` angles together."""
     classes = Classes(binding, exchange)
@@ -37,7 +37,7 @@ def lower_side_by_side(
     return Program(tuple(lowering.instructions), binding.input_size, binding.output_size, widths)
 
 
-def _is_sine(binding: Binding, index: int) -> bool:
+def _is_sine(binding: Bound, index: int) -> bool:
     node = binding.graph.nodes[index]
     return isinstance(node, Function) and node.name in ("sin", "cos")
 
@@ -45,7 +45,7 @@ def _is_sine(binding: Binding, index: int) -> bool:
 class _SideBySide(Lowering):
     """Lowers one formula for all lanes; `width` is how many lanes the value has that is being computed."""
 
-    def __init__(self, binding: Binding, fuse: bool, classes: Classes, folded: Folded) -> None:
+    def __init__(self, binding: Bound, fuse: bool, classes: Classes, folded: Folded) -> None:
         self.width = 1
         self.widths: list[int] = []
         super().__init__(binding, fuse, uses_of_values(folded))

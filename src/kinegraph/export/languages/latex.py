@@ -9,7 +9,7 @@ from dataclasses import replace
 from kinegraph.compiler.request import Quantities
 from kinegraph.export.identifiers import Scope, comment, prefix
 from kinegraph.export.options import ExportOptions, FunctionLayout
-from kinegraph.export.prepare import Bound, digest_of, prepare_graphs
+from kinegraph.export.prepare import NamedGraph, digest_of, prepare_graphs
 from kinegraph.export.text import MARK, kinegraph_version
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Node, Output, Symbol
@@ -44,7 +44,7 @@ def latex_files(source: Mechanism | Graph, quantities: Quantities, options: Expo
     return {f"{prefix(options.name or title)}.tex": "\n".join(_document(bound, title, digest, mechanism))}
 
 
-def _document(bound: Bound, title: str, digest: str, mechanism: Mechanism | None) -> Iterator[str]:
+def _document(bound: NamedGraph, title: str, digest: str, mechanism: Mechanism | None) -> Iterator[str]:
     graph = printable(bound.binding.graph)
     cyrillic = needs_cyrillic(node.name for node in graph.nodes if isinstance(node, Symbol))
     yield from (f"% {MARK} {kinegraph_version()}.", f"% SHA-256 of model and quantities: {digest}")
