@@ -51,6 +51,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert code == 0 and found["outcome"] == "captured" and found["captured"] == pytest.approx(0.8926, abs=1e-3)
     code, out, _ = run(f"dock {model} --for 2 --to-capture --set closing=0.2")
     assert code == 0 and "peaks" in out and "touches: 1" in out
+    code, out, _ = run(f"dock {model} --for 0.1 --to-capture --set zt=0.45")
+    assert code == 0 and "touches: 1" in out and "guides overlap at the start: pad 70 mm deep" in out
+    assert "Target and Ring apart, by --set of zt" in out.replace("\n", " ")
     code, _, err = run(f"dock {model} --page x.html")
     assert code == 2 and "--cases" in err
     code, _, err = run(f"dock {model} --cases 10 --set closing=1")

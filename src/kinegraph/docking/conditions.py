@@ -117,7 +117,12 @@ def fits(docking: Docking, latch: Latch) -> str:
 
 def depth(docking: Docking) -> str:
     """How deep the guides overlap, the deepest of all pairs."""
-    return greatest(f"-contact:{one.name}[{place},0]" for one, place in guide_places(docking))
+    return greatest(depths(docking))
+
+
+def depths(docking: Docking) -> tuple[str, ...]:
+    """How deep the guides overlap at every place, in the order of `guide_places`."""
+    return tuple(f"-contact:{one.name}[{place},0]" for one, place in guide_places(docking))
 
 
 def guide_places(docking: Docking) -> Iterator[tuple[Bumper, int]]:

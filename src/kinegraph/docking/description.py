@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from kinegraph.errors import SolveError
 from kinegraph.model.elements import Anchor, Bumper, Damper, Element, Span, Spring, anchors_of
-from kinegraph.model.expression import Name
-from kinegraph.model.mechanism import Mechanism, Point
+from kinegraph.model.expression import Name, names
+from kinegraph.model.mechanism import Mechanism, Point, amounts
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.platforms.recognise import FoundLeg, legs_of
 
@@ -125,6 +125,11 @@ class Docking:
             for one in self.mechanism.elements
             if isinstance(one, Bumper) and {body_of(self.mechanism, anchors_of(s)[0]) for s in one.shapes} == sides
         )
+
+    def coordinates(self, body: str) -> tuple[str, ...]:
+        """The positions that move a body against what carries it."""
+        used = {name for one in self.mechanism.body(body).transforms for part in amounts(one) for name in names(part)}
+        return tuple(name for name in self.mechanism.layout.positions if name in used)
 
 
 def docking_of(

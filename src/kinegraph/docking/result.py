@@ -35,6 +35,14 @@ class Fault:
 
 
 @dataclass(frozen=True)
+class Overlap:
+    """A guide whose shapes lie in each other at the start, and how deep [m]."""
+
+    guide: str
+    depth: float
+
+
+@dataclass(frozen=True)
 class Phase:
     """A part of a docking: contact, damping, drawing in, joined. Columns by name, all of one length as the times."""
 
@@ -49,11 +57,13 @@ class Phase:
 class DockingRun:
     """A docking from first contact to its end.
 
-    touches: when the guides met after they had been apart. latches: when each latch caught, by its point (if they close
-    at once: when each was ready first). fault: what was too much, if the run ended so.
+    touches: when the guides met after they had been apart, and the start if they touch there. latches: when each latch
+    caught, by its point (if they close at once: when each was ready first).
+    fault: what was too much, if the run ended so.
     peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`, `bending`, `latch`.
     momentum, energy: by how much they moved along all phases, relative to their size; capture's loss is counted.
     moved_by_laws: bodies that laws of time move, whose work is not in the balance of energy.
+    overlaps: guides that lie in each other at the start, the deepest first: forces there are those of no docking.
     """
 
     outcome: Outcome
@@ -66,6 +76,7 @@ class DockingRun:
     energy: float
     moved_by_laws: tuple[str, ...] = ()
     fault: Fault | None = None
+    overlaps: tuple[Overlap, ...] = ()
 
     @property
     def captured(self) -> float | None:
@@ -100,6 +111,7 @@ class DockingRun:
             ],
             "peaks": {name: asdict(one) for name, one in self.peaks.items()},
             "fault": None if self.fault is None else asdict(self.fault),
+            "overlaps": [asdict(one) for one in self.overlaps],
             "momentum": self.momentum,
             "energy": self.energy,
             "moved by laws": list(self.moved_by_laws),

@@ -17,7 +17,9 @@ from kinegraph.docking.conditions import (
     STROKE,
     TOUCH,
     catching_events,
+    depths,
     fits,
+    guide_places,
     hard_event,
     joined_events,
 )
@@ -30,7 +32,7 @@ from kinegraph.docking.loads import LATCH
 from kinegraph.docking.modes import BEGIN, HELD, SEAT, Mode, ModeEquations, relative_pose
 from kinegraph.docking.observe import drift, moved_by_laws, observed, peaks_at
 from kinegraph.docking.peaks import Peak, Stretch, largest
-from kinegraph.docking.result import DockingRun, Fault, Outcome, Phase
+from kinegraph.docking.result import DockingRun, Fault, Outcome, Overlap, Phase
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Scalar
 from kinegraph.simulate.observe import ENERGY
@@ -49,6 +51,7 @@ from kinegraph.solve.results.status import Status
 _OUTCOMES = {STROKE: Outcome.OUT_OF_STROKE, OVERLOAD: Outcome.OVERLOAD, AWAY: Outcome.BOUNCED}
 _NEVER = 1e9  # when drawing in begins, before that is known
 _FITTING = -1e-9  # latches that fit at the same moment differ by rounding
+_MEETING, _OVERLAP = 1e-15, 1e-9  # metres: guides just meet, guides lie in each other
 _ENDED_EARLY = "failed"
 Value = TypeVar("Value")
 _INTERPRETED = 1500  # nodes up to which the interpreter begins: a docking takes thousands of evaluations
@@ -91,16 +94,18 @@ class DockingSequence:
 
     def run(self, duration: float, stop_at_capture: bool) -> DockingRun:
         """All phases, as far as they go."""
+        self.known |= {self.docking.schedule.begin: _NEVER, BEGIN: _NEVER}
+        overlaps = self._overlaps()
         outcome = self._outcome(duration, stop_at_capture)
         momentum, energy = drift(self.phases, self.joinings)
         return DockingRun(
             outcome, tuple(self.phases), tuple(self.touches), self.latches, tuple(self.joinings),
             largest(self.peaks), momentum, energy, moved_by_laws(self.docking.mechanism), self.fault,
+            overlaps,
         )  # fmt: skip
 
     def _outcome(self, duration: float, stop_at_capture: bool) -> Outcome:
         schedule = self.docking.schedule
-        self.known |= {schedule.begin: _NEVER, BEGIN: _NEVER}
         ended = self._until_captured(duration)
         if ended != CAPTURE:
             return self._meaning(ended, Outcome.NOT_CAPTURED)
@@ -127,6 +132,16 @@ class DockingSequence:
         if of:
             self.fault = Fault(what, where, self.time)
         return _OUTCOMES.get(what, Outcome.FAILED)
+
+    def _overlaps(self) -> tuple[Overlap, ...]:
+        """The guides that lie in each other now, the deepest first; where any touch, that is noted as a touch."""
+        found: dict[str, float] = {}
+        for (guide, _), depth in zip(guide_places(self.docking), self._columns(depths(self.docking)), strict=True):
+            if depth > -_MEETING:
+                self.touches = [self.time]  # no event rises where guides touch from the first
+            if depth > _OVERLAP:
+                found[guide.name] = max(float(depth), found.get(guide.name, 0.0))
+        return tuple(Overlap(*one) for one in sorted(found.items(), key=lambda one: -one[1]))
 
     # latches
 

@@ -80,6 +80,7 @@ def run(
         print_json(found.report())
     else:
         _show(found)
+        _show_overlaps(found, docking)
 
 
 def _with_target(mechanism: Mechanism, port: list[str] | None, json: bool) -> Mechanism:
@@ -110,6 +111,18 @@ def _study(
 def _peak(name: str, peak: Peak) -> str:
     where = f" {peak.where}" if peak.where else ""
     return f"{name}{where} {peak.value:.4g} {_UNITS.get(name, 'N')} at {peak.time:.3f} s"
+
+
+def _show_overlaps(found: DockingRun, docking: Docking) -> None:
+    """Guides that lie in each other at the start, and which coordinates move them apart."""
+    if not found.overlaps:
+        return
+    guides = ", ".join(f"{one.guide} {1e3 * one.depth:.4g} mm deep" for one in found.overlaps)
+    console().print(
+        f"  guides overlap at the start: {guides}\n  their forces there are those of no docking: begin with "
+        f"{docking.target} and {docking.ring} apart, by --set of {', '.join(docking.coordinates(docking.target))}",
+        markup=False,
+    )
 
 
 def _show(found: DockingRun) -> None:
