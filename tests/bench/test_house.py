@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
 from kinegraph.bench.house import first_result, sizes
+from kinegraph.bench.house.documentation import Documentation
 from kinegraph.bench.house.first_result import Seconds
 
 SOURCE = '''"""A module."""
@@ -37,6 +39,34 @@ def test_sizes_of_a_small_source(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (found.any_words, found.undocumented, found.folder_modules.largest) == (1, 1, 1)
     sizes.main(["--source", str(tmp_path), "--json"])
     assert json.loads(capsys.readouterr().out)[str(tmp_path)]["modules"] == 2
+
+
+OVERRIDING = '''
+class Base:
+    def said(self):
+        """Documented."""
+
+    def unsaid(self): ...
+
+
+class Derived(Base):
+    def said(self): ...
+
+    def unsaid(self): ...
+
+    @overload
+    def many(self): ...
+
+
+class _Private:
+    def anything(self): ...
+'''
+
+
+def test_functions_that_override_documented_ones_are_documented() -> None:
+    found = Documentation({"one.py": ast.parse(OVERRIDING)})
+    assert len(found.functions) == 5
+    assert list(map(str, found.missing())) == ["one.py:6 unsaid", "one.py:12 unsaid"]
 
 
 def test_first_results_are_measured_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,11 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+from kinegraph.bench.house.documentation import Documentation, Function
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def measured(source: Path) -> Sizes:
         f"{name}:{one.name}": (one.end_lineno or one.lineno) - one.lineno + 1
         for name, tree in trees.items()
         for one in ast.walk(tree)
-        if isinstance(one, _FUNCTIONS)
+        if isinstance(one, Function)
     }
     return Sizes(
         modules=len(texts),
@@ -69,17 +69,8 @@ def measured(source: Path) -> Sizes:
         function_lines=spread(functions),
         folder_modules=spread(dict(Counter(str(Path(name).parent) for name in texts))),
         any_words=sum(len(re.findall(r"\bAny\b", text)) for text in texts.values()),
-        undocumented=sum(1 for tree in trees.values() for _ in undocumented(tree)),
+        undocumented=len(Documentation(trees).missing()),
     )
-
-
-def undocumented(node: ast.Module | ast.ClassDef) -> Iterator[str]:
-    """Public functions and methods without a docstring of their own, also those that override a documented one."""
-    for one in node.body:
-        if isinstance(one, ast.ClassDef) and not one.name.startswith("_"):
-            yield from undocumented(one)
-        elif isinstance(one, _FUNCTIONS) and not one.name.startswith("_") and not ast.get_docstring(one):
-            yield one.name
 
 
 def main(words: Sequence[str] | None = None) -> None:
