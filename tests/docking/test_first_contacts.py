@@ -24,7 +24,7 @@ def test_first_contacts_lie_within_the_limits() -> None:
     names = [name for group in laws for name in group]
     samples = Samples(laws, dict.fromkeys(names, 0.0), 2000, Design.RANDOM, 1)
     drawn = dict(zip(samples.names, samples.rows(1, 2001).T, strict=True))
-    for name, most in (("offset", 0.1), ("drift", 0.04), ("tilt", np.radians(4)), ("turning", np.radians(0.2))):
+    for name, most in (("offset", 0.1), ("drift", 0.04), ("tilt", np.radians(4)), ("tilting", np.radians(0.2))):
         sums = np.hypot(drawn[f"{name}_x"], drawn[f"{name}_y"])
         assert 0.95 * most < sums.max() <= most
         assert np.mean(sums < most / 2) == pytest.approx(0.25, abs=0.04)  # as many as the area says

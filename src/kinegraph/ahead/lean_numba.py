@@ -116,14 +116,14 @@ def _comparisons() -> None:
 def _questions() -> None:
     """Which code a built-in function has for some types is asked for at every call and index, and always the same."""
     function = cast(_FunctionClass, BaseFunction)
-    ask = function.get_call_type
+    resolve = function.get_call_type
     options = cast(_OptionStack, ConfigStack).top_or_none
     known: dict[object, object] = {}
 
-    def ask_once(self: object, context: object, given: tuple[object, ...], named: dict[str, object]) -> object:
+    def resolve_once(self: object, context: object, given: tuple[object, ...], named: dict[str, object]) -> object:
         question = self, context, given, tuple(sorted(named.items())), options()
         if question not in known:
-            known[question] = ask(self, context, given, named)
+            known[question] = resolve(self, context, given, named)
         return known[question]
 
-    function.get_call_type = ask_once
+    function.get_call_type = resolve_once

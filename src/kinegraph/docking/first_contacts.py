@@ -39,7 +39,7 @@ _DEGREE = pi / 180
 class ContactLimits:
     """Within what first contacts lie: of the target against the ring, in metres, radians and seconds.
 
-    offset, drift: across the axis. tilt, roll and turning, spinning (their rates): about axes across it and about it.
+    offset, drift: across the axis. tilt, roll and tilting, spinning (their rates): about axes across it and about it.
     """
 
     closing: tuple[float, float] = (0.05, 0.10)
@@ -47,7 +47,7 @@ class ContactLimits:
     drift: float = 0.04
     tilt: float = 4.0 * _DEGREE
     roll: float = 4.0 * _DEGREE
-    turning: float = 0.20 * _DEGREE
+    tilting: float = 0.20 * _DEGREE
     spinning: float = 0.20 * _DEGREE
 
     def laws(self) -> dict[str, str]:
@@ -59,7 +59,7 @@ class ContactLimits:
             "closing": f"uniform({slow!r}, {fast!r})",
             "tilt_x, tilt_y": f"disc({self.tilt!r})",
             "roll": f"uniform({-self.roll!r}, {self.roll!r})",
-            "turning_x, turning_y": f"disc({self.turning!r})",
+            "tilting_x, tilting_y": f"disc({self.tilting!r})",
             "spinning": f"uniform({-self.spinning!r}, {self.spinning!r})",
         }
 
@@ -70,7 +70,7 @@ class FreeBody:
 
     shifts: tuple[str, ...]
     quaternion: tuple[str, ...]
-    turning: tuple[str, ...]
+    angular_velocity: tuple[str, ...]
 
     @staticmethod
     def of(mechanism: Mechanism, name: str) -> FreeBody:
@@ -163,9 +163,9 @@ def beginning(docking: Docking) -> dict[str, str]:
     resting = [FreeBody.of(docking.mechanism, name) for name in (docking.chaser, docking.ring)]
     x, y, z = target.shifts
     _, e1, e2, e3 = target.quaternion
-    u, v, w = target.turning
+    u, v, w = target.angular_velocity
     return {
         **{f"{name}'": "0" for body in resting for name in body.shifts},
         x: "offset_x", y: "offset_y", f"{x}'": "drift_x", f"{y}'": "drift_y", f"{z}'": "-closing",
-        e1: "tilt_x/2", e2: "tilt_y/2", e3: "roll/2", u: "turning_x", v: "turning_y", w: "spinning",
+        e1: "tilt_x/2", e2: "tilt_y/2", e3: "roll/2", u: "tilting_x", v: "tilting_y", w: "spinning",
     }  # fmt: skip

@@ -122,5 +122,5 @@ class _Step:
     def _of_body(self, name: str, accelerations: Floats) -> Floats:
         body = FreeBody.of(self.docking.mechanism, name)
         velocities = self.docking.mechanism.layout.velocities
-        wanted = (*(f"{one}'" for one in body.shifts), *body.turning)
+        wanted = (*(f"{one}'" for one in body.shifts), *body.angular_velocity)
         return np.array([accelerations[velocities.index(one)] for one in wanted])

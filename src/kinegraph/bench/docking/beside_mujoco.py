@@ -59,7 +59,7 @@ class MuJoCoDockings:
         turn = np.array([1, varied["tilt_x"] / 2, varied["tilt_y"] / 2, varied["roll"] / 2])
         place.qpos[3:] = turn / np.linalg.norm(turn)
         place.qvel[:3] = varied["drift_x"], varied["drift_y"], -varied["closing"]
-        place.qvel[3:] = varied["turning_x"], varied["turning_y"], varied["spinning"]
+        place.qvel[3:] = varied["tilting_x"], varied["tilting_y"], varied["spinning"]
 
     # the model
 

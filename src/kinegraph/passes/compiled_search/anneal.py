@@ -8,7 +8,7 @@ import numpy as np
 from kinegraph.passes.compiled_search.compiled import Memory, Schedule, compiled
 from kinegraph.passes.compiled_search.destroying import destroy
 from kinegraph.passes.compiled_search.factor import greedy, random_below, random_unit
-from kinegraph.passes.compiled_search.index import link, mark_changed, touch, undo, unlink
+from kinegraph.passes.compiled_search.index import link, mark_changed, mark_literal, undo, unlink
 from kinegraph.passes.compiled_search.inlining import forget_touched
 from kinegraph.passes.compiled_search.layout import *
 from kinegraph.passes.compiled_search.lookup import entry_row, literal_row, term_row
@@ -160,7 +160,7 @@ def first_greedy(m: Memory) -> bool:
             mark_changed(m, entry)
     for literal in range(m[LITERALS]):
         if m[literal_row(m, literal) + KIND]:
-            touch(m, literal)
+            mark_literal(m, literal)
     greedy(m, 0.0, True)
     if m[STATUS] != FINE:
         status = m[STATUS]

@@ -263,7 +263,7 @@ def extract_pair(m: Memory, entry: int) -> None:
     """Replace a product of two literals by a new literal."""
     x, y = m[entry_row(m, entry) + A], m[entry_row(m, entry) + B]
     number = gather_terms(m, entry)
-    literal, plain = existing_product(m, number, 2, ONE)
+    literal, positive = existing_product(m, number, 2, ONE)
     if literal < 0:
         literal = create(m, -1)
         if literal < 0:
@@ -278,7 +278,7 @@ def extract_pair(m: Memory, entry: int) -> None:
             return
         if expression != literal:
             copies = pair_copies(m, term, x, y)
-            if not plain and copies % 2:
+            if not positive and copies % 2:
                 outer = negated(m, outer)
             n = without(m, term, x, copies, y, copies)
             n = with_literal(m, m[BUFFER], n, literal, copies)
@@ -291,7 +291,7 @@ def extract_scaled(m: Memory, entry: int) -> None:
     """Replace a multiple of a literal by a new literal."""
     size, x = m[entry_row(m, entry) + A], m[entry_row(m, entry) + B]
     number = gather_terms(m, entry)
-    literal, plain = existing_product(m, number, 1, size)
+    literal, positive = existing_product(m, number, 1, size)
     if literal < 0:
         literal = create(m, -1)
         if literal < 0:
@@ -304,7 +304,7 @@ def extract_scaled(m: Memory, entry: int) -> None:
         if m[STATUS] != FINE:
             return
         if expression != literal:
-            same = (m[term_row(m, term) + COEFFICIENT] == size) == plain
+            same = (m[term_row(m, term) + COEFFICIENT] == size) == positive
             n = without(m, term, x, 1, -1, 0)
             n = with_literal(m, m[BUFFER], n, literal, 1)
             unlink(m, term)

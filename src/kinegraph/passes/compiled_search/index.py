@@ -29,7 +29,7 @@ def term_cost(degree: int, coefficient: int) -> int:
 
 
 @compiled
-def touch(m: Memory, literal: int) -> None:
+def mark_literal(m: Memory, literal: int) -> None:
     """Note that a literal changed, once."""
     row = literal_row(m, literal)
     if m[row + FLAG] == 0:
@@ -292,7 +292,7 @@ def link(m: Memory, expression: int, literals: int, degree: int, coefficient: in
     m[note(m, 0, expression) + J_HASH] = total
     m[COST] += term_cost(degree, coefficient) + (m[owner + SIZE] > 0)
     m[WORK] += 1 + m[owner + SIZE]
-    touch(m, expression)
+    mark_literal(m, expression)
     link_uses(m, term, row)
     other = m[owner + FIRST]
     while other >= 0:
@@ -322,7 +322,7 @@ def unlink_uses(m: Memory, row: int) -> None:
             else:
                 m[literal_row(m, x) + USES] = after
             m[literal_row(m, x) + USE_COUNT] -= 1
-            touch(m, x)
+            mark_literal(m, x)
 
 
 @compiled
@@ -342,7 +342,7 @@ def unlink(m: Memory, term: int) -> None:
     while m[row + HALF] >= 0:
         leave(m, m[row + HALF] // 2)
     unlink_uses(m, row)
-    touch(m, expression)
+    mark_literal(m, expression)
     after, before = m[row + NEXT], m[row + PREVIOUS]
     if after >= 0:
         m[term_row(m, after) + PREVIOUS] = before

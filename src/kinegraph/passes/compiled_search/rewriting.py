@@ -156,7 +156,7 @@ def cofactor(m: Memory, term: int, place: int) -> int:
 
 
 @compiled
-def met(m: Memory, expression: int, rest: int, length: int, place: int) -> int:
+def matching_terms(m: Memory, expression: int, rest: int, length: int, place: int) -> int:
     """How many of the equation's other terms meet one of the expression; -1 if a degree would be too large."""
     base = m[BUFFER] + DEGREE + 1
     common = found = 0
@@ -182,7 +182,7 @@ def rewrite_term(m: Memory, term: int, length: int, place: int) -> bool:
     row = term_row(m, term)
     expression = m[row + EXPRESSION]
     rest = cofactor(m, term, place)
-    found = met(m, expression, rest, length, place)
+    found = matching_terms(m, expression, rest, length, place)
     if found < 0 or (found == 0 and random_unit(m) > BLIND):
         return False
     factor = quotient(m, m[row + COEFFICIENT], m[m[EQUATION] + place * WAY_WIDTH])

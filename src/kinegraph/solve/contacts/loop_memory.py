@@ -67,7 +67,7 @@ def contact_memory(
         velocities=int(contacts.velocities.start),
         duration=float(contacts.duration),
         modes=numbers(count, loop.MODE), fresh=numbers(count, loop.MODE),
-        touching=integers(count), resting=integers(count), acts=integers(count), hit=integers(count),
+        closed=integers(count), resting=integers(count), acts=integers(count), hit=integers(count),
         alone=integers(count), known=integers(count), drag=numbers(count, 2),
         forces=numbers(rows), right=numbers(rows), prior=numbers(count), impulse=numbers(rows), rates=numbers(rows),
         still=numbers(rows), noise=numbers(rows), trial=numbers(size), shift=numbers(size),

@@ -10,7 +10,7 @@ from kinegraph.solve.contacts.complementarity import Floats
 from kinegraph.solve.contacts.mode import ContactMode, ContactSet, Mode, Snapshot, Watched
 from kinegraph.solve.contacts.reduce import independent_rows, without_dependent_normals
 from kinegraph.solve.contacts.response import Response
-from kinegraph.solve.loops.contacts.thresholds import CONE_MARGIN, FORCE_MARGIN, SLIDES
+from kinegraph.solve.loops.contacts.thresholds import CONE_MARGIN, FORCE_MARGIN, SLIP_ACCELERATION
 
 
 def modes_of(
@@ -43,7 +43,9 @@ def _slips(contacts: ContactSet, view: Snapshot, still: Floats, forces: Floats, 
     rows = list(contacts.tangents(k))
     level = np.abs(view.free[rows]) + np.abs(view.compliance[rows]) @ np.abs(forces)
     accelerations = view.free[rows] + view.compliance[rows] @ forces
-    return bool(np.any(np.abs(view.rates[rows]) > still[rows]) or np.any(np.abs(accelerations) > SLIDES * level))
+    return bool(
+        np.any(np.abs(view.rates[rows]) > still[rows]) or np.any(np.abs(accelerations) > SLIP_ACCELERATION * level)
+    )
 
 
 def _open(

@@ -23,8 +23,8 @@ F = TypeVar("F", bound=Callable[..., object])
 
 # Products and sums may be fused, nothing else is reordered; division by zero gives an infinity, as in C. Loops allocate
 # nothing, so they need not count references either: counting would take more time than the steps.
-_PLAIN: dict[str, object] = {"error_model": "numpy", "fastmath": {"contract"}}
-_OPTIONS: dict[str, object] = {**_PLAIN, "_nrt": False}
+_COMMON: dict[str, object] = {"error_model": "numpy", "fastmath": {"contract"}}
+_OPTIONS: dict[str, object] = {**_COMMON, "_nrt": False}
 _BY_KIND: dict[Kind, dict[str, object]] = {
     Kind.PART: PART,
     Kind.INLINED: {**PART, "forceinline": True},
@@ -64,9 +64,9 @@ def compile_for(function: F, *arguments: object) -> None:
 
 def callback(signature: object) -> Callable[[Callable[..., object]], AddressedCode]:
     """A function that C code calls; its `address` is a C function pointer."""
-    return lambda function: cached_in(loops_folder(), lambda: addressed(function, signature, cache=True, **_PLAIN))
+    return lambda function: cached_in(loops_folder(), lambda: addressed(function, signature, cache=True, **_COMMON))
 
 
 def callback_part(function: F) -> F:
     """A function that callbacks call; it may make arrays from addresses, which needs references counted."""
-    return cached_in(loops_folder(), lambda: machine_code(function, cache=True, **_PLAIN))
+    return cached_in(loops_folder(), lambda: machine_code(function, cache=True, **_COMMON))

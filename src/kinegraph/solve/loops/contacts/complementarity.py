@@ -116,13 +116,13 @@ def keep_least(problem: Problem, entering: int, column: int, count: int, wide: b
         ratio = table[tied[place], column] / table[tied[place], entering]
         least, size = min(least, ratio), max(size, abs(ratio))
     bound = least + TIE * max(1.0, size if wide else abs(least))
-    kept = 0
+    left = 0
     for place in range(count):
         row = tied[place]
         if table[row, column] / table[row, entering] <= bound:
-            tied[kept] = row
-            kept += 1
-    return kept
+            tied[left] = row
+            left += 1
+    return left
 
 
 @part

@@ -36,7 +36,7 @@ from kinegraph.solve.loops.contacts.thresholds import (
     MOST_IMPACTS,
     RESOLVED,
     SHIFT,
-    SLIDES,
+    SLIP_ACCELERATION,
     STILL,
     SUDDEN,
     UNRESOLVED,
@@ -48,14 +48,14 @@ from kinegraph.solve.loops.step import System
 
 @part
 def decide(system: System, contacts: Contacts, t: float, state: Floats) -> float:
-    """Decide on the mode after an event that ended one; contacts.touching says which gaps did.
+    """Decide on the mode after an event that ended one; contacts.closed says which gaps did.
 
     The new mode is left in contacts.fresh, the new state in `trial`. Returns how long the shortest rebound takes,
     infinity where there is none, or -1 where Python is to decide.
     """
     first, after = contacts.first, contacts.after
     look(system, contacts, t, state, first)
-    find_touching(contacts, first)
+    find_closed(contacts, first)
     for d in range(len(state)):
         contacts.trial[d] = state[d]
     if closes(contacts, first):
@@ -86,12 +86,12 @@ def below(view: View, k: int) -> float:
 
 
 @part
-def find_touching(contacts: Contacts, view: View) -> None:
+def find_closed(contacts: Contacts, view: View) -> None:
     """Contacts that take part: those that are due, were closed, or have no gap."""
-    for k in range(len(contacts.touching)):
+    for k in range(len(contacts.closed)):
         was = contacts.modes[k, CLOSED] > 0.0 or contacts.modes[k, HELD] > 0.0
         if was or view.gaps[k] <= below(view, k):
-            contacts.touching[k] = 1
+            contacts.closed[k] = 1
 
 
 @part
@@ -121,9 +121,9 @@ def find_still(contacts: Contacts, first: View, view: View, modes: bool) -> None
 def closes(contacts: Contacts, view: View) -> bool:
     """Whether a contact that takes part closes with a speed."""
     find_still(contacts, view, view, False)
-    for k in range(len(contacts.touching)):
+    for k in range(len(contacts.closed)):
         row = contacts.normals[k]
-        if contacts.touching[k] and not view.rates[row] >= -contacts.still[row]:
+        if contacts.closed[k] and not view.rates[row] >= -contacts.still[row]:
             return True
     return False
 
@@ -131,20 +131,20 @@ def closes(contacts: Contacts, view: View) -> bool:
 @part
 def impact(contacts: Contacts, view: View) -> bool:
     """Impulses, and the velocities afterwards in `trial`. Whether loops can tell."""
-    touching = 0
-    for k in range(len(contacts.touching)):
-        touching += contacts.touching[k]
+    closed = 0
+    for k in range(len(contacts.closed)):
+        closed += contacts.closed[k]
         contacts.known[k] = 0
     for row in range(len(view.rates)):
         contacts.rates[row], contacts.impulse[row] = view.rates[row], 0.0
-    if not is_linear(contacts, contacts.touching):
+    if not is_linear(contacts, contacts.closed):
         return False
-    if contacts.counts[SEQUENTIAL] and touching > 1:
+    if contacts.counts[SEQUENTIAL] and closed > 1:
         done = one_by_one(contacts, view)
     else:
-        done = together(contacts, view, contacts.touching, 1.0)
-    for k in range(len(contacts.touching)):
-        contacts.hit[k] = 1 if contacts.touching[k] and contacts.impulse[contacts.normals[k]] > 0.0 else 0
+        done = together(contacts, view, contacts.closed, 1.0)
+    for k in range(len(contacts.closed)):
+        contacts.hit[k] = 1 if contacts.closed[k] and contacts.impulse[contacts.normals[k]] > 0.0 else 0
     push(contacts, view)
     return done and not creates_energy(contacts, view)
 
@@ -206,8 +206,8 @@ def add(contacts: Contacts, view: View) -> None:
 def one_by_one(contacts: Contacts, view: View) -> bool:
     """The fastest closing contact first, alone, until none closes; what is left at last is taken together."""
     largest = 0.0
-    for k in range(len(contacts.touching)):
-        if contacts.touching[k]:
+    for k in range(len(contacts.closed)):
+        if contacts.closed[k]:
             largest = max(largest, abs(view.rates[contacts.normals[k]]))
     for _ in range(MOST_IMPACTS):
         fastest = fastest_closing(contacts, view, CALM * largest)
@@ -217,9 +217,9 @@ def one_by_one(contacts: Contacts, view: View) -> bool:
             contacts.alone[k] = 1 if k == fastest else 0
         if not together(contacts, view, contacts.alone, 1.0):
             return False
-    for k in range(len(contacts.touching)):
-        if contacts.touching[k] and contacts.rates[contacts.normals[k]] < 0.0:
-            return together(contacts, view, contacts.touching, 0.0)
+    for k in range(len(contacts.closed)):
+        if contacts.closed[k] and contacts.rates[contacts.normals[k]] < 0.0:
+            return together(contacts, view, contacts.closed, 0.0)
     return True
 
 
@@ -227,8 +227,8 @@ def one_by_one(contacts: Contacts, view: View) -> bool:
 def fastest_closing(contacts: Contacts, view: View, calm: float) -> int:
     """The contact that closes fastest beside its compliance; -1 where none closes any more."""
     found, most, closing = -1, 0.0, False
-    for k in range(len(contacts.touching)):
-        if not contacts.touching[k]:
+    for k in range(len(contacts.closed)):
+        if not contacts.closed[k]:
             continue
         row = contacts.normals[k]
         closing = closing or contacts.rates[row] < -max(contacts.still[row], calm)
@@ -267,9 +267,9 @@ def creates_energy(contacts: Contacts, view: View) -> bool:
 def find_resting(contacts: Contacts, view: View) -> bool:
     """Contacts that neither open nor close; whether there are any."""
     found = False
-    for k in range(len(contacts.touching)):
+    for k in range(len(contacts.closed)):
         row = contacts.normals[k]
-        contacts.resting[k] = 1 if contacts.touching[k] and view.rates[row] <= contacts.still[row] else 0
+        contacts.resting[k] = 1 if contacts.closed[k] and view.rates[row] <= contacts.still[row] else 0
         found = found or contacts.resting[k] == 1
     return found
 
@@ -330,9 +330,9 @@ def rebound(contacts: Contacts, view: View) -> float:
     shortest, hit = 1e300, False
     for k in range(len(contacts.hit)):
         hit = hit or contacts.hit[k] == 1
-    for k in range(len(contacts.touching)):
+    for k in range(len(contacts.closed)):
         row = contacts.normals[k]
-        if not contacts.touching[k] or contacts.resting[k] or not view.rates[row] > 0.0:
+        if not contacts.closed[k] or contacts.resting[k] or not view.rates[row] > 0.0:
             continue
         speed, back = view.rates[row], -acceleration(contacts, view, row)
         if not back > 0.0:
@@ -359,7 +359,7 @@ def find_modes(contacts: Contacts, view: View) -> bool:
             count += 1
     for k in range(len(contacts.acts)):
         if contacts.acts[k] and contacts.friction[k] > 0.0:
-            if contacts.known[k] and not slides(contacts, view, k):
+            if contacts.known[k] and not is_slipping(contacts, view, k):
                 contacts.known[k] = 0
             for place in range(0 if contacts.known[k] else contacts.slips[k]):
                 contacts.problem.order[count] = contacts.normals[k] + 1 + place
@@ -375,13 +375,13 @@ def find_modes(contacts: Contacts, view: View) -> bool:
 
 
 @part
-def slides(contacts: Contacts, view: View, k: int) -> bool:
+def is_slipping(contacts: Contacts, view: View, k: int) -> bool:
     """Whether a contact whose friction is at its limit slips, or begins to."""
     for place in range(contacts.slips[k]):
         row = contacts.normals[k] + 1 + place
         if abs(view.rates[row]) > contacts.still[row]:
             return True
-        if abs(acceleration(contacts, view, row)) > SLIDES * level_of(contacts, view, row):
+        if abs(acceleration(contacts, view, row)) > SLIP_ACCELERATION * level_of(contacts, view, row):
             return True
     return False
 
@@ -398,7 +398,7 @@ def level_of(contacts: Contacts, view: View, row: int) -> float:
 @part
 def leave_open(contacts: Contacts, view: View, k: int) -> bool:
     """The mode of an open contact; False where the closed ones may hold it."""
-    missing = max(0.0, -view.gaps[k]) if contacts.touching[k] else 0.0
+    missing = max(0.0, -view.gaps[k]) if contacts.closed[k] else 0.0
     contacts.fresh[k, MARGIN] = missing
     if not contacts.resting[k]:
         return True

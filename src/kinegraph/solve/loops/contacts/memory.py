@@ -61,7 +61,7 @@ class Contacts(NamedTuple):
     code: x -> values of a view. argument: x. first, after, probe: views of the state, of the one after an impact, of
     one nearby. normals: row of each contact's normal. slips: slip directions. flags: where in x its flags begin.
     user: events that stand before those of contacts. ending: the event of each contact's gap.
-    touching, resting, acts: by contact. known: it slips, with `drag`. prior: normal forces there are in any case.
+    closed, resting, acts: by contact. known: it slips, with `drag`. prior: normal forces there are in any case.
     impulse, rates: of rows, while impacts are found. trial: the state after them.
     """
 
@@ -81,7 +81,7 @@ class Contacts(NamedTuple):
     duration: float
     modes: Floats
     fresh: Floats
-    touching: Integers
+    closed: Integers
     resting: Integers
     acts: Integers
     hit: Integers

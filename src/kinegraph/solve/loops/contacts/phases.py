@@ -94,8 +94,8 @@ def go_on(
             return False
     if not gets_on(contacts, clock[TIME]):
         return False
-    for k in range(len(contacts.touching)):
-        contacts.touching[k] = 1 if watch.stage[contacts.ending[k]] == DUE else 0
+    for k in range(len(contacts.closed)):
+        contacts.closed[k] = 1 if watch.stage[contacts.ending[k]] == DUE else 0
     shortest = decide(system, contacts, clock[TIME], work.y)
     if shortest < 0.0:
         return False
