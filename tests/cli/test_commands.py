@@ -165,6 +165,7 @@ def test_eval_of_a_mechanism_computed_by_loops(run):
     [
         ("model", "Lower~Upper"),
         ("tree", "link 2 on link 1: revolute joint about y by q2"),
+        ("request", "double-pendulum: tau; parameters known: m1"),
         ("derived", 'output "tau" (2)'),
         ("reduced", 'output "tau" (2)'),
         ("chosen", 'output "tau" (2)'),

@@ -61,6 +61,7 @@ def test_graphs_of_records_obey_the_law(records: list[object]) -> None:
 def test_inspect_prints_the_records(chain: Chain) -> None:
     kernel = straight_kernel(chain)
     wanted = {
+        Stage.REQUEST: f"{chain.request!r}\nkey {chain.reduced.key}\n",
         Stage.DERIVED: text.dump(chain.derived.graph),
         Stage.REDUCED: text.dump(chain.reduced.graph),
         Stage.CHOSEN: text.dump(kernel.graph),

@@ -93,8 +93,9 @@ COMMANDS: dict[str, Entry | Group] = {
     "export": Entry("export", "Write equations as source code, with a self-test inside."),
     "inspect": Entry(
         "inspect",
-        "Print a value between two stages, as `compile` makes it: the model, its tree of joints, the graph as "
-        "derived and reduced, the graph chosen for the kernel, what of it is bound, its program, LLVM code, assembly.",
+        "Print a value between two stages, as `compile` makes it: the model, its tree of joints, the request with "
+        "its key, the graph as derived and reduced, the graph chosen for the kernel, what of it is bound, its "
+        "program, LLVM code, assembly.",
     ),
     "reproduce": Entry("reproduce", "Every printed table of the source documents computed anew beside it."),
     "demo": Entry(

@@ -33,6 +33,7 @@ class Stage(StrEnum):
 
     MODEL = "model"
     TREE = "tree"
+    REQUEST = "request"
     DERIVED = "derived"
     REDUCED = "reduced"
     CHOSEN = "chosen"
@@ -54,8 +55,9 @@ def run(
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print a value between two stages, as `compile` makes it: the model, its tree of joints, the graph as derived and
-    reduced, the graph chosen for the kernel, what of it is bound, its program, LLVM code, assembly.
+    """Print a value between two stages, as `compile` makes it: the model, its tree of joints, the request with
+    its key, the graph as derived and reduced, the graph chosen for the kernel, what of it is bound, its program, LLVM
+    code, assembly.
 
     Parameters become numbers where the model gives values.
 
@@ -80,6 +82,8 @@ def stage_text(request: Request, stage: Stage) -> str:
         return kg.write(mechanism)
     if stage is Stage.TREE:
         return "\n".join(_tree(mechanism, values)) + "\n"
+    if stage is Stage.REQUEST:
+        return f"{request!r}\nkey {request.key}\n"
     from kinegraph.graph.text import dump
 
     chain = chain_of(request, runtime := [one.name for one in mechanism.parameters if one.name not in values])
