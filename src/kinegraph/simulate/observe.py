@@ -112,18 +112,18 @@ def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[
     found = []
     powers = interpret(rate, values)["rate"].T[len(rate.outputs[0].nodes) - len(equations.balances) :]
     power = sum((SIGNS[name] * row for name, row in zip(equations.balances, powers, strict=True)), np.zeros(1))
-    if vanishes(rates["energy"].sum(axis=1) - power, _sizes(parts["energy"], steady * levels["energy"]).sum(axis=1)):
+    if vanishes(rates["energy"].sum(axis=1) - power, _sizes(parts["energy"], levels["energy"], steady).sum(axis=1)):
         found.append(ENERGY)
     for index, name in enumerate(MOMENTA):
         always_zero = vanishes(levels["momentum"][:, index], np.abs(levels["momentum"]).max(axis=1))
-        sizes = _sizes(parts["momentum"][:, index], steady * levels["momentum"][:, index])
+        sizes = _sizes(parts["momentum"][:, index], levels["momentum"][:, index], steady)
         if vanishes(rates["momentum"][:, index], sizes) and not always_zero:
             found.append(name)
     return tuple(found)
 
 
-def _sizes(parts: Floats, further: Floats) -> Floats:
-    return np.abs(parts) + np.abs(further)
+def _sizes(parts: Floats, levels: Floats, steady: float) -> Floats:
+    return np.abs(parts) + steady * np.abs(levels) if steady else np.abs(parts)  # levels may be infinite
 
 
 def _random_states(equations: Equations) -> dict[str, Floats]:
