@@ -13,12 +13,12 @@ settings.register_profile("soak", max_examples=3000, deadline=None, suppress_hea
 settings.load_profile("soak" if os.environ.get("KINEGRAPH_SOAK") else "quick")
 
 # Graphs are millions of tuples without cycles: looking for cycles after every 700 of them takes a fifth of the suite,
-# after every 100,000 a seventh. So quick runs do it between files, when these have left enough behind.
+# after every 100,000 a seventh. Quick runs do it between files, and only where memory might become scarce.
 if os.environ.get("KINEGRAPH_SOAK"):
     gc.set_threshold(100_000, 20, 20)
 else:
     gc.disable()
-_ENOUGH_OBJECTS = 3_000_000
+_MANY_OBJECTS = 30_000_000  # some gigabytes
 
 # Where no bytecode is written, each of a hundred processes compiles all sources again, for half a second.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -36,7 +36,12 @@ def log_as_it_was():
 
 
 def pytest_runtest_teardown(item, nextitem):
-    """What a file leaves in memory stays there: it is looked through once, and not again and again in later files."""
-    if (nextitem is None or nextitem.path != item.path) and gc.get_count()[0] > _ENOUGH_OBJECTS:
+    """What files left in memory is looked through once, and not again and again in later files."""
+    if (nextitem is None or nextitem.path != item.path) and gc.get_count()[0] > _MANY_OBJECTS:
         gc.collect()
         gc.freeze()
+
+
+def pytest_sessionfinish():
+    """At the end pytest looks five times for what nobody holds, among millions of objects: none of them is for it."""
+    gc.freeze()
