@@ -38,7 +38,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir())
+    """Object code; digests of the package's sources lie beside it."""
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("sources-"))
 
 
 def test_the_second_time_code_comes_from_disk(folder: Path) -> None:
@@ -214,3 +215,25 @@ def test_no_compiler_and_nothing_else_in_the_path(folder: Path) -> None:
     output, errors = process.communicate(timeout=HANGS)
     assert process.returncode == 0, errors
     assert output.strip() == "False"
+
+
+def test_digests_of_sources_are_those_of_their_contents(folder: Path, tmp_path: Path) -> None:
+    """They are stored under sizes and times of the files, but what they say depends on contents and names alone."""
+    sources = tmp_path / "package"
+    (sources / "part").mkdir(parents=True)
+    module = sources / "part" / "module.py"
+    module.write_text("a = 1\n")
+    digest = cache.sources_digest.__wrapped__
+    first = digest(sources)
+    assert digest(sources) == first
+    module.write_text("a = 2\n")
+    assert digest(sources) != first
+    module.write_text("a = 1\n")
+    assert digest(sources) == first
+    module.rename(sources / "part" / "other.py")
+    assert digest(sources) != first
+    for path in folder.iterdir():
+        path.write_bytes(b"damaged")
+    (sources / "part" / "other.py").rename(module)
+    assert digest(sources) == first
+    assert digest(sources.rename(tmp_path / "moved")) == first

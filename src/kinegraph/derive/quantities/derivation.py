@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from kinegraph.derive.constraints.analysis import analysed, row_names_of
 from kinegraph.derive.constraints.cuts.recut import refuse_cuts
@@ -28,7 +29,6 @@ from kinegraph.derive.elements.structure import component_count
 from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
 from kinegraph.derive.parameters.regroup import regrouped
 from kinegraph.derive.quantities.definitions.elements import named_element
-from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 from kinegraph.derive.quantities.derivatives import derivative
 from kinegraph.derive.quantities.lowered import LoweredTrees
 from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
@@ -53,6 +53,9 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.platforms.recognise import legs_of, platform_of
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 
 __all__ = ["Derivation", "ForwardMethod", "InertiaMethod", "Plan"]
 
@@ -384,7 +387,12 @@ class Derivation:
     def platform(self) -> ClosedLegs | None:
         """The closed forms of a platform, if the mechanism is one and the plan wants them."""
         found = platform_of(self.mechanism) if self.plan.closed_legs else None
-        return None if found is None else ClosedLegs(self, found)
+        if found is None:
+            return None
+        # Few mechanisms have legs, whose equations are twenty modules: only they import them.
+        from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
+
+        return ClosedLegs(self, found)
 
     @cached_property
     def base_parameters(self) -> BaseRegressor:
