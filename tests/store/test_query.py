@@ -154,6 +154,7 @@ def test_a_query_without_end_is_stopped(arm):
         ("depends", ("double-pendulum",), "write `depends MODEL OUTPUT`; 1 words"),
         ("changed", ("double-pendulum", "one", "two"), "whole numbers"),
         ("sql", ("SELECT x FROM nowhere",), "nowhere"),
+        ("sql", ("SELECT \udcff",), "character 8 of .* is none of Unicode"),
         ("costliest", (f"double-pendulum@{10**15}",), f"no version {10**15}"),
         ("costliest", (f"#{10**15}",), "no graph"),
         ("costliest", ("double-pendulum@" + "9" * 5000,), "names no stored model"),

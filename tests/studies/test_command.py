@@ -102,6 +102,7 @@ def test_one_case_again(run, file):
     [
         (("duration = 1", ""), "duration is missing"),
         (('model = "drop.kg"', ""), "model is missing"),
+        (('model = "drop.kg"', f'model = "{"x" * 5000}.kg"'), "check the name of the model file"),
         (("cases = 8", "cases = 'many'"), "whole number"),
         (("cases = 8", "case = 8"), "did you mean `cases`"),
         (("duration = 1", "duration = ["), "is no TOML"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ class _Given:
         if name is None:
             raise self._fault("model is missing", "write model = 'double-pendulum', or the path of a model file")
         beside = self.path.parent / name
-        return load(beside if beside.is_file() else name)
+        return load(beside if os.path.isfile(beside) else name)  # noqa: PTH113 - also of names that no file can have
 
     def number(self, name: str, default: float | None) -> float:
         found = self.settings.get(name, default)

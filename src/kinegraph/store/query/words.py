@@ -27,6 +27,15 @@ class Question:
     sums: bool = False
 
 
+def _check_characters(word: str) -> None:
+    """StoreError for what is no text: a database could not read it."""
+    try:
+        word.encode()
+    except UnicodeEncodeError as error:
+        place = f"character {error.start + 1} of {word!a}"
+        raise StoreError(f"{place} is none of Unicode: write the question in UTF-8") from None
+
+
 def answer_to(store: Store, given: Question) -> Answer:
     """The answer to a question by its word; StoreError if the word or the number of its arguments is wrong."""
     if given.question not in _QUESTIONS:
@@ -34,6 +43,8 @@ def answer_to(store: Store, given: Question) -> Answer:
     usage, least, most, answer = _QUESTIONS[given.question]
     if not least <= len(given.words) <= most:
         raise StoreError(f"write `{given.question} {usage}`; {len(given.words)} words were given")
+    for word in given.words:
+        _check_characters(word)
     found = answer(store, given)
     return Answer(found.columns, found.rows[: given.limit], found.more or len(found.rows) > given.limit)
 
