@@ -42,12 +42,12 @@ def sources_digest(folder: Path) -> str:
     """
     top = str(folder)
     paths = sorted(_python_files(top))
-    name = f"sources-{sha256(''.join(map(_stamp, paths)).encode()).hexdigest()}"
+    name = f"sources-{sha256(os.fsencode(''.join(map(_stamp, paths)))).hexdigest()}"
     known = load(name)
     if known is None:
         contents = sha256()
         for path in paths:
-            contents.update(path.removeprefix(top).encode() + b"\n" + sha256(_content(path)).digest())
+            contents.update(os.fsencode(path.removeprefix(top)) + b"\n" + sha256(_content(path)).digest())
         known = contents.hexdigest().encode()
         save(name, known)
     return known.decode()
