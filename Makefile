@@ -4,8 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 TEST_STAMP := $(VENV)/.stamp-test
 BENCH_STAMP := $(VENV)/.stamp-bench
-# Half of an installation would be compiling modules that nothing imports; Python compiles the others when it does.
+# uv installs in six seconds what takes pip forty. pip follows where uv finds no way, as to an index that only pip's
+# settings name. Half of its time would be compiling modules that nothing imports; Python compiles those it does.
 PIP_INSTALL := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check
+UV_INSTALL := $(BIN)/python -m uv pip install -q --system-certs --python $(BIN)/python
+COMMA := ,
+INSTALL = $(PIP_INSTALL) uv && $(UV_INSTALL) -e '.[$(1)]' || $(PIP_INSTALL) -e '.[$(1)]'
 
 .PHONY: demo test suite lint bench bench-peers soak fuzz web clean
 
@@ -65,9 +69,9 @@ clean:
 $(TEST_STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Kinegraph needs Python 3.11 or newer: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) -e '.[test]'
+	$(call INSTALL,test)
 	@touch $@
 
 $(BENCH_STAMP): $(TEST_STAMP)
-	$(PIP_INSTALL) -e '.[test,bench]'
+	$(call INSTALL,test$(COMMA)bench)
 	@touch $@
