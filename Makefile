@@ -11,6 +11,9 @@ UV_INSTALL := $(BIN)/python -m uv pip install -q --system-certs --python $(BIN)/
 COMMA := ,
 INSTALL = $(PIP_INSTALL) uv && $(UV_INSTALL) -e '.[$(1)]' || $(PIP_INSTALL) -e '.[$(1)]'
 
+# Hundreds of processes of the tests would compile the same modules.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test suite lint bench bench-peers soak fuzz web clean
 
 demo: $(TEST_STAMP)
