@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
     from kinegraph.notation.text import formula
-    from kinegraph.passes.pipeline import Effort, reduce
+    from kinegraph.passes.pipeline import reduce
+    from kinegraph.passes.step import Effort
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.sweep import sweep
     from kinegraph.solve.problem.events import Event
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
 #: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
 _HOMES = {
     "Builder": "kinegraph.model.builder",
-    "Effort": "kinegraph.passes.pipeline",
+    "Effort": "kinegraph.passes.step",
     "Event": "kinegraph.solve.problem.events",
     "Graph": "kinegraph.graph.node",
     "Kernel": "kinegraph.jit.kernel",

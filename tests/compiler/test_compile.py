@@ -15,7 +15,8 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import LARGE
 from kinegraph.compiler.records import Derived, Reduced
 from kinegraph.compiler.request import Quantities, arguments_of, quantities_of, request_of
-from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.choices import ForwardMethod, InertiaMethod
+from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import GraphError, KernelError, ModelError

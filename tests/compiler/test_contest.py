@@ -10,7 +10,8 @@ from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.proof.prove import prove
 from kinegraph.interrupt import Interrupt
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 from tests.mechanisms import Joint, random_tree
 
 BRIEF = Contest(judged=4, work=100, finalists=2, final_work=200, derived_nodes=500)

@@ -8,8 +8,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.request import request_of
+from kinegraph.derive.choices import ForwardMethod
 from kinegraph.derive.quantities.entries import MANY, entries
-from kinegraph.derive.quantities.plan import ForwardMethod
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.derive.quantities.quantity import parse_list
 from kinegraph.errors import DerivationError

@@ -6,7 +6,7 @@ import pytest
 
 from kinegraph.compiler.minimise import minimise
 from kinegraph.errors import GraphError
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 
 sympy = pytest.importorskip("sympy")
 x, y, z, a = sympy.symbols("x y z a")

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import kinegraph as kg
-from kinegraph.derive.quantities.derivatives import dependencies
-from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.record import Extent, QuantityRecord, Subject
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.quantities.variables import Variables

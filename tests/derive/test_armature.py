@@ -9,7 +9,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.request import unit_quaternions
-from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, Plan
+from kinegraph.derive.choices import ForwardMethod
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.node import Kind, Output
 from kinegraph.graph.proof.prove import prove

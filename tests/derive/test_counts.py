@@ -10,7 +10,7 @@ from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, quantities_of
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.count import count
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.derive.choices import OriginShift
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.errors import DerivationError
 from kinegraph.graph.interpret import interpret
 from kinegraph.model.evaluate import number, parameter_values

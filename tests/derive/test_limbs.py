@@ -11,7 +11,8 @@ import pytest
 
 from kinegraph.codegen.simd.orbits import share_side_by_side
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.quantities.derivation import Derivation, InertiaMethod, Plan
+from kinegraph.derive.choices import InertiaMethod
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.limbs import LimbsSideBySide
 from kinegraph.graph.flatten import flattened

@@ -9,12 +9,10 @@ from random import Random
 import pytest
 
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.dynamics.propagated_gradient import CrossAxis
-from kinegraph.derive.parameters.regroup import AxialMoment
-from kinegraph.derive.quantities.derivation import Derivation, ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.choices import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, OriginShift
+from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
-from kinegraph.derive.tree.origin_shift import OriginShift
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof.prove import prove
 from kinegraph.model.mechanism import Mechanism

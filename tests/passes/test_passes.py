@@ -25,12 +25,12 @@ from kinegraph.passes.factoring.repair import Budget, Repair
 from kinegraph.passes.fast_extract import FastExtract, Inline
 from kinegraph.passes.identical_expressions import IdenticalExpressions
 from kinegraph.passes.monomials import ExtractMonomials
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
 from kinegraph.passes.products import FactorProducts
 from kinegraph.passes.rank import rank, running_time
 from kinegraph.passes.rebuild import DeadCode, Rebuild
 from kinegraph.passes.search import Search
-from kinegraph.passes.step import Pass
+from kinegraph.passes.step import Effort, Pass
 from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
 from kinegraph.passes.trigonometry.share_angles import ShareAngles
 from tests.passes.machines import arm_6r

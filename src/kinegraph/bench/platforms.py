@@ -33,7 +33,8 @@ from kinegraph.graph.transfer import moved, transfer
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.state_layout import force_on
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 from kinegraph.solve.problem.problem import Floats
 
 _STATES = 16

@@ -14,7 +14,7 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli import completion
-from kinegraph.derive.quantities.plan import Closure
+from kinegraph.derive.choices import Closure
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression

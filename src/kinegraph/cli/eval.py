@@ -25,7 +25,7 @@ from kinegraph.cli.common import (
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
-from kinegraph.derive.quantities.plan import Closure
+from kinegraph.derive.choices import Closure
 from kinegraph.errors import ModelError
 from kinegraph.model.changes.start import with_start
 from kinegraph.model.constraints.records import is_constrained

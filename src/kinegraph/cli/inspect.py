@@ -23,9 +23,9 @@ from kinegraph.cli.ops import known_values
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.compile import straight_kernel, uses_loops
 from kinegraph.compiler.request import Request, quantities_of, same_passes
-from kinegraph.derive.quantities.plan import Closure
+from kinegraph.derive.choices import Closure
 from kinegraph.model.expression import Expression
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 
 
 class Stage(StrEnum):

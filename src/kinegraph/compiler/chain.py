@@ -39,7 +39,8 @@ from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
 from kinegraph.jit.target import host
 from kinegraph.passes.by_name import read_passes
-from kinegraph.passes.pipeline import Effort, OnPass, Reduction, reduce
+from kinegraph.passes.pipeline import OnPass, Reduction, reduce
+from kinegraph.passes.step import Effort
 
 _log = logging.getLogger("kinegraph")
 

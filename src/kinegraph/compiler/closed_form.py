@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kinegraph.compiler.request import Quantities, bound_parameters, quantities_of
-from kinegraph.derive.quantities.derivation import InertiaMethod, Plan
+from kinegraph.derive.choices import InertiaMethod
+from kinegraph.derive.quantities.derivation import Plan
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.node import Graph
 from kinegraph.model.expression import Expression

@@ -17,15 +17,17 @@ from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Request, arguments_of
-from kinegraph.derive.constraints.cuts.recut import other_cuts, wanted_cut
-from kinegraph.derive.quantities.plan import Closure
+from kinegraph.derive.choices import Closure
+from kinegraph.derive.constraints.cuts.recut import other_cuts
 from kinegraph.derive.quantities.plans import MULTIPLIERS
 from kinegraph.errors import DerivationError
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.node import Graph
 from kinegraph.jit.target import host
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.passes.pipeline import Effort, OnPass
+from kinegraph.model.constraints.topology import wanted_cut
+from kinegraph.passes.pipeline import OnPass
+from kinegraph.passes.step import Effort
 
 _log = logging.getLogger("kinegraph")
 

@@ -13,7 +13,7 @@ from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Parameters, Quantities, Request, arguments_of, request_of, runtime_names
-from kinegraph.derive.quantities.plan import Closure
+from kinegraph.derive.choices import Closure
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
@@ -24,7 +24,7 @@ from kinegraph.jit.sparse import SparseKernel, without_zeros
 from kinegraph.jit.straight import StraightKernel
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 
 #: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
 LARGE = 300

@@ -21,8 +21,9 @@ from kinegraph.passes.expand import can_be_written_out
 from kinegraph.passes.factoring.repair import Budget
 from kinegraph.passes.fast_extract import FastExtract
 from kinegraph.passes.rank import rank
-from kinegraph.passes.routes import SEARCH_SECONDS, Effort
+from kinegraph.passes.routes import SEARCH_SECONDS
 from kinegraph.passes.search import Search
+from kinegraph.passes.step import Effort
 from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
 
 

@@ -10,7 +10,8 @@ from kinegraph.extras import Foreign
 from kinegraph.graph.angle import PI
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Function, Graph, Polynomial, Symbol
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 
 _BACK = {"abs": "Abs"}
 

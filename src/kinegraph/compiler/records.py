@@ -12,10 +12,8 @@ from typing import TypeAlias, cast
 from kinegraph.codegen.estimate.choice import KernelChoice
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.simd import Exchanged
-from kinegraph.derive.dynamics.propagated_gradient import CrossAxis
-from kinegraph.derive.parameters.regroup import AxialMoment
-from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
-from kinegraph.derive.tree.origin_shift import OriginShift
+from kinegraph.derive.choices import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, OriginShift
+from kinegraph.derive.quantities.plan import Plan
 from kinegraph.graph import text
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Symbol

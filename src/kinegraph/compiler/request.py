@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.derive.quantities.derivatives import dependencies
+from kinegraph.derive.choices import Closure
 from kinegraph.derive.quantities.entries import check_entries
-from kinegraph.derive.quantities.plan import Closure
-from kinegraph.derive.quantities.quantity import Quantity, parse_list
+from kinegraph.derive.quantities.quantity import Quantity, dependencies, parse_list
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import DerivationError, KernelError, ModelError
 from kinegraph.graph.node import Kind, Symbol
@@ -24,7 +23,7 @@ from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 from kinegraph.passes.by_name import passes_text, read_passes
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 
 Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
 Parameters: TypeAlias = Mapping[str, Scalar]

@@ -8,7 +8,7 @@ from enum import Enum
 
 from kinegraph.errors import KernelError
 from kinegraph.model.expression import Scalar
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 
 
 class Language(Enum):

@@ -17,11 +17,11 @@ from kinegraph.interrupt import Interrupt
 from kinegraph.passes.expand import Analytic
 from kinegraph.passes.rank import cheapest, rank, running_time
 from kinegraph.passes.rebuild import DeadCode, Rebuild
-from kinegraph.passes.routes import SEARCH_SECONDS, Effort, Route, routes
+from kinegraph.passes.routes import SEARCH_SECONDS, Route, routes
 from kinegraph.passes.search import Search
-from kinegraph.passes.step import Pass
+from kinegraph.passes.step import Effort, Pass
 
-__all__ = ["Effort", "OnPass", "PassReport", "Reduction", "reduce"]
+__all__ = ["OnPass", "PassReport", "Reduction", "reduce"]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Protocol
 
 from kinegraph.graph.count import count
@@ -19,16 +18,8 @@ from kinegraph.passes.factoring.repair import Budget
 from kinegraph.passes.fast_extract import FastExtract
 from kinegraph.passes.rank import cheapest
 from kinegraph.passes.search import Search
-from kinegraph.passes.step import Pass
+from kinegraph.passes.step import Effort, Pass
 from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
-
-
-class Effort(Enum):
-    """How long `reduce` may take: about a second, half a minute, or as long as it is told."""
-
-    QUICK = "quick"
-    NORMAL = "normal"
-    SEARCH = "search"
 
 
 class Condition(Protocol):

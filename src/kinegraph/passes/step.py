@@ -1,11 +1,20 @@
-"""What a pass is."""
+"""What a pass is, and how hard passes may be asked to work."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 from kinegraph.graph.node import Graph
+
+
+class Effort(Enum):
+    """How long `reduce` may take: about a second, half a minute, or as long as it is told."""
+
+    QUICK = "quick"
+    NORMAL = "normal"
+    SEARCH = "search"
 
 
 class Pass(Protocol):

@@ -32,7 +32,8 @@ from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 from kinegraph.solve.problem.problem import Floats, RightHandSide, Signals
 from kinegraph.solve.results.recording import Run
 

@@ -11,8 +11,8 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.closures import finalists, settled
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.request import request_of
+from kinegraph.derive.choices import Closure
 from kinegraph.derive.constraints.cuts.recut import other_cuts, recut
-from kinegraph.derive.quantities.plan import Closure
 from kinegraph.errors import DerivationError, ProofError
 from tests.derive.constraints.test_random_linkages import linkage, values
 

@@ -27,7 +27,7 @@ from kinegraph.compiler.closures import Way, candidates, finished, settled
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.load import load
 from kinegraph.compiler.request import Request, request_of
-from kinegraph.derive.quantities.plan import Closure
+from kinegraph.derive.choices import Closure
 from kinegraph.errors import DerivationError
 from kinegraph.io.records.load import parse
 from kinegraph.io.records.write import write

@@ -27,12 +27,12 @@ from kinegraph.codegen.estimate.choice import KernelChoice
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import Request, quantities_of, same_passes
-from kinegraph.derive.quantities.plan import Closure
+from kinegraph.derive.choices import Closure
 from kinegraph.errors import TaskError
 from kinegraph.graph.count import Operations, largest_exponent
 from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expression import Expression
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 
 _COLUMNS = ("mul", "add", "div", "sqrt", "sin", "cos")
 

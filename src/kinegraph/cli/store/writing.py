@@ -10,7 +10,7 @@ import typer
 from kinegraph.cli.common import JsonOption, PassesOption, plural, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.store.common import NumericOption, StoredArgument, StoreOption, SumsOption, show_rows, store_of
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 
 if TYPE_CHECKING:
     from kinegraph.store.schema.records import SavedModel

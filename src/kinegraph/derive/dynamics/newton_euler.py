@@ -8,13 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kinegraph.derive.dynamics.propagated_gradient import (
-    CrossAxis,
-    Propagated,
-    Spin,
-    propagated_axis,
-    propagated_gradient,
-)
+from kinegraph.derive.choices import CrossAxis, Propagated
+from kinegraph.derive.dynamics.propagated_gradient import Spin, propagated_axis, propagated_gradient
 from kinegraph.derive.tree.algebra import (
     Matrix,
     Symmetric,

@@ -8,24 +8,13 @@ gives one square of w by another, and the products of velocities that a turn of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
-from typing import TypeAlias
 
+from kinegraph.derive.choices import CrossAxis
 from kinegraph.derive.tree.algebra import FOLLOWING, Matrix, Vector, apply, signed_axis, unit_vector, vector
 from kinegraph.derive.tree.displacements import Rates
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.scalar import Scalar
-
-
-class CrossAxis(Enum):
-    """Of the two velocities across the joint's axis, the one whose square is formed."""
-
-    FIRST = 0
-    SECOND = 1
-
-
-Propagated: TypeAlias = frozenset[tuple[int, CrossAxis]]
 
 
 @dataclass(frozen=True)

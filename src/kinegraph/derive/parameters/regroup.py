@@ -10,8 +10,8 @@ joints, and energy and momentum are kept as well, because no mass changes its mo
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
 
+from kinegraph.derive.choices import AxialMoment
 from kinegraph.derive.tree.algebra import (
     FOLLOWING,
     Symmetric,
@@ -27,16 +27,6 @@ from kinegraph.derive.tree.algebra import (
 )
 from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import JointKind, Link, Placement, Tree
-
-
-class AxialMoment(Enum):
-    """How much second moment along a revolute joint's axis stays on the link: as much as about a cross axis.
-
-    None at all is the rule; a link whose moments about two axes are equal has a shorter Euler equation.
-    """
-
-    FIRST = 1
-    SECOND = 2
 
 
 def regrouped(tree: Tree, axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()) -> Tree:

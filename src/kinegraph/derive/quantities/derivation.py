@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from kinegraph.derive.choices import ForwardMethod, InertiaMethod
 from kinegraph.derive.constraints.analysis import analysed, row_names_of
 from kinegraph.derive.constraints.cuts.recut import refuse_cuts
 from kinegraph.derive.constraints.dyads.choice import Choice
@@ -31,7 +32,7 @@ from kinegraph.derive.parameters.regroup import regrouped
 from kinegraph.derive.quantities.definitions.elements import named_element
 from kinegraph.derive.quantities.derivatives import derivative
 from kinegraph.derive.quantities.lowered import LoweredTrees
-from kinegraph.derive.quantities.plan import ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Extent
 from kinegraph.derive.quantities.values import output

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.values import output
-from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, depends_on_time, group_word
+from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, group_word
 from kinegraph.errors import DerivationError
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Kind, Output
@@ -126,13 +126,3 @@ _SYNONYMS = {
     **dict.fromkeys(("parameters", "params"), Variables.PARAMETERS),
     **dict.fromkeys(("inputs", "input"), Variables.INPUTS),
 }
-
-
-def dependencies(quantity: Quantity, mechanism: Mechanism) -> tuple[Variables, ...]:
-    """What a quantity of a mechanism is a function of, parameters apart; a derivative takes what its inside takes."""
-    needed = set(quantity.record.arguments)
-    if quantity.record.driven and mechanism.layout.inputs:
-        needed.add(Variables.INPUTS)
-    if depends_on_time(mechanism):
-        needed.add(Variables.TIME)
-    return tuple(group for group in Variables if group in needed)

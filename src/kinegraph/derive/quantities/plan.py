@@ -4,44 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TypeAlias
 
-from kinegraph.derive.dynamics.propagated_gradient import CrossAxis, Propagated
-from kinegraph.derive.parameters.regroup import AxialMoment
-from kinegraph.derive.tree.origin_shift import OriginShift
-
-
-class InertiaMethod(Enum):
-    """Two ways to the entries of H off the diagonal; which is cheaper depends on the mechanism.
-
-    The closed form, for C and gravity as well, is never the cheapest: it is what the dissertation starts from.
-    """
-
-    SCREWS = "screws"
-    WRENCHES = "wrenches"
-    CLOSED_FORM = "closed form"
-
-
-class ForwardMethod(Enum):
-    """Two ways to forward dynamics."""
-
-    FACTORISE = "factorise"
-    ARTICULATED = "articulated"
-
-
-class Closure(Enum):
-    """Ways to equations of mechanisms with loops.
-
-    Multipliers work wherever the mechanism is not singular. Partitioning eliminates them: it fails in dead points of
-    the coordinates that depend on others. The closed form computes these from the others as well, by square roots;
-    what is given of them tells the branch and nothing else. The fastest is the one of least estimated time.
-    """
-
-    MULTIPLIERS = "multipliers"
-    PARTITION = "partition"
-    CLOSED_FORM = "closed-form"
-    FASTEST = "fastest"
+from kinegraph.derive.choices import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, OriginShift, Propagated
 
 
 @dataclass(frozen=True)

@@ -8,24 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
 
+from kinegraph.derive.choices import Closure, CrossAxis, ForwardMethod, InertiaMethod, Propagated
 from kinegraph.derive.constraints.cuts.recut import recut
 from kinegraph.derive.dynamics.forward import LinearSystem
-from kinegraph.derive.dynamics.propagated_gradient import CrossAxis, Propagated
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
 from kinegraph.derive.quantities.derivation import Derivation
-from kinegraph.derive.quantities.derivatives import dependencies
 from kinegraph.derive.quantities.lowered import LoweredTrees
-from kinegraph.derive.quantities.plan import (
-    CHANGES,
-    CHANGES_OF_MOTION,
-    Change,
-    Closure,
-    ForwardMethod,
-    InertiaMethod,
-    Plan,
-    flip_moment,
-)
-from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.plan import CHANGES, CHANGES_OF_MOTION, Change, Plan, flip_moment
+from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.record import Choice
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables, group_word

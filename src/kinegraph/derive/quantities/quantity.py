@@ -8,7 +8,9 @@ from difflib import get_close_matches
 
 from kinegraph.derive.quantities.record import QuantityRecord, Subject
 from kinegraph.derive.quantities.table import RECORDS, TABLE
+from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.errors import DerivationError
+from kinegraph.model.mechanism import Mechanism
 
 _DERIVATIVE = re.compile(r"d\((.+)\)/d\(([^()]+)\)")
 #: What people write for a derivative: dtau/dq, d(tau)/dq, ∂tau/∂q.
@@ -127,3 +129,13 @@ def _record_meant(name: str) -> str:
             return f"did you mean `{record.word}` ({record.meaning})?"
     close = get_close_matches(name, RECORDS, 1)
     return f"did you mean `{RECORDS[close[0]].word}`?" if close else ""
+
+
+def dependencies(quantity: Quantity, mechanism: Mechanism) -> tuple[Variables, ...]:
+    """What a quantity of a mechanism is a function of, parameters apart; a derivative takes what its inside takes."""
+    needed = set(quantity.record.arguments)
+    if quantity.record.driven and mechanism.layout.inputs:
+        needed.add(Variables.INPUTS)
+    if depends_on_time(mechanism):
+        needed.add(Variables.TIME)
+    return tuple(group for group in Variables if group in needed)

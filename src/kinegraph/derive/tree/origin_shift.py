@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
 
+from kinegraph.derive.choices import OriginShift
 from kinegraph.derive.tree.algebra import dot, minus, plus, times, transpose, unit_vector
 from kinegraph.derive.tree.links import JointKind, Tree
 from kinegraph.graph.scalar import Scalar
-
-
-class OriginShift(Enum):
-    """Where to: the foot of the parent's origin on the axis, or the foot of the first child's origin."""
-
-    PARENT = "parent"
-    CHILD = "child"
 
 
 def with_shifted_origins(tree: Tree, origin_shifts: frozenset[tuple[int, OriginShift]]) -> Tree:

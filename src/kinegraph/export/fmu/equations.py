@@ -22,7 +22,8 @@ from kinegraph.jit.kernel import Argument
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import PI, TIME, Expression, names
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 
 DERIVATIVES, OUTPUTS, TANGENT, CLOSED = "derivatives", "outputs", "tangent", "closed"
 _ENERGIES = ("kinetic", "potential", "energy")

@@ -201,3 +201,11 @@ def _outwards(inward: Mapping[str, Edge]) -> list[str]:
             here = inward[here].other(here)
         done |= dict.fromkeys(reversed(path))
     return list(done)
+
+
+def wanted_cut(mechanism: Mechanism) -> tuple[str, ...]:
+    """The joints the model wants cut, if they are others than those that close its loops."""
+    loops = {loop.name for loop in mechanism.loops}
+    if all(cut.joint in loops for cut in mechanism.cuts):
+        return ()
+    return tuple(edge.joint for edge in spanning_tree(mechanism).cut)

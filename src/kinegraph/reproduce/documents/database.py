@@ -23,7 +23,7 @@ from kinegraph.io.vectors import read_vectors
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Expression, Number
 from kinegraph.passes.like_rackovic import Case, like_rackovic
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, Verdict, fewer, number
 from kinegraph.reproduce.printed import table, text

@@ -13,7 +13,7 @@ from kinegraph.compiler.request import request_of
 from kinegraph.errors import ModelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.model.platforms.records import LegType, leg_type
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 from kinegraph.reproduce.docking.model import Floats, State, in_contact, state_of, value, with_legs
 from kinegraph.reproduce.docking.step import Step
 from kinegraph.reproduce.docking.two_spacecraft import TwoSpacecraft

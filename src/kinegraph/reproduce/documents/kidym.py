@@ -11,7 +11,7 @@ from kinegraph.compiler.request import request_of
 from kinegraph.graph.count import Operations, count
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism, Rotation
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, Verdict, fewer, held, measured, number
 from kinegraph.reproduce.kidym.counts import FUNCTIONS, Form, Tally, both_forms, both_nearest

@@ -19,7 +19,7 @@ from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.pipeline import Effort
+from kinegraph.passes.step import Effort
 from kinegraph.reproduce.kidym.records import Result, counted
 
 MODELS = {"old": "kidym-biped-old", "new": "kidym-biped-new"}

@@ -23,8 +23,8 @@ from kinegraph.passes.by_parts import Choice, direction_cosines, part_of, put_ba
 from kinegraph.passes.expand import Expand
 from kinegraph.passes.like_rackovic import SIMPLIFIED
 from kinegraph.passes.monomials import ExtractMonomials
-from kinegraph.passes.pipeline import Effort
 from kinegraph.passes.products import FactorProducts
+from kinegraph.passes.step import Effort
 from kinegraph.reproduce.entry import Entry, fewer, held
 
 _ALL = "H,C,gravity"

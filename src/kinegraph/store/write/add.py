@@ -15,7 +15,8 @@ from kinegraph.io import parse, write
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.evaluate import initial_positions, initial_velocities, known_parameter_values
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.pipeline import Effort, OnPass
+from kinegraph.passes.pipeline import OnPass
+from kinegraph.passes.step import Effort
 from kinegraph.store.read.expression import parameter_values
 from kinegraph.store.read.find import graph_row
 from kinegraph.store.read.load import read_graph

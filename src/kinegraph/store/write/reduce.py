@@ -10,8 +10,9 @@ from kinegraph.errors import StoreError
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient
 from kinegraph.passes.by_name import passes_text, read_passes
-from kinegraph.passes.pipeline import Effort, OnPass
+from kinegraph.passes.pipeline import OnPass
 from kinegraph.passes.pipeline import reduce as reduce_graph
+from kinegraph.passes.step import Effort
 from kinegraph.store.read.find import graph_row
 from kinegraph.store.read.load import read_graph
 from kinegraph.store.schema import tables as schema

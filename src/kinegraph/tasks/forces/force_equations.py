@@ -23,7 +23,8 @@ from kinegraph.jit.kernel import Kernel, compile_graph
 from kinegraph.model.elements import Input, mentions
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Mechanism
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 
 MATRIX, KNOWN = "A", "B"
 _TAU = Quantity.parse("tau")

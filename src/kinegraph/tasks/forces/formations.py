@@ -15,7 +15,8 @@ from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.transfer import bind
 from kinegraph.jit.kernel import Kernel, compile_graph
 from kinegraph.model.expression import Scalar
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 from kinegraph.tasks.forces.force_equations import Formation, force_graph, with_inputs
 from kinegraph.tasks.forces.unknown_forces import unknown_names
 

@@ -25,7 +25,8 @@ from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.model.expression import TIME, Operation, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Parameter
 from kinegraph.model.names import component, did_you_mean
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 from kinegraph.simulate.formula import formula
 from kinegraph.solve.results.recording import Statistics
 from kinegraph.tasks.forces.motion_law import require_all_laws

@@ -17,7 +17,8 @@ from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.pipeline import Effort, reduce
+from kinegraph.passes.pipeline import reduce
+from kinegraph.passes.step import Effort
 from kinegraph.tasks.forces.coordinates_alone import refuse_quaternions
 from kinegraph.tasks.kernels import kernel_of
 from kinegraph.tasks.kinematics.decompositions import (

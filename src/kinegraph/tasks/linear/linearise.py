@@ -14,8 +14,7 @@ import numpy as np
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Quantities, quantities_of
-from kinegraph.derive.quantities.derivatives import dependencies
-from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError

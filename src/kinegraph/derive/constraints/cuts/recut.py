@@ -14,7 +14,7 @@ from kinegraph.model.changes.rewrite import rewritten
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.lower_pairs import inverse
 from kinegraph.model.constraints.records import AnyLoop, Frame, Joint, Loop
-from kinegraph.model.constraints.topology import Edge, SpanningTree, shortest_tree, spanning_tree
+from kinegraph.model.constraints.topology import Edge, SpanningTree, shortest_tree, wanted_cut
 from kinegraph.model.expression import Defined, Expression, Name
 from kinegraph.model.mechanism import Body, Mechanism, Rotation, Transform
 
@@ -106,14 +106,6 @@ def _loop(linkage: PlanarLinkage, edge: Edge) -> AnyLoop:
     first, second = body.transforms[: pin[0]], inverse(body.transforms[pin[1] :])
     joint = Joint(JointType.REVOLUTE, (linkage.axis,))
     return Loop(f"pin of {body.name}", joint, Frame(body.base, first), Frame(body.name, second))
-
-
-def wanted_cut(mechanism: Mechanism) -> tuple[str, ...]:
-    """The joints the model wants cut, if they are others than those that close its loops."""
-    loops = {loop.name for loop in mechanism.loops}
-    if all(cut.joint in loops for cut in mechanism.cuts):
-        return ()
-    return tuple(edge.joint for edge in spanning_tree(mechanism).cut)
 
 
 @lru_cache(maxsize=32)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kinegraph.derive.choices import ForwardMethod
 from kinegraph.derive.derivatives.forces_and_accelerations import joints_are_straight
 from kinegraph.derive.dynamics.articulated_body import articulated_accelerations, joints_are_independent
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.quantities.definitions.inverse_dynamics import force_derivative, joint_forces
-from kinegraph.derive.quantities.plan import ForwardMethod
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
 from kinegraph.derive.tree.coordinates import Square

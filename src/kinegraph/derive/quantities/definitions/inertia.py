@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kinegraph.derive.choices import InertiaMethod
 from kinegraph.derive.dynamics import composite_body, newton_euler
-from kinegraph.derive.quantities.plan import InertiaMethod
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.graph.scalar import Scalar
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kinegraph.derive.choices import InertiaMethod
 from kinegraph.derive.dynamics.christoffel import christoffel
 from kinegraph.derive.dynamics.coriolis import coriolis_matrix
-from kinegraph.derive.quantities.plan import InertiaMethod
 from kinegraph.derive.tree.coordinates import Square, three_index
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.graph.differentiate import ForwardDerivative
