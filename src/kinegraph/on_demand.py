@@ -1,4 +1,4 @@
-"""Packages whose names are loaded when they are asked for.
+"""Packages whose names are loaded when they are asked for, and functions that are imported when they are called.
 
 A package that imports its own parts makes threads wait for each other: one that imports a part holds the lock of that
 part and waits for the package, another one holds that of the package and waits for the part. So packages import none.
@@ -7,7 +7,8 @@ part and waits for the package, another one holds that of the package and waits 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 
@@ -40,3 +41,27 @@ def load_on_demand(package: str, homes: Mapping[str, str]) -> None:
     module = sys.modules[package]
     module.__dict__["_homes"] = homes
     module.__class__ = Package
+
+
+class Functions:
+    """Stands for a module of which functions are named long before one is called, if any is."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Callable[..., object]:
+        """The function of this name; calling it imports the module."""
+        if name.startswith("_"):
+            raise AttributeError(f"{self._module} has no function {name!r}")
+        return partial(_called, self._module, name)
+
+
+def _called(module: str, name: str, *arguments: object, **named: object) -> object:
+    function: Callable[..., object] = getattr(import_module(module), name)
+    return function(*arguments, **named)
+
+
+def import_where_called(package: str, parts: Collection[str]) -> None:
+    """Let `from package import part` name functions of a part; it is imported where one of them is first called."""
+    for part in parts:
+        setattr(sys.modules[package], part, Functions(f"{package}.{part}"))
