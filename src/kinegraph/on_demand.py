@@ -52,7 +52,7 @@ class Functions:
     def __getattr__(self, name: str) -> Callable[..., object]:
         """The function of this name; calling it imports the module."""
         if name.startswith("_"):
-            raise AttributeError(f"{self._module} has no function {name!r}")
+            raise AttributeError(name)
         return partial(_called, self._module, name)
 
 

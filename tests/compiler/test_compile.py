@@ -183,7 +183,9 @@ def test_a_quantity_named_twice_is_one_the_first_time_and_later(
 def test_nothing_that_breaks_the_law_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     unlawful = Graph((Polynomial(((1, ()),)), Polynomial(((1, ()),))), (Output("H", (2,), (0, 1)),))
-    monkeypatch.setattr("kinegraph.compiler.chain.reduce", lambda graph, *_, **__: Reduction(unlawful, (), True))
+    monkeypatch.setattr(
+        "kinegraph.compiler.stages.reduce.reduce", lambda graph, *_, **__: Reduction(unlawful, (), True)
+    )
     with pytest.raises(GraphError, match="repeats"):
         kg.compile(kg.load("double-pendulum"), "H")
     assert {path.name.split("-")[0] for path in cache.directory().glob("*")} == {"derived"}  # which keeps the law

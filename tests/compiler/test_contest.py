@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.contest import NEARLY, Contest, best_of_near_ties, contest_of, seconds_left
 from kinegraph.compiler.request import bound_parameters, quantities_of
+from kinegraph.compiler.stages.contest import NEARLY, Contest, best_of_near_ties, contest_of, seconds_left
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.proof.prove import prove
 from kinegraph.interrupt import Interrupt
@@ -23,7 +23,7 @@ def _plans() -> PlanSearch:
 
 
 def test_the_winner_is_proved_and_the_same_by_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinegraph.compiler.contest.can_be_written_out", lambda graph: False)
+    monkeypatch.setattr("kinegraph.compiler.stages.contest.can_be_written_out", lambda graph: False)
     monkeypatch.setattr("kinegraph.passes.factoring.searching.SMALL", 10_000)
     plans = _plans()
     start = plans.best()

@@ -12,8 +12,9 @@ import kinegraph as kg
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.closures import settled
 from kinegraph.compiler.compile import straight_kernel
-from kinegraph.compiler.contest import Contest
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stages import Derivations
+from kinegraph.compiler.stages.contest import Contest
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
 from kinegraph.errors import DerivationError, ProofError
 from kinegraph.graph import text
@@ -160,13 +161,13 @@ def test_what_is_not_equal_to_the_first_equations_is_not_compiled(monkeypatch: p
     """A wrong plan would pass a proof of the reduction alone."""
     chain = Chain(request_of(kg.load("double-pendulum"), "H", numeric=True), cache=False)
     other = kg.derive("double-pendulum", "H", numeric=True, parameters={"m1": 7})
-    monkeypatch.setattr(Chain, "_first", lambda *_: (other, 0.0))
+    monkeypatch.setattr(Derivations, "first", lambda *_: (other, 0.0))
     with pytest.raises(ProofError, match="differ in output 'H'"):
         straight_kernel(chain)
 
 
 def test_an_interrupted_reduction_is_not_kept(monkeypatch: pytest.MonkeyPatch, used: object, tmp_path: Path) -> None:
-    from kinegraph.compiler import chain as module
+    from kinegraph.compiler.stages import reduce as module
 
     reduce = module.reduce
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kinegraph import library
-from kinegraph.compiler.chain import PLAN_BUDGET
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, quantities_of
+from kinegraph.compiler.stages.derivations import PLAN_BUDGET
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.count import count
 from kinegraph.passes.step import Effort

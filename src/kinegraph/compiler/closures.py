@@ -1,61 +1,33 @@
-"""Which way loops are closed, and where they are cut: of all that a mechanism allows, what is estimated to run fastest.
-
-First every way is derived and its time estimated, cuts with short chains first, until so many nodes are derived; then
-the best of them are reduced and proved, and compared again. A cut that the model names is kept.
-"""
+"""Which way loops are closed, and where they are cut, as the request says or as is estimated to run fastest."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from kinegraph.codegen.estimate.choice import MOST_NODES, cycles_of_kernel
-from kinegraph.codegen.estimate.running_time import estimated_cycles
-from kinegraph.codegen.program.binding import Argument, bind
+from kinegraph.compiler import stages
 from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.records import Means
-from kinegraph.compiler.request import Request, arguments_of
+from kinegraph.compiler.request import Request
 from kinegraph.derive.choices import Closure
-from kinegraph.derive.constraints.cuts.recut import other_cuts
-from kinegraph.derive.quantities.plans import MULTIPLIERS
-from kinegraph.errors import DerivationError
-from kinegraph.graph.flatten import flattened
-from kinegraph.graph.node import Graph
-from kinegraph.jit.target import host
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.constraints.topology import wanted_cut
-from kinegraph.passes.pipeline import OnPass
-from kinegraph.passes.step import Effort
+
+if TYPE_CHECKING:
+    from kinegraph.passes.pipeline import OnPass
 
 _log = logging.getLogger("kinegraph")
-
-#: So many nodes are derived at other cuts in search of the fastest; so many ways are reduced and proved.
-SEARCH_NODES = 60_000
-FINALISTS = 3
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to close loops, the joints that are cut (none: those that close them), and estimated cycles of a call."""
-
-    closure: Closure
-    cut: tuple[str, ...]
-    cycles: float
-
-    def __str__(self) -> str:
-        return f"{self.closure.value}{', cut ' + ' '.join(self.cut) if self.cut else ''}: {self.cycles:.0f} cycles"
 
 
 def settled(request: Request, runtime: Sequence[str], cache: bool = True) -> Request:
     """The request with one way to close loops and one cut: the fastest is looked for where that is asked."""
     if not is_constrained(request.mechanism):
         return replace(request, closure=Closure.MULTIPLIERS)
-    fixed = wanted_cut(request.mechanism) if _may_be_cut(request) else ()
+    fixed = wanted_cut(request.mechanism) if may_be_cut(request) else ()
     if request.closure is not Closure.FASTEST:
         return replace(request, cut=() if request.closure is Closure.CLOSED_FORM else fixed)
-    found = finalists(request, runtime, cache)
+    found = stages.finalists(request, runtime, cache)
     _log.info("%s: %s", request, "; ".join(map(str, found)))
     return replace(request, closure=found[0].closure, cut=found[0].cut)
 
@@ -65,73 +37,6 @@ def chain_of(request: Request, runtime: Sequence[str] = (), cache: bool = True, 
     return Chain(settled(request, runtime, cache), cache, on_pass)
 
 
-def _may_be_cut(request: Request) -> bool:
+def may_be_cut(request: Request) -> bool:
     """Cuts are a matter of accelerations alone: all else belongs to the tree of records and its closing joints."""
     return [str(quantity) for quantity in request.quantities] == ["qdd"]
-
-
-def finalists(request: Request, runtime: Sequence[str], cache: bool = True) -> list[Way]:
-    """The ways that were estimated best as they are derived, reduced and proved; the fastest first."""
-    ranked = sorted(derived_closures(request, runtime), key=lambda way: way.cycles)
-    _log.info("%s: as derived, %s", request, "; ".join(map(str, ranked)))
-    # Like parts side by side, which a graph as derived has not, are a matter of multipliers where the model cuts.
-    as_stated = [way for way in ranked if way.closure is Closure.MULTIPLIERS and not way.cut]
-    found: list[Way] = []
-    for way in dict.fromkeys([*as_stated, *ranked]):
-        if len(found) == FINALISTS:
-            break
-        with suppress(DerivationError):
-            found.append(finished(request, way, runtime, cache))
-    if not found:  # for its error
-        finished(request, Way(*candidates(request)[0], 0.0), runtime, cache)
-    return sorted(found, key=lambda way: way.cycles)
-
-
-def derived_closures(request: Request, runtime: Sequence[str]) -> Iterator[Way]:
-    """All ways as they are derived, nothing reduced; what cannot be derived is left out."""
-    left = SEARCH_NODES
-    for closure, cut in candidates(request):
-        if cut and left < 0:
-            return
-        try:
-            quick = replace(request, effort=Effort.QUICK, closure=closure, cut=cut)
-            graph = Chain(quick, cache=False).derived.graph
-        except DerivationError:
-            continue
-        left -= len(graph) if cut else 0
-        yield Way(closure, cut, _cycles(request, graph, runtime))
-
-
-def candidates(request: Request) -> list[tuple[Closure, tuple[str, ...]]]:
-    """Ways and cuts to be looked at: where the model closes its loops, then elsewhere; or where it wants them cut."""
-    closures = (Closure.MULTIPLIERS, Closure.PARTITION)
-    if len(request.mechanism.layout.velocities) > MULTIPLIERS:
-        return [(Closure.MULTIPLIERS, ())]
-    if not _may_be_cut(request):
-        return [(closure, ()) for closure in (*closures, Closure.CLOSED_FORM)]
-    fixed = wanted_cut(request.mechanism)
-    if fixed:
-        return [(closure, fixed) for closure in closures]
-    stated = [(closure, ()) for closure in (*closures, Closure.CLOSED_FORM)]
-    return [*stated, *((closure, cut) for cut in other_cuts(request.mechanism) for closure in closures)]
-
-
-def _cycles(request: Request, graph: Graph, runtime: Sequence[str]) -> float:
-    graph = flattened(graph)
-    if len(graph) > MOST_NODES:
-        return float(len(graph))
-    return estimated_cycles(bind(graph, _arguments(request, runtime), {}), host().fused)
-
-
-def _arguments(request: Request, runtime: Sequence[str]) -> tuple[Argument, ...]:
-    """What a kernel would take; parameters that stay symbols are arguments, too."""
-    left = (one.name for one in request.mechanism.parameters if one.name not in request.parameters)
-    return arguments_of(request.mechanism, request.quantities, tuple(dict.fromkeys((*runtime, *left))))
-
-
-def finished(request: Request, way: Way, runtime: Sequence[str], cache: bool = True) -> Way:
-    """A way with the estimated time of its kernel: reduced and proved, like parts side by side."""
-    chain = Chain(replace(request, closure=way.closure, cut=way.cut), cache)
-    chosen = chain.chosen(Means(side_by_side=True), runtime)
-    binding = bind(chosen.graph, _arguments(request, runtime), chosen.numbers)
-    return replace(way, cycles=cycles_of_kernel(binding, dict(chosen.exchange), host().fused))

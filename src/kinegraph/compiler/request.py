@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
+from kinegraph import passes as known_passes
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.derive.choices import Closure
 from kinegraph.derive.quantities.entries import check_entries
@@ -22,7 +23,6 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
-from kinegraph.passes.by_name import passes_text, read_passes
 from kinegraph.passes.step import Effort
 
 Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
@@ -96,7 +96,7 @@ def same_passes(text: str) -> str:
     """Passes as they are written in one way alone; an empty text leaves them to the effort."""
     if not isinstance(text, str):
         raise DerivationError(f"passes is {text!r:.80}: write their names, such as 'products, monomials(degree=4)'")
-    return passes_text(read_passes(text)) if text else ""
+    return known_passes.passes_text(known_passes.read_passes(text)) if text else ""
 
 
 def quantities_of(wanted: Quantities) -> tuple[Quantity, ...]:

@@ -8,9 +8,10 @@ import pytest
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import finalists, settled
+from kinegraph.compiler.closures import settled
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stages.fastest_closure import finalists
 from kinegraph.derive.choices import Closure
 from kinegraph.derive.constraints.cuts.recut import other_cuts, recut
 from kinegraph.errors import DerivationError, ProofError
@@ -87,9 +88,9 @@ def test_random_linkages_are_cut_elsewhere(seed):
 def test_the_proof_would_see_another_mechanism():
     mechanism, heavier = kg.parse(ROW), kg.parse(ROW.replace("m(2)", "m(2.001)"))
     chain, other = (by_cut(one, ("C",), "multipliers") for one in (mechanism, heavier))
-    assert chain._proved(chain.derived.graph, chain.derived.plan, None)
+    assert chain.derivations.proved(chain.derived.graph, chain.derived.plan)
     with pytest.raises(ProofError):
-        chain._proved(other.derived.graph, chain.derived.plan, None)
+        chain.derivations.proved(other.derived.graph, chain.derived.plan)
 
 
 def test_the_cut_that_the_model_names_is_kept():

@@ -10,7 +10,7 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import arguments_of, request_of
-from kinegraph.compiler.segments import fastest_segments
+from kinegraph.compiler.stages.segments import fastest_segments
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.derive.quantities.quantity import parse_list

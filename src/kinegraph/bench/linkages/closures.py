@@ -23,10 +23,11 @@ from kinegraph.bench.linkages.states import moving_states
 from kinegraph.bench.peers.sides.build import cpu_model
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import Way, candidates, finished, settled
+from kinegraph.compiler.closures import settled
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.load import load
 from kinegraph.compiler.request import Request, request_of
+from kinegraph.compiler.stages.fastest_closure import Way, candidates, finished
 from kinegraph.derive.choices import Closure
 from kinegraph.errors import DerivationError
 from kinegraph.io.records.load import parse

@@ -23,7 +23,7 @@ from kinegraph.cli.common import (
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.ops import like_rackovic
-from kinegraph.codegen.estimate.choice import KernelChoice
+from kinegraph.codegen.estimate.kernel_choice import KernelChoice
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import Request, quantities_of, same_passes

@@ -6,8 +6,8 @@ The counts that are reported stay the fewest; a kernel is made of the graph that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from kinegraph.codegen.estimate.kernel_choice import KernelChoice
 from kinegraph.codegen.estimate.running_time import cycles_of, estimated_cycles, instructions
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
 from kinegraph.codegen.program.binding import Argument, Bound, bind
@@ -26,24 +26,6 @@ LEAST_SAVED = 0.01
 #: The estimate errs by some per cent: the more operations are saved, the more it must say against a reduction to be
 #: believed. With this part of what is saved it was wrong by more than 3 % on two of fifty kernels.
 BENEFIT_OF_DOUBT = 0.4
-
-
-@dataclass(frozen=True)
-class KernelChoice:
-    """Whether a kernel is made of the reduced graph, and the estimated cycles of a call before and after."""
-
-    reduction_taken: bool
-    before: float = 0.0
-    after: float = 0.0
-
-    def __str__(self) -> str:
-        if not self.before:
-            return f"kernel: reduction {'taken' if self.reduction_taken else 'not taken, it saves too little'}"
-        change = 100 * (self.after - self.before) / self.before
-        if self.reduction_taken:
-            less = f", estimated {-change:.0f} % less time" if change < 0 else ""
-            return f"kernel: reduction taken{less}"
-        return f"kernel: reduction not taken, its kernel is estimated to take {change:.0f} % more time"
 
 
 def faster_as_kernel(derived: Graph, reduced: Graph, runtime: bool = True, fused: bool = True) -> KernelChoice:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from kinegraph.codegen.estimate.choice import cycles_of_kernel
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.simd import Exchanged
-from kinegraph.compiler.whole_proof import with_exact_numbers
+from kinegraph.compiler.stages.whole_proof import with_exact_numbers
 from kinegraph.derive.constraints.segments.lanes import without_lanes
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import PlanSearch
