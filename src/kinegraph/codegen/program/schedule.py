@@ -25,16 +25,18 @@ class AngleGroup(NamedTuple):
 Step: TypeAlias = int | AngleGroup
 
 
-#: Up to this many nodes, what all angles of inputs give is computed first: nothing is alive yet that would have to
-#: make room, and the long chains of dependences run side by side. In longer code it would only lie in memory.
-SINES_FIRST = 1000
+#: Up to this many nodes code is short: what all angles of inputs give is computed first, for nothing is alive yet that
+#: would have to make room, and the long chains of dependences run side by side. In longer code it would only lie in
+#: memory; there, of equally deep operands, those made first come first, so that all values together live a bit shorter.
+SHORT = 1000
 
 
 def schedule(binding: Bound, group: int = 1) -> tuple[Step, ...]:
     """All nodes to compute, ordered; at most `group` angles in a group."""
     graph, size = binding.graph, len(binding.graph)
     computed = [live and index not in binding.statics for index, live in enumerate(graph.live)]
-    wants = [_wants(graph, index) if wanted else [] for index, wanted in enumerate(computed)]
+    short = sum(computed) <= SHORT
+    wants = [_wants(graph, index, short) if wanted else [] for index, wanted in enumerate(computed)]
     roots, order = min(
         ((roots, _ordered(binding, wants, roots)) for roots in _root_orders(graph)),
         key=lambda candidate: _pressure(wants, candidate[1]),
@@ -52,13 +54,13 @@ def schedule(binding: Bound, group: int = 1) -> tuple[Step, ...]:
         return item if item < size else AngleGroup(angles, tuple(tuple(sines[angle]) for angle in angles))
 
     early = [number + size for number, angles in enumerate(groups) if not any(graph.levels[a] > 1 for a in angles)]
-    first = early if len(order) <= SINES_FIRST else []
-    return tuple(step(item) for item in _ordered(binding, wants, [*first, *roots]))
+    return tuple(step(item) for item in _ordered(binding, wants, [*early, *roots] if short else roots))
 
 
-def _wants(graph: Graph, index: int) -> list[int]:
+def _wants(graph: Graph, index: int, short: bool) -> list[int]:
     """What a node waits for, the deepest last, for that is where the ordering's stack looks first."""
-    return sorted(children(graph.nodes[index]), key=graph.levels.__getitem__)
+    found = children(graph.nodes[index])
+    return sorted(found if short else sorted(found, reverse=True), key=graph.levels.__getitem__)
 
 
 def _root_orders(graph: Graph) -> list[list[int]]:
