@@ -29,6 +29,7 @@ test: $(TEST_STAMP)
 MINUTES ?= 45
 LIMITED = $(if $(shell command -v timeout),timeout --foreground --signal=INT --kill-after=30 $(MINUTES)m)
 suite: $(TEST_STAMP)
+	@$(BIN)/python -m pytest -q --collect-only >/dev/null || true # compiles every module once, not in each process
 	OPENBLAS_NUM_THREADS=1 $(LIMITED) $(BIN)/python -m pytest -q -n auto --dist loadfile --max-worker-restart=0
 
 lint: $(TEST_STAMP)
