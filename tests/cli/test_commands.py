@@ -173,6 +173,7 @@ def test_eval_of_a_mechanism_computed_by_loops(run):
         ("program", "store v"),
         ("ir", "define"),
         ("asm", ".text"),
+        ("proof", "proved equal to the equations as first derived"),
     ],
 )
 def test_inspect_prints_every_stage(run, stage, shown):

@@ -18,13 +18,17 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.bench.linkages.long_loops import residual
 from kinegraph.bench.linkages.parallel_chains import polygon
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
-from kinegraph.errors import KernelError
+from kinegraph.errors import KernelError, ProofError
+from kinegraph.large.chains import closing
 from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.chains.exchange import Threads
 from kinegraph.large.chains.system import ChainSystem
 from kinegraph.large.linkages.assembly import closing_jacobian
 from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.large.linkages.system import LinkageSystem
+from kinegraph.large.proof import prove
+from kinegraph.large.proof.over_field import INSTEAD
+from kinegraph.large.proof.prove import proved
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm
 
@@ -173,6 +177,24 @@ def refused() -> dict[str, str]:
     return {"said": ""}
 
 
+def proof(mechanism: Mechanism) -> dict[str, Any]:
+    """The rows of loops in the proof of its loops over chains."""
+    system = ClosedSystem(mechanism)
+    return {"code": system.code, "rows": proved(system, mechanism, ("qdd", "energy"), None).rows}
+
+
+def unproved(mechanism: Mechanism) -> dict[str, str]:
+    """What is said of loops over chains that forget the forces of the loops."""
+    prove.INSTEAD = {**INSTEAD, closing._transferred: lambda *given: None}
+    try:
+        proved(ClosedSystem(mechanism), mechanism, ("qdd",), None)
+    except ProofError as error:
+        return {"said": str(error)}
+    finally:
+        prove.INSTEAD = INSTEAD
+    return {"said": ""}
+
+
 def singular() -> dict[str, Any]:
     """The pivots of a loop in a stretched position."""
     mechanism = kg.library.mechanism("loop-4")
@@ -191,6 +213,9 @@ def main() -> None:
         "four chains on threads": lambda: compared(platform, body="Slide", exchange=Threads(3)),
         "gimbal": lambda: compared(gimbal),
         "gimbal on its top": lambda: compared(gimbal, body="Top"),
+        "proof": lambda: proof(gimbal),
+        "proof of a slider-crank": lambda: proof(kg.library.mechanism("spatial-slider-crank")),
+        "wrong chains": lambda: unproved(gimbal),
         "pivots": lambda: pivots("loop-9"),
         "singular": singular,
         "refused": refused,

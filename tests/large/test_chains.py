@@ -135,3 +135,9 @@ def test_chains_are_shared_by_their_lengths() -> None:
         return Part(array([[1, steps + 1]]), zeros(0, dtype=int), zeros(0, dtype=int))
 
     assert shared([part(n) for n in (3, 10, 4, 5)], 2) == [[1], [3, 2, 0]]
+
+
+def test_loops_over_chains_are_proved(found):
+    assert found["proof"] == {"code": "chains", "rows": 5}
+    assert found["proof of a slider-crank"] == {"code": "chains", "rows": 3}
+    assert found["wrong chains"]["said"]

@@ -119,9 +119,9 @@ def test_methods_agree(seed):
     mechanism = tree(seed)
     system = looped(mechanism)
     q, v, tau, t = random_state(mechanism, seed)
-    moved = system._flat.displaced(q, v, 0 * v, t)
-    dense = Dense(system._flat.tree, system.layout.velocities)
-    close(system.qdd(q, v, tau, t), dense.accelerations(moved, q, v, tau, system._flat.gravity(t)), 1e-11)
+    moved = system.flat.displaced(q, v, 0 * v, t)
+    dense = Dense(system.flat.tree, system.layout.velocities)
+    close(system.qdd(q, v, tau, t), dense.accelerations(moved, q, v, tau, system.flat.gravity(t)), 1e-11)
 
 
 def test_every_method_is_tested():

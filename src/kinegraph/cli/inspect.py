@@ -41,6 +41,7 @@ class Stage(StrEnum):
     PROGRAM = "program"
     IR = "ir"
     ASM = "asm"
+    PROOF = "proof"
 
 
 @reads_model
@@ -57,7 +58,7 @@ def run(
 ) -> None:
     """Print a value between two stages, as `compile` makes it: the model, its tree of joints, the request with
     its key, the graph as derived and reduced, the graph chosen for the kernel, what of it is bound, its program, LLVM
-    code, assembly.
+    code, assembly; and what the code was proved equal to.
 
     Parameters become numbers where the model gives values.
 
@@ -84,6 +85,8 @@ def stage_text(request: Request, stage: Stage) -> str:
         return "\n".join(_tree(mechanism, values)) + "\n"
     if stage is Stage.REQUEST:
         return f"{request!r}\nkey {request.key}\n"
+    if stage is Stage.PROOF and uses_loops(request):
+        return f"{kg.compile(mechanism, request.quantities, parameters=values).proof or 'not proved'}\n"
     from kinegraph.graph.text import dump
 
     chain = chain_of(request, runtime := [one.name for one in mechanism.parameters if one.name not in values])
@@ -91,9 +94,11 @@ def stage_text(request: Request, stage: Stage) -> str:
         return dump(chain.derived.graph)
     if stage is Stage.REDUCED:
         return dump(chain.reduced.graph)
-    if uses_loops(request, runtime):
+    if stage is not Stage.PROOF and uses_loops(request, runtime):
         typer.echo(f"`compile` computes {request} by loops over bodies: this is what loops=False compiles", err=True)
     kernel = straight_kernel(chain, runtime)
+    if stage is Stage.PROOF:
+        return f"{kernel.proof}\n"
     if stage is Stage.CHOSEN:
         return dump(kernel.graph)
     if stage is Stage.BOUND:

@@ -15,7 +15,7 @@ from kinegraph.codegen.arrays import Doubles, Results, batch_rows
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations
-from kinegraph.graph.proof.whole import WholeProof
+from kinegraph.graph.proof.whole import AnyProof
 
 #: Code as loops call it: the address of a C function `void f(const double *x, double *y)`, or a Python function x -> y
 #: in its place.
@@ -51,7 +51,8 @@ class Kernel(ABC):
     one of zeros is refused.
 
     operations: of one call; None where nobody counted them.
-    proof: the record of what the code's graph was proved equal to; None for a graph of unknown origin.
+    proof: the record of what the code was proved equal to; None for a graph of unknown origin. Loops over bodies are
+    proved when it is asked for.
     Pickling sends the recipe, never code or an address: who receives it makes the same kernel.
     """
 
@@ -61,7 +62,7 @@ class Kernel(ABC):
     arguments: tuple[Argument, ...]
     outputs: tuple[Result, ...]
     operations: Operations | None
-    proof: WholeProof | None = None
+    proof: AnyProof | None = None
 
     @abstractmethod
     def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:

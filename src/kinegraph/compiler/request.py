@@ -21,7 +21,7 @@ from kinegraph.jit.contents import digest
 from kinegraph.model.constraints.underived import refuse_contact_forces
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
-from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.passes.step import Effort
 
@@ -158,15 +158,6 @@ def runtime_names(mechanism: Mechanism, runtime: str | Sequence[str]) -> tuple[s
         if name in names[:place]:
             raise KernelError(f"runtime parameter {name!r} is named twice: name it once")
     return names
-
-
-def unit_quaternions(mechanism: Mechanism) -> list[tuple[Symbol, ...]]:
-    """The symbols of quaternions, whose squares add up to one: derivations make use of it, proofs must know it."""
-    return [
-        tuple(Symbol(Kind.COORDINATE, name) for name in coordinate.names)
-        for coordinate in mechanism.coordinates
-        if isinstance(coordinate, QuaternionCoordinates)
-    ]
 
 
 def bound_parameters(mechanism: Mechanism, numeric: bool, parameters: Parameters | None) -> dict[str, Expression]:

@@ -218,8 +218,13 @@ def freed(
     J, B, M = combined(J, outer(n, n), scale), combined(B, outer(n, f), scale), combined(M, outer(f, f), scale)
     rest = (J, B, M, plus(moment, scaled(share, n)), plus(force, scaled(share, f)))
     before = spent[0] * dot(angular, angular) + spent[1] * dot(linear, linear)
-    lost = pivot <= ROUNDING * before  # false for NaN, which goes through to the result
-    return rest, (spent[0] + dot(n, n) / pivot, spent[1] + dot(f, f) / pivot), lost
+    return rest, (spent[0] + dot(n, n) / pivot, spent[1] + dot(f, f) / pivot), vanished(pivot, before)
+
+
+@part
+def vanished(pivot: float, before: float) -> bool:
+    """Whether nothing but rounding is left of an inertia; not of NaN, which goes through to the result."""
+    return pivot <= ROUNDING * before
 
 
 @part

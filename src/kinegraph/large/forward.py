@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import KernelError
 from kinegraph.large import articulated, recursion
-from kinegraph.large.flatten import FlatMechanism
+from kinegraph.large.flat.flatten import FlatMechanism
 from kinegraph.large.joints import elimination, independent, joints, quaternion_velocities
 from kinegraph.large.kinematics import motion
 from kinegraph.large.records import Displacement, Elimination, Floats, Integers, Joints, MotionArrays, Tree, Vector
@@ -132,14 +132,18 @@ class Dense:
         refuse_large("forward dynamics of coordinates that bodies share in this way", tau.size)
         moving = motion(self.tree, moved, q, v, np.zeros_like(v))
         matrix = recursion.inertia_matrix(self.tree, moving, tau.size)
-        force = tau - recursion.inverse(self.tree, moving, gravity)
-        if not (np.isfinite(matrix).all() and np.isfinite(force).all()):
-            return np.full(tau.size, np.nan)
-        try:
-            lower = np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError:
-            raise massless("some coordinate") from None
-        return np.asarray(np.linalg.solve(lower.T, np.linalg.solve(lower, force)))
+        return solved_by_factors(matrix, tau - recursion.inverse(self.tree, moving, gravity))
+
+
+def solved_by_factors(matrix: Floats, force: Floats) -> Floats:
+    """The accelerations of an inertia matrix under forces; KernelError where something has no inertia."""
+    if not (np.isfinite(matrix).all() and np.isfinite(force).all()):
+        return np.full(force.size, np.nan)
+    try:
+        lower = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise massless("some coordinate") from None
+    return np.asarray(np.linalg.solve(lower.T, np.linalg.solve(lower, force)))
 
 
 def refuse_large(what: str, velocities: int) -> None:

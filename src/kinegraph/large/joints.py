@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.large.flatten import FlatMechanism
+from kinegraph.large.flat.flatten import FlatMechanism
 from kinegraph.large.records import KIND, QUATERNION, VELOCITY, Elimination, Integers, Joints, Tree
 
 

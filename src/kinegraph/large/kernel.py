@@ -18,11 +18,13 @@ from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.record import Extent
 from kinegraph.derive.quantities.table import RECORDS
 from kinegraph.derive.quantities.variables import Variables
+from kinegraph.graph.proof.whole import LoopsProof
 from kinegraph.interrupt import delayed
 from kinegraph.jit.glue import Glue, with_tables
 from kinegraph.large.by_address.tables import Addressed
 from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.jit import kernels_folder
+from kinegraph.large.proof.stored import proof_of
 from kinegraph.large.system import LoopedSystem
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
@@ -52,6 +54,12 @@ class LoopedKernel(Kernel):
         constrained = is_constrained(mechanism)
         self.system = ClosedSystem(mechanism, parameters) if constrained else LoopedSystem(mechanism, parameters)
         self.outputs = tuple(Result(name, _shape(mechanism, name)) for name in quantities)
+
+    @cached_property
+    def proof(self) -> LoopsProof | None:  # type: ignore[override]
+        """Made when it is asked for, as it may take longer than compiling, and stored on disk; None where none is made,
+        which is said. ProofError if the loops are wrong."""
+        return proof_of(self.system, *self._recipe[:2], self._recipe[3])
 
     @property
     def recipe(self) -> Recipe:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from kinegraph.errors import KernelError
 from kinegraph.large import recursion
 from kinegraph.large.by_address.tables import Addressed, tables
-from kinegraph.large.flatten import flatten
+from kinegraph.large.flat.flatten import flatten
 from kinegraph.large.forward import Articulated, ForwardMethod, choose, refuse_large
 from kinegraph.large.kinematics import motion
 from kinegraph.large.records import Floats, MotionArrays
@@ -28,14 +28,14 @@ class LoopedSystem:
 
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
         self.layout = mechanism.layout
-        self._flat = flatten(mechanism, parameters)
-        self._forward = choose(self._flat, self.layout.velocities)
+        self.flat = flatten(mechanism, parameters)
+        self.forward = choose(self.flat, self.layout.velocities)
         self._rest = np.zeros(len(self.layout.velocities))
 
     @property
     def method(self) -> ForwardMethod:
         """How `qdd` works for this mechanism."""
-        return self._forward.method
+        return self.forward.method
 
     @property
     def code(self) -> str:
@@ -47,7 +47,7 @@ class LoopedSystem:
 
         places: where q, v, tau and t begin among all arguments, -1 for what does not arrive.
         """
-        flat, forward = self._flat, self._forward
+        flat, forward = self.flat, self.forward
         if flat.nonlinear is not None or flat.constant_gravity is None or not isinstance(forward, Articulated):
             return None
         size = len(self.layout.positions)
@@ -57,34 +57,34 @@ class LoopedSystem:
     def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
         """Inverse dynamics: the generalized forces that give the accelerations `a`. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._velocities("a", a), t)
-        return recursion.inverse(self._flat.tree, moving, self._flat.gravity(t))
+        return recursion.inverse(self.flat.tree, moving, self.flat.gravity(t))
 
     def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
         """Forward dynamics: the accelerations under the generalized forces `tau`; `method` says what it costs."""
         positions, velocities = self._positions(q), self._velocities("v", v)
         forces = self._velocities("tau", tau)
-        moved = self._flat.displaced(positions, velocities, self._rest, float(t))
-        return self._forward.accelerations(moved, positions, velocities, forces, self._flat.gravity(t))
+        moved = self.flat.displaced(positions, velocities, self._rest, float(t))
+        return self.forward.accelerations(moved, positions, velocities, forces, self.flat.gravity(t))
 
     def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
         """Kinetic and potential energy; the potential is minus the sum of m g.r over the centres of mass. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._rest, t)
-        return recursion.energy(self._flat.tree, moving, self._flat.gravity(t))
+        return recursion.energy(self.flat.tree, moving, self.flat.gravity(t))
 
     def inertia(self, q: ArrayLike, t: float = 0.0) -> Floats:
         """The inertia matrix H, dense: O(n^2)."""
         refuse_large("the inertia matrix", len(self.layout.velocities))
         moving = self._moving(self._positions(q), self._rest, self._rest, t)
-        return recursion.inertia_matrix(self._flat.tree, moving, len(self.layout.velocities))
+        return recursion.inertia_matrix(self.flat.tree, moving, len(self.layout.velocities))
 
     def _moving(self, q: Floats, v: Floats, a: Floats, t: float) -> MotionArrays:
-        return motion(self._flat.tree, self._flat.displaced(q, v, a, float(t)), q, v, a)
+        return motion(self.flat.tree, self.flat.displaced(q, v, a, float(t)), q, v, a)
 
     def _positions(self, q: ArrayLike) -> Floats:
-        return _checked("q", q, self.layout.positions, "positions")
+        return checked("q", q, self.layout.positions, "positions")
 
     def _velocities(self, label: str, values: ArrayLike) -> Floats:
-        return _checked(label, values, self.layout.velocities, "velocities")
+        return checked(label, values, self.layout.velocities, "velocities")
 
 
 def _compile_entry() -> int:
@@ -94,7 +94,7 @@ def _compile_entry() -> int:
     return accelerations.address
 
 
-def _checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -> Floats:
+def checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -> Floats:
     """The values as a contiguous array of doubles, one for each name of `expected`."""
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":

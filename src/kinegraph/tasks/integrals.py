@@ -16,8 +16,9 @@ import numpy as np
 
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.compiler.request import bound_parameters, unit_quaternions
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.dynamics.state_rate import along_motion, state_rate, weighted
+from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.graph.build import GraphBuilder

@@ -12,7 +12,7 @@ from kinegraph.large import recursion
 from kinegraph.large.chains.planar import ring_accelerations
 from kinegraph.large.chains.planar_structure import planar_loop
 from kinegraph.large.chains.system import ChainSystem
-from kinegraph.large.flatten import flattened_tree
+from kinegraph.large.flat.flatten import flattened_tree
 from kinegraph.large.kinematics import motion
 from kinegraph.solve.problem.problem import Floats
 

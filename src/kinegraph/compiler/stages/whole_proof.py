@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from kinegraph.compiler.request import unit_quaternions
+from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Output, Polynomial, Symbol
 from kinegraph.graph.proof.prove import prove

@@ -10,11 +10,20 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.node import Kind
+from kinegraph.graph.node import Kind, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism, QuaternionCoordinates
 
 _HALF = Fraction(1, 2)
+
+
+def unit_quaternions(mechanism: Mechanism) -> list[tuple[Symbol, ...]]:
+    """The symbols of quaternions, whose squares add up to one: derivations make use of it, proofs must know it."""
+    return [
+        tuple(Symbol(Kind.COORDINATE, name) for name in coordinate.names)
+        for coordinate in mechanism.coordinates
+        if isinstance(coordinate, QuaternionCoordinates)
+    ]
 
 
 def position_rates(mechanism: Mechanism, builder: GraphBuilder, v: Sequence[Scalar]) -> list[Scalar]:

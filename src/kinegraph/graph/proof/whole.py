@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -22,3 +23,29 @@ class WholeProof:
             f"proved equal to the equations as first derived ({self.first} nodes against {self.last}) "
             f"in {self.seconds:.2g} s"
         )
+
+
+@dataclass(frozen=True)
+class LoopsProof:
+    """That loops over bodies obey Newton's law for all bodies in the fixed frame, at a random point of a prime field.
+
+    `bodies`, `velocities` and `rows` (of closed loops) all took part, as did the tables the loops read, in exact
+    numbers; doubles are their rounding. `quantities` are those that were compared: pivots never are.
+    """
+
+    quantities: tuple[str, ...]
+    bodies: int
+    velocities: int
+    rows: int
+    seconds: float
+
+    def __str__(self) -> str:
+        closed = f" and {self.rows} rows of loops" if self.rows else ""
+        return (
+            f"{', '.join(self.quantities)} by loops over bodies proved to obey Newton's law in the fixed frame "
+            f"({self.bodies} bodies, {self.velocities} velocities{closed}) in {self.seconds:.2g} s"
+        )
+
+
+#: What may have been proved of code.
+AnyProof: TypeAlias = WholeProof | LoopsProof

@@ -16,7 +16,7 @@ from kinegraph.large.by_address.tables import Addressed
 from kinegraph.large.chains.planar import Ring, ring_accelerations
 from kinegraph.large.chains.planar_structure import planar_loop
 from kinegraph.large.chains.system import ChainSystem
-from kinegraph.large.flatten import FlatMechanism, flattened_tree
+from kinegraph.large.flat.flatten import FlatMechanism, flattened_tree
 from kinegraph.large.kinematics import motion
 from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.large.linkages.sweeps import SINGULAR
@@ -26,60 +26,67 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 
 
-class _Way(Protocol):
+class Way(Protocol):
     """One way to compute; `rows` are those that take part."""
 
     @property
-    def code(self) -> str: ...
+    def code(self) -> str:
+        """Which of the compiled loops it takes."""
+        ...
 
     @property
-    def rows(self) -> Sequence[str]: ...
+    def rows(self) -> Sequence[str]:
+        """The names of the rows."""
+        ...
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Accelerations, and pivots of the rows."""
         ...
 
 
-class _ByBars:
+class ByBars:
     """Planar loops, bar by bar."""
 
     code = "bars"
 
     def __init__(self, ring: Ring, rows: Sequence[str]) -> None:
-        self._ring = ring
+        self.ring = ring
         self.rows = sorted(rows)
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
+        """Accelerations, and pivots of the rows."""
         result = np.empty(len(v))
-        found, _ = ring_accelerations(self._ring, q, v, tau, result)
+        found, _ = ring_accelerations(self.ring, q, v, tau, result)
         return result, found[2:]
 
 
-class _ByChains:
+class ByChains:
     """Any loops, each chain reduced to the ground."""
 
     code = "chains"
 
     def __init__(self, system: ChainSystem) -> None:
-        self._system = system
+        self.system = system
         self.rows = system.rows
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
-        found = self._system.evaluated(q, v, tau, t)
+        """Accelerations, and pivots of the rows."""
+        found = self.system.evaluated(q, v, tau, t)
         return found.qdd.copy(), found.pivots
 
 
-class _ByPins:
+class ByPins:
     """Planar linkages with any number of loops, pin by pin."""
 
     code = "pins"
 
     def __init__(self, system: LinkageSystem) -> None:
-        self._system = system
+        self.system = system
         self.rows = system.rows
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
-        found, pivots = self._system.evaluated(q, v, tau)
+        """Accelerations, and pivots of the rows."""
+        found, pivots = self.system.evaluated(q, v, tau)
         return found, np.repeat(pivots, 2)
 
 
@@ -89,14 +96,14 @@ class ClosedSystem:
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
         self.layout = mechanism.layout
         self._model = mechanism, parameters
-        self._way = self._fastest()
+        self.way = self._fastest()
         self._all_rows = row_names_of(mechanism)
 
-    def _fastest(self) -> _Way:
+    def _fastest(self) -> Way:
         planar = planar_loop(*self._model)
         if planar is not None:
-            return _ByBars(*planar)
-        return _ByChains(ChainSystem(*self._model)) if self._linkage is None else _ByPins(self._linkage)
+            return ByBars(*planar)
+        return ByChains(ChainSystem(*self._model)) if self._linkage is None else ByPins(self._linkage)
 
     @cached_property
     def _linkage(self) -> LinkageSystem | None:
@@ -104,13 +111,20 @@ class ClosedSystem:
         return None if found is None else LinkageSystem(*found)
 
     @cached_property
-    def _flat(self) -> FlatMechanism:
+    def flat(self) -> FlatMechanism:
+        """The arrays of the tree."""
         return flattened_tree(*self._model)
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """How calls compute, and how code does that is called by its address, where that is another way."""
+        other = self._linkage
+        return (self.way,) if other is None or isinstance(self.way, ByPins) else (self.way, ByPins(other))
 
     @property
     def code(self) -> str:
         """Which of the compiled loops are taken."""
-        return self._way.code
+        return self.way.code
 
     def addressed(self, places: Sequence[int]) -> Addressed | None:
         """Code that is called by its address for `qdd`, and what it reads; there is some for planar linkages."""
@@ -118,7 +132,7 @@ class ClosedSystem:
 
     def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
         """Kinetic and potential energy; loops that are open count as they are."""
-        flat = self._flat
+        flat = self.flat
         q, v = (np.ascontiguousarray(np.asarray(one, dtype=float)) for one in (q, v))
         none = np.zeros(len(v))
         moving = motion(flat.tree, flat.displaced(q, v, none, float(t)), q, v, none)
@@ -127,21 +141,26 @@ class ClosedSystem:
     def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
         """Accelerations under generalized forces; KernelError in a singular position, naming the row."""
         found, pivots = self._evaluated(q, v, tau, t)
-        least = int(np.argmin(pivots)) if pivots.size else -1
-        if least >= 0 and not pivots[least] > SINGULAR:
-            raise KernelError(
-                f"the position is singular: the row {self._way.rows[least]} depends on others "
-                f"(pivot {pivots[least]:.1e}), so accelerations mean nothing\n  take a position beside it"
-            )
+        refuse_singular(pivots, self.way.rows)
         return found
 
     def pivots(self, q: ArrayLike, t: float = 0.0) -> Floats:
         """For every stated row how independent it is of those before it, 1 to 0; 1 where it takes no part."""
         none = np.zeros(len(self.layout.velocities))
         pivots = self._evaluated(q, none, none, t)[1]
-        found = dict(zip(self._way.rows, pivots, strict=True))
+        found = dict(zip(self.way.rows, pivots, strict=True))
         return np.array([found.get(row, 1.0) for row in self._all_rows])
 
     def _evaluated(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float) -> tuple[Floats, Floats]:
         q, v, tau = (np.ascontiguousarray(np.asarray(one, dtype=float)) for one in (q, v, tau))
-        return self._way.evaluated(q, v, tau, float(t))
+        return self.way.evaluated(q, v, tau, float(t))
+
+
+def refuse_singular(pivots: Floats, rows: Sequence[str]) -> None:
+    """KernelError in a singular position, naming the row."""
+    least = int(np.argmin(pivots)) if pivots.size else -1
+    if least >= 0 and not pivots[least] > SINGULAR:
+        raise KernelError(
+            f"the position is singular: the row {rows[least]} depends on others "
+            f"(pivot {pivots[least]:.1e}), so accelerations mean nothing\n  take a position beside it"
+        )

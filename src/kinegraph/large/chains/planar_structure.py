@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinegraph.large.chains.planar import Ring
-from kinegraph.large.flatten import FlatMechanism, flattened_tree
-from kinegraph.large.frames import Frame
+from kinegraph.large.flat.flatten import FlatMechanism, flattened_tree
+from kinegraph.large.flat.frames import Frame
 from kinegraph.large.records import (
     AXIS,
     INERTIA,
@@ -40,11 +40,11 @@ def planar_loop(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = 
         return None
     axis = int(flat.tree.link[1, AXIS])
     ends = [flat.fixed(one.body, one.transforms) for one in (loop.first, loop.second)]
-    chains = [_chain(flat, end.step) for end in ends]
+    chains = [chain_to(flat, end.step) for end in ends]
     steps = np.concatenate(chains)
     if not closes_in_plane(loop, ends, axis) or len(steps) != len(flat.tree.link) - 1 or len(set(steps)) < len(steps):
         return None
-    ring = _ring(flat, axis, chains, ends)
+    ring = ring_of(flat, axis, chains, ends)
     names = [f"{loop.name}.{'xyz'[k]}" for k in FOLLOWING[axis]]
     return (ring, names) if np.all(np.isfinite(ring.bar)) and np.all(ring.bar[:, :2] > 0) else None
 
@@ -72,7 +72,7 @@ def closes_in_plane(loop: Loop, ends: Sequence[Frame], axis: int) -> bool:
     return all(abs(end.turn[3 * axis + column]) == 1.0 for end in ends)
 
 
-def _chain(flat: FlatMechanism, step: int) -> Integers:
+def chain_to(flat: FlatMechanism, step: int) -> Integers:
     """The steps from the ground to a step."""
     parent, found = flat.tree.link[:, PARENT], []
     while step:
@@ -81,7 +81,7 @@ def _chain(flat: FlatMechanism, step: int) -> Integers:
     return np.array(found[::-1], dtype=np.int64)
 
 
-def _ring(flat: FlatMechanism, axis: int, chains: list[Integers], ends: list[Frame]) -> Ring:
+def ring_of(flat: FlatMechanism, axis: int, chains: Sequence[Integers], ends: Sequence[Frame]) -> Ring:
     """The first chain outwards, then the second one inwards."""
     tree, linear = flat.tree, flat.linear
     walk = np.concatenate([chains[0], chains[1][::-1]])
@@ -111,7 +111,9 @@ def _order(first: int, count: int) -> Integers:
     return np.stack([bars, base], axis=1)
 
 
-def _directions(flat: FlatMechanism, axis: int, chains: list[Integers], ends: list[Frame]) -> tuple[Floats, Floats]:
+def _directions(
+    flat: FlatMechanism, axis: int, chains: Sequence[Integers], ends: Sequence[Frame]
+) -> tuple[Floats, Floats]:
     """From each bar's origin to where it is entered and left, in its own axes."""
     outer = []
     for chain, end in zip(chains, ends, strict=True):

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.errors import KernelError
-from kinegraph.large.affine import constant
 from kinegraph.large.chains.records import POINT, VELOCITY_OF_POINT
-from kinegraph.large.flatten import FlatMechanism
-from kinegraph.large.frames import Frame
+from kinegraph.large.flat.flatten import FlatMechanism
+from kinegraph.large.flat.frames import Frame
 from kinegraph.large.records import Floats
 from kinegraph.model.elements import Anchor, Damper, Linear, Span, Spring
 from kinegraph.model.mechanism import Mechanism, Point
@@ -54,8 +53,8 @@ def springs_of(mechanism: Mechanism, flat: FlatMechanism) -> tuple[Springs, list
                 f"{element.name} is no linear spring or damper between two points, which is all that loops over chains "
                 "take\n  compile with loops=False"
             )
-        coefficient = constant(element.law.coefficient, flat.parameters)
-        rest = constant(element.rest, flat.parameters) if isinstance(element, Spring) else 0.0
+        coefficient = flat.numbers.constant(element.law.coefficient)
+        rest = flat.numbers.constant(element.rest) if isinstance(element, Spring) else 0.0
         table.append((coefficient, rest, 0.0) if isinstance(element, Spring) else (0.0, 0.0, coefficient))
         frames += [_frame(anchor, mechanism, flat) for anchor in (element.on.first, element.on.second)]
     values = np.array(table, dtype=float).reshape(-1, 3)
@@ -70,7 +69,7 @@ def _frame(anchor: Anchor, mechanism: Mechanism, flat: FlatMechanism) -> Frame:
         point = points[of]
         of, position = point.body, point.position
     frame = flat.frames[of]
-    return Frame(frame.step, frame.turn, _shifted(frame, [constant(item, flat.parameters) for item in position]))
+    return Frame(frame.step, frame.turn, _shifted(frame, [flat.numbers.constant(item) for item in position]))
 
 
 def _shifted(frame: Frame, by: Sequence[float]) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinegraph.errors import KernelError
 from kinegraph.large.chains.records import COINCIDE, PERPENDICULAR, Closing, Directions, Ends, Part
-from kinegraph.large.frames import Frame
+from kinegraph.large.flat.frames import Frame
 from kinegraph.large.records import PARENT, SLOT, Integers, Tree
 from kinegraph.model.constraints.joint_types import Rotation, Translation
 from kinegraph.model.constraints.records import Joint, Loop, row_names

@@ -31,7 +31,7 @@ from kinegraph.large.chains.structure import (
     shared,
     whole,
 )
-from kinegraph.large.flatten import flattened_tree
+from kinegraph.large.flat.flatten import flattened_tree
 from kinegraph.large.forward import massless
 from kinegraph.large.joints import joints
 from kinegraph.large.records import SLOT, Floats, Integers
@@ -88,13 +88,13 @@ class ChainSystem:
             )
         if body is not None and body not in flat.frames:
             raise KernelError(f"there is no body {body!r} that chains could be reduced to")
-        self._flat, self._joints, self._root = flat, found, flat.frames[body].step
-        self._tree = rooted(flat.tree, self._root)
+        self.flat, self._joints, self._root = flat, found, flat.frames[body].step
+        self.tree = rooted(flat.tree, self._root)
         loops = [loop for loop in mechanism.loops if isinstance(loop, Loop)]
         frames = [flat.fixed(one.body, one.transforms) for loop in loops for one in (loop.first, loop.second)]
-        self._springs, pulled = springs_of(mechanism, flat)
-        self._ends, self._place = ends_of([*frames, *pulled])
-        self._pulled = np.array(self._place[len(frames) :], dtype=np.int64).reshape(-1, 2)
+        self.springs, pulled = springs_of(mechanism, flat)
+        self.ends, self.place = ends_of([*frames, *pulled])
+        self._pulled = np.array(self.place[len(frames) :], dtype=np.int64).reshape(-1, 2)
         self._stabilised = stabilised or Stabilised()
         self._take(loop_rows(mechanism))
         self._take(self._independent())
@@ -105,16 +105,16 @@ class ChainSystem:
         """Prepare for these rows: the directions they need, the parts they reach, memory."""
         self.rows = tuple(row.name for row in rows)
         self._parts: tuple[Part, ...]
-        self._closing = closing_of(rows, self._place, self._stabilised.alpha, self._stabilised.beta)
-        self._directions = directions_of(rows, self._place)
-        self.chains = chains_on(self._tree, self._root, self._ends, self._directions)
-        if self.exchange.workers == 1 and len(self._tree.link) < _ALONE:
-            self._parts, self._home = (), whole(self._tree, self._ends, self._directions)
+        self.closing = closing_of(rows, self.place, self._stabilised.alpha, self._stabilised.beta)
+        self.directions = directions_of(rows, self.place)
+        self.chains = chains_on(self.tree, self._root, self.ends, self.directions)
+        if self.exchange.workers == 1 and len(self.tree.link) < _ALONE:
+            self._parts, self._home = (), whole(self.tree, self.ends, self.directions)
         else:
             self._parts, self._home = self.chains.parts, self.chains.home
         share = shared(self._parts, self.exchange.workers)
         self._shares = [share[worker] for worker in self.exchange.mine]
-        self._work = _work(len(self._tree.link), len(self.layout.velocities), self._directions.end.size)
+        self.work = work_of(len(self.tree.link), len(self.layout.velocities), self.directions.end.size)
         self._rows_given = rows
 
     def _independent(self) -> list[RowOfLoop]:
@@ -132,33 +132,33 @@ class ChainSystem:
 
     def _compliance(self, q: Floats, v: Floats) -> Floats:
         motion, total = self._reduced(q, v, v, 0.0, (0.0, 0.0, 0.0))
-        return closed(self._closing, self._directions, motion, total.compliance, total.free)[2]
+        return closed(self.closing, self.directions, motion, total.compliance, total.free)[2]
 
     # evaluating
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float = 0.0) -> Closed:
         """Accelerations under the generalized forces `tau`, and the forces that keep the loops closed. O(n)."""
-        motion, total = self._reduced(q, v, tau, t, self._flat.gravity(t))
-        forces, found, _ = closed(self._closing, self._directions, motion, total.compliance, total.free)
-        reach = np.zeros((self._tree.slots, 6))
-        reach[self._tree.link[0, SLOT]] = self._work.still[0]
+        motion, total = self._reduced(q, v, tau, t, self.flat.gravity(t))
+        forces, found, _ = closed(self.closing, self.directions, motion, total.compliance, total.free)
+        reach = np.zeros((self.tree.slots, 6))
+        reach[self.tree.link[0, SLOT]] = self.work.still[0]
         self._recover(self._home, q, v, forces, reach)
         self.exchange.each(lambda k: self._recover(self._parts[k], q, v, forces, reach.copy()), self._shares)
-        return Closed(self._work.result, found[:, 0], found[:, 1], found[:, 2], found[:, 3])
+        return Closed(self.work.result, found[:, 0], found[:, 1], found[:, 2], found[:, 3])
 
     @property
     def compiled(self) -> bool:
         """Whether steps of runs can be compiled throughout: nothing pulls at points, and gravity is constant."""
-        return not len(self._springs) and self._flat.constant_gravity is not None
+        return not len(self.springs) and self.flat.constant_gravity is not None
 
     def worker(self, share: int, total: int) -> Worker:
         """What compiled steps need for one of the shares of this process; `total` adds up messages, 0 for nothing."""
-        gravity = np.array(self._flat.gravity(0.0))
-        sizes = len(self._tree.link), len(self.layout.velocities), self._directions.end.size
+        gravity = np.array(self.flat.gravity(0.0))
+        sizes = len(self.tree.link), len(self.layout.velocities), self.directions.end.size
         return Worker(
-            self._tree, self._joints, self._flat.linear, self._ends, self._directions, self._closing, self._home,
+            self.tree, self._joints, self.flat.linear, self.ends, self.directions, self.closing, self._home,
             merged([self._parts[k] for k in self._shares[share]]), self._shared_ends(),
-            np.flatnonzero(self._ends.step == 0), gravity, _work(*sizes), total,
+            np.flatnonzero(self.ends.step == 0), gravity, work_of(*sizes), total,
         )  # fmt: skip
 
     def of_share(self, share: int) -> Integers:
@@ -184,7 +184,7 @@ class ChainSystem:
     def _reduced(
         self, q: Floats, v: Floats, tau: Floats, t: float, gravity: Sequence[float]
     ) -> tuple[Floats, Reduction]:
-        motion = np.zeros((self._ends.step.size, END))
+        motion = np.zeros((self.ends.step.size, END))
         self._begin(gravity)
         self._move(self._home, q, v, t, motion)
         self._ground_ends(motion)
@@ -203,30 +203,30 @@ class ChainSystem:
         return motion, total
 
     def _begin(self, gravity: Sequence[float]) -> None:
-        work = self._work
+        work = self.work
         work.place[0] = (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
         work.still[0] = (0, 0, 0, -gravity[0], -gravity[1], -gravity[2])
 
     def _ground_ends(self, motion: Floats) -> None:
         """Ends fixed to the ground do not move."""
-        for e in np.flatnonzero(self._ends.step == 0):
-            motion[e, :9], motion[e, 9:12] = self._ends.turn[e], self._ends.point[e]
-            motion[e, 18:21] = self._work.still[0, 3:]
+        for e in np.flatnonzero(self.ends.step == 0):
+            motion[e, :9], motion[e, 9:12] = self.ends.turn[e], self.ends.point[e]
+            motion[e, 18:21] = self.work.still[0, 3:]
 
     def _move(self, part: Part, q: Floats, v: Floats, t: float, motion: Floats) -> None:
         if not len(part.spans):
             return
-        moved_outwards(self._tree, self._joints, self._flat.linear, self._ends, part, q, v, t, self._work, motion)
+        moved_outwards(self.tree, self._joints, self.flat.linear, self.ends, part, q, v, t, self.work, motion)
 
     def _pulls(self, motion: Floats) -> Floats:
         """The forces of springs and dampers on all ends; ends of other ranks are asked for."""
-        pulls = np.zeros((self._ends.step.size, 3))
-        if len(self._springs):
+        pulls = np.zeros((self.ends.step.size, 3))
+        if len(self.springs):
             known = motion
             if self._others_work:
                 known = self._others(motion)
             first, second = self._pulled.T
-            forces = self._springs.forces(known[first], known[second])
+            forces = self.springs.forces(known[first], known[second])
             np.add.at(pulls, second, forces)
             np.add.at(pulls, first, -forces)
         return pulls
@@ -269,18 +269,18 @@ class ChainSystem:
 
     def _shared_ends(self) -> Integers:
         """Ends that every process moves: on the ground and on what chains are reduced to."""
-        return np.concatenate([np.flatnonzero(self._ends.step == 0), self._home.ends])
+        return np.concatenate([np.flatnonzero(self.ends.step == 0), self._home.ends])
 
     def _empty(self) -> Reduction:
-        slots, count = self._tree.slots, self._directions.end.size
+        slots, count = self.tree.slots, self.directions.end.size
         return Reduction(np.zeros((slots, 35)), np.zeros((slots, count, 6)), np.zeros((count, count)), np.zeros(count))
 
     def _reduce(self, part: Part, q: Floats, v: Floats, tau: Floats, pulls: Floats, reduction: Reduction) -> None:
         if not len(part.spans):
             return
         stuck = reduced(
-            self._tree, self._joints, self._flat.linear, self._ends, self._directions, part,
-            q, v, tau, pulls, self._work, reduction,
+            self.tree, self._joints, self.flat.linear, self.ends, self.directions, part,
+            q, v, tau, pulls, self.work, reduction,
         )  # fmt: skip
         if stuck >= 0:
             raise massless(self.layout.velocities[stuck])
@@ -288,10 +288,11 @@ class ChainSystem:
     def _recover(self, part: Part, q: Floats, v: Floats, forces: Floats, reach: Floats) -> None:
         if not len(part.spans):
             return
-        recovered(self._tree, self._joints, self._flat.linear, part, q, v, self._work, forces, reach)
+        recovered(self.tree, self._joints, self.flat.linear, part, q, v, self.work, forces, reach)
 
 
-def _work(steps: int, velocities: int, directions: int) -> Work:
+def work_of(steps: int, velocities: int, directions: int) -> Work:
+    """New memory for the sweeps."""
     return Work(
         np.zeros((steps, 4)), np.zeros((steps, 3)), np.zeros((steps, 6)), np.zeros((steps, 6)), np.zeros((steps, 12)),
         np.zeros((steps, 3)), np.zeros((velocities, 6)), np.zeros((velocities, 6)), np.zeros(velocities),

@@ -7,13 +7,25 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinegraph.large.chains.planar_structure import FOLLOWING, closes_in_plane
-from kinegraph.large.flatten import FlatMechanism, flattened_tree
-from kinegraph.large.frames import Frame
+from kinegraph.large.flat.flatten import FlatMechanism, flattened_tree
+from kinegraph.large.flat.frames import Frame
 from kinegraph.large.joints import elimination
 from kinegraph.large.linkages.order import elimination_order
 from kinegraph.large.linkages.records import ANGLE, CENTRE, LIGHT, ORIGIN, TURNS, Linkage
 from kinegraph.large.linkages.records import BAR as WIDTH
-from kinegraph.large.records import AXIS, INERTIA, KIND, MASS, MOMENT, OFFSET, PARENT, PLACEMENT, ROTATION, Floats
+from kinegraph.large.records import (
+    AXIS,
+    INERTIA,
+    KIND,
+    MASS,
+    MOMENT,
+    OFFSET,
+    PARENT,
+    PLACEMENT,
+    ROTATION,
+    Floats,
+    Integers,
+)
 from kinegraph.model.constraints.records import Loop
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -68,7 +80,7 @@ def _in_one_plane(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]
 
 def _linkage(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]]) -> Linkage | None:
     solved = elimination(flat)
-    bar = _bars(flat, axis)
+    bar = bars_of(flat, axis)
     if solved is None or not np.all(np.isfinite(bar)) or not np.all(bar[:, :2] > 0):
         return None
     assert flat.constant_gravity is not None
@@ -78,19 +90,28 @@ def _linkage(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]]) ->
     pins = [*zip(range(len(base)), base.tolist(), strict=True), *((a, b) for a, b in closing)]
     if any(a == b for a, b in pins):
         return None
-    centre = np.vstack([bar[:, CENTRE : CENTRE + 2], np.zeros((1, 2))])  # the last is the ground's, -1
-    own = np.hstack([-centre[:-1], bar[:, ORIGIN : ORIGIN + 2] - centre[base]])
-    points = np.array([[end.origin[k] for end in pair for k in plane] for pair in ends])
-    added = points - np.hstack([centre[[a for a, _ in closing]], centre[[b for _, b in closing]]])
     order = elimination_order(pins, len(bar))
     return Linkage(
-        bar, np.ascontiguousarray(base), np.array(pins, dtype=np.int64), np.vstack([own, added]), order.order,
+        bar, np.ascontiguousarray(base), np.array(pins, dtype=np.int64), pin_places(bar, pins, ends, axis), order.order,
         order.other, order.target, order.pair, np.ascontiguousarray(tree.row[1:]), tree.column, flat.linear.slope,
         np.stack([solved.step - 1, solved.entry], axis=1), np.array([flat.constant_gravity[k] for k in plane]),
     )  # fmt: skip
 
 
-def _bars(flat: FlatMechanism, axis: int) -> Floats:
+def pin_places(
+    bar: Floats, pins: Sequence[tuple[int, int]] | Integers, ends: Sequence[Sequence[Frame]], axis: int
+) -> Floats:
+    """From the centres of mass of both bars to every pin, in their axes; the pins that close loops come last."""
+    centre = np.vstack([bar[:, CENTRE : CENTRE + 2], np.zeros((1, 2))])  # the last is the ground's, -1
+    one, other = np.array(pins, dtype=np.int64).T
+    points = np.array([[end.origin[k] for end in pair for k in FOLLOWING[axis]] for pair in ends])
+    own = np.hstack([np.zeros((len(bar), 2)), bar[:, ORIGIN : ORIGIN + 2]])
+    apart: Floats = np.vstack([own, points]) - np.hstack([centre[one], centre[other]])
+    return apart
+
+
+def bars_of(flat: FlatMechanism, axis: int) -> Floats:
+    """The numbers of every bar, as `Linkage.bar` has them."""
     u, v = FOLLOWING[axis]
     fixed = flat.tree.constant[1:]
     bar = np.zeros((len(fixed), WIDTH))

@@ -55,8 +55,14 @@ def accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: F
         turned[k] += moment[k] * linkage.bar[k, TURNS]
     _by_coordinate(linkage, turned, result)
     for k in range(pivots.size):
-        if not pivots[k] > SINGULAR:
+        if singular(pivots[k]):
             result[:] = np.nan
+
+
+@part
+def singular(pivot: float) -> bool:
+    """Whether a position has nothing but rounding left of a row; so has NaN."""
+    return not pivot > SINGULAR
 
 
 @subroutine

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinegraph.errors import ModelError
-from kinegraph.large.affine import Affine, affine, constant
-from kinegraph.large.frames import Frame, Row, quaternion_matrix
+from kinegraph.large.flat.affine import Affine, affine
+from kinegraph.large.flat.frames import Frame, Row, quaternion_matrix
+from kinegraph.large.flat.nonlinear import NonlinearDisplacements, depends_on
+from kinegraph.large.flat.numbers import Numbers
 from kinegraph.large.kinematics import displacements
-from kinegraph.large.nonlinear import NonlinearDisplacements, depends_on
 from kinegraph.large.records import (
     AXIS,
     GROUND,
@@ -58,11 +59,11 @@ class FlatMechanism:
     constant_gravity: Vector | None  #: None if gravity depends on time
     gravity_at: Callable[[float], Vector]
     frames: Mapping[str | None, Frame]  #: where every body sits on its step
-    parameters: Mapping[str, float]
+    numbers: Numbers
 
     def fixed(self, body: str | None, transforms: Sequence[Transform]) -> Frame:
         """A frame that constant transforms lead to from a body's."""
-        return constant_frame(self.frames[body], transforms, self.parameters)
+        return constant_frame(self.frames[body], transforms, self.numbers)
 
     def gravity(self, t: float) -> Vector:
         """The acceleration of free fall, in the fixed frame."""
@@ -92,7 +93,7 @@ class _Step:
     axis: int = 0
     position: int = -1
     velocity: int = -1
-    form: Affine = field(default_factory=lambda: Affine(0.0))
+    form: Affine = field(default_factory=lambda: Affine(0))
     nonlinear: Expression | None = None
 
 
@@ -114,9 +115,12 @@ def flatten(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None)
     return flattened_tree(mechanism, overrides)
 
 
-def flattened_tree(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None) -> FlatMechanism:
-    """The flat form of a mechanism's tree, whatever ties or pulls it beside."""
-    flattener = _Flattener(mechanism, parameter_values(mechanism, overrides))
+def flattened_tree(
+    mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None, numbers: Numbers | None = None
+) -> FlatMechanism:
+    """The flat form of a mechanism's tree, whatever ties or pulls it beside; doubles unless there are `numbers`."""
+    exact = parameter_values(mechanism, overrides)
+    flattener = _Flattener(mechanism, exact, numbers or Numbers(float_values(exact)))
     for index, body in _outwards(mechanism):
         flattener.add(index, body)
     return flattener.finish()
@@ -141,10 +145,10 @@ def _outwards(mechanism: Mechanism) -> Iterator[tuple[int, Body]]:
 class _Flattener:
     """Goes outwards through the bodies and collects steps and inertias."""
 
-    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Value]) -> None:
+    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Value], numbers: Numbers) -> None:
         self.mechanism = mechanism
         self.exact = parameters
-        self.parameters = float_values(parameters)
+        self.numbers = numbers
         self.positions, self.velocities = _places(mechanism)
         self.moving = {c.name for c in mechanism.coordinates if isinstance(c, Coordinate)} | {TIME}
         self.quaternions = {c.names: c for c in mechanism.coordinates if not isinstance(c, Coordinate)}
@@ -165,15 +169,15 @@ class _Flattener:
             return self._quaternion(index, here, transform)
         revolute = isinstance(transform, Rotation)
         expression = transform.angle if isinstance(transform, Rotation) else transform.distance
-        form = affine(expression, self.parameters, self.moving)
+        form = affine(expression, self.numbers, self.moving)
         if form is not None and not form.slopes:
-            return here.moved(transform, form.constant)
+            return here.moved(transform, form.constant, self.numbers)
         step = _Step(here, ROTATION if revolute else SHIFT, index, transform.axis.value)
         if form is not None:
             step.form = form
         else:
             step.nonlinear = expression
-            step.form = Affine(0.0, dict.fromkeys(depends_on(expression, self.velocities), 0.0))
+            step.form = Affine(0, dict.fromkeys(depends_on(expression, self.velocities), 0))
         return self._moving(step)
 
     def _quaternion(self, index: int, here: Frame, transform: Quaternion) -> Frame:
@@ -182,7 +186,7 @@ class _Flattener:
             own = self.quaternions[group]
             position, velocity = self.positions[own.names[0]], self.velocities[own.names[0]]
             return self._moving(_Step(here, QUATERNION, index, position=position, velocity=velocity))
-        w, x, y, z = (constant(component, self.parameters) for component in transform.components)
+        w, x, y, z = map(self.numbers.constant, transform.components)
         return here.turned(quaternion_matrix(w, x, y, z))
 
     def _moving(self, step: _Step) -> Frame:
@@ -190,22 +194,22 @@ class _Flattener:
         return Frame(len(self.steps) - 1)
 
     def _inertia(self, inertia: Inertia, here: Frame) -> None:
-        here = constant_frame(here, inertia.central, self.parameters)
+        here = constant_frame(here, inertia.central, self.numbers)
         stated = (inertia.Jx, inertia.Jy, inertia.Jz, inertia.Jxy, inertia.Jyz, inertia.Jxz)
-        moments = tuple(constant(moment, self.parameters) for moment in stated)
-        self.rigid.append(_RigidBody(here, constant(inertia.mass, self.parameters), moments))
+        moments = tuple(map(self.numbers.constant, stated))
+        self.rigid.append(_RigidBody(here, self.numbers.constant(inertia.mass), moments))
 
     def finish(self) -> FlatMechanism:
         """All that was collected, as arrays."""
-        steps = self.steps
-        drift = np.array([step.form.slopes.pop(TIME, 0.0) for step in steps])
+        steps, array = self.steps, self.numbers.array
+        drift = array([step.form.slopes.pop(TIME, 0) for step in steps])
         entries = [entry for step in steps for entry in step.form.slopes.items()]
         counts = [len(step.form.slopes) for step in steps]
         nonlinear = [j for j, step in enumerate(steps) if step.nonlinear is not None]
         linear = Linear(
-            constant=np.array([step.form.constant for step in steps]),
+            constant=array([step.form.constant for step in steps]),
             drift=drift,
-            slope=np.array([slope for _, slope in entries], dtype=np.float64),
+            slope=array([slope for _, slope in entries]),
             source=_integers(self.positions[name] for name, _ in entries),
         )
         row = np.concatenate(([0], np.cumsum(counts)), dtype=np.int64)
@@ -216,14 +220,18 @@ class _Flattener:
             nonlinear=self._interpreted(),
             nonlinear_steps=_integers(nonlinear),
             nonlinear_entries=_integers(entry for j in nonlinear for entry in range(row[j], row[j + 1])),
-            constant_gravity=None if self._gravity_varies() else self._gravity(0.0),
+            constant_gravity=None if self._gravity_varies() else self._constant_gravity(),
             gravity_at=self._gravity,
             frames=self.frames,
-            parameters=self.parameters,
+            numbers=self.numbers,
         )
 
     def _gravity_varies(self) -> bool:
         return any(TIME in names(component) for component in self.mechanism.gravity)
+
+    def _constant_gravity(self) -> Vector:
+        x, y, z = map(self.numbers.constant, self.mechanism.gravity)
+        return x, y, z
 
     def _gravity(self, t: float) -> Vector:
         known = {**self.exact, TIME: float(t)}
@@ -240,29 +248,31 @@ class _Flattener:
         link[:, AXIS] = [step.axis for step in steps]
         link[:, POSITION] = [step.position for step in steps]
         link[:, VELOCITY] = [step.velocity for step in steps]
-        fixed = np.empty((len(steps), 22))
+        fixed = self.numbers.zeros(len(steps), 22)
         fixed[:, PLACEMENT:OFFSET] = [step.place.turn for step in steps]
         fixed[:, OFFSET:MOMENT] = [step.place.origin for step in steps]
-        fixed[:, MOMENT:INERTIA], fixed[:, INERTIA:MASS], fixed[:, MASS] = _mass_properties(self.rigid, len(steps))
+        fixed[:, MOMENT:INERTIA], fixed[:, INERTIA:MASS], fixed[:, MASS] = _mass_properties(
+            self.rigid, len(steps), self.numbers
+        )
         return Tree(link, fixed, row, column, slots, self._armature())
 
     def _armature(self) -> Floats:
-        return np.array([constant(item, self.parameters) for item in self.mechanism.armature], dtype=np.float64)
+        return self.numbers.array([self.numbers.constant(item) for item in self.mechanism.armature])
 
     def _interpreted(self) -> NonlinearDisplacements | None:
         expressions = [step.nonlinear for step in self.steps if step.nonlinear is not None]
         return NonlinearDisplacements(self.mechanism, expressions, self.exact) if expressions else None
 
 
-def constant_frame(here: Frame, transforms: Sequence[Transform], parameters: Mapping[str, float]) -> Frame:
+def constant_frame(here: Frame, transforms: Sequence[Transform], numbers: Numbers) -> Frame:
     """The frame that constant transforms lead to."""
     for transform in transforms:
         if isinstance(transform, Quaternion):
-            w, x, y, z = (constant(component, parameters) for component in transform.components)
+            w, x, y, z = map(numbers.constant, transform.components)
             here = here.turned(quaternion_matrix(w, x, y, z))
         else:
             expression = transform.angle if isinstance(transform, Rotation) else transform.distance
-            here = here.moved(transform, constant(expression, parameters))
+            here = here.moved(transform, numbers.constant(expression), numbers)
     return here
 
 
@@ -279,16 +289,16 @@ def _places(mechanism: Mechanism) -> tuple[dict[str, int], dict[str, int]]:
     return positions, velocities
 
 
-def _mass_properties(rigid: Sequence[_RigidBody], steps: int) -> tuple[Floats, Floats, Floats]:
+def _mass_properties(rigid: Sequence[_RigidBody], steps: int, numbers: Numbers) -> tuple[Floats, Floats, Floats]:
     """First moment, inertia tensor and mass about the origin of every step, of all bodies fixed to it."""
-    mass, moment, inertia = np.zeros(steps), np.zeros((steps, 3)), np.zeros((steps, 3, 3))
+    mass, moment, inertia = numbers.zeros(steps), numbers.zeros(steps, 3), numbers.zeros(steps, 3, 3)
     step = _integers(body.frame.step for body in rigid)
-    m = np.array([body.mass for body in rigid])
-    turn = np.array([body.frame.turn for body in rigid]).reshape(-1, 3, 3)
-    centre = np.array([body.frame.origin for body in rigid]).reshape(-1, 3)
-    Jx, Jy, Jz, Jxy, Jyz, Jxz = np.array([body.moments for body in rigid]).reshape(-1, 6).T
+    m = numbers.array([body.mass for body in rigid])
+    turn = numbers.array([body.frame.turn for body in rigid]).reshape(-1, 3, 3)
+    centre = numbers.array([body.frame.origin for body in rigid]).reshape(-1, 3)
+    Jx, Jy, Jz, Jxy, Jyz, Jxz = numbers.array([body.moments for body in rigid]).reshape(-1, 6).T
     central = np.array([[Jx, -Jxy, -Jxz], [-Jxy, Jy, -Jyz], [-Jxz, -Jyz, Jz]]).transpose(2, 0, 1)
-    square = np.einsum("bi,bi->b", centre, centre)[:, None, None] * np.eye(3)
+    square = np.einsum("bi,bi->b", centre, centre)[:, None, None] * np.eye(3, dtype=int)
     steiner = m[:, None, None] * (square - centre[:, :, None] * centre[:, None, :])
     np.add.at(mass, step, m)
     np.add.at(moment, step, m[:, None] * centre)

@@ -7,8 +7,9 @@ import pytest
 
 from kinegraph.errors import ModelError
 from kinegraph.large import looped
-from kinegraph.large.affine import affine
-from kinegraph.large.flatten import flatten
+from kinegraph.large.flat.affine import affine
+from kinegraph.large.flat.flatten import flatten
+from kinegraph.large.flat.numbers import Numbers
 from kinegraph.large.forward import ForwardMethod
 from kinegraph.large.records import INERTIA, MASS, MOMENT, OFFSET, PARENT, PLACEMENT
 from kinegraph.model.expression import Call, Name, Operation, expression
@@ -33,7 +34,7 @@ UNIT = Inertia(*(expression(1) for _ in range(4)))
     ],
 )
 def test_linear_forms(root, constant, slopes):
-    form = affine(root, {"k": 2.0}, {"q", "r", "t"})
+    form = affine(root, Numbers({"k": 2.0}), {"q", "r", "t"})
     assert form is not None
     assert form.constant == constant
     assert form.slopes == slopes
@@ -41,7 +42,7 @@ def test_linear_forms(root, constant, slopes):
 
 @pytest.mark.parametrize("root", [q * r, q / r, q**2, Call("sin", (q,)), 1 / q, k * Call("abs", (r,)), t * q])
 def test_nonlinear_forms(root):
-    assert affine(root, {"k": 2.0}, {"q", "r", "t"}) is None
+    assert affine(root, Numbers({"k": 2.0}), {"q", "r", "t"}) is None
 
 
 def test_a_long_sum_takes_linear_time():
@@ -55,7 +56,7 @@ def test_a_long_sum_takes_linear_time():
 def long_sum(count):
     """q0 + q1 + ... as the arguments of `affine`."""
     names = [f"q{i}" for i in range(count)]
-    return sum(map(Name, names), expression(0)), {}, set(names)
+    return sum(map(Name, names), expression(0)), Numbers({}), set(names)
 
 
 def test_constant_transforms_and_fixed_bodies_make_no_steps():

@@ -31,15 +31,19 @@ class NonlinearDisplacements:
     ) -> None:
         self._names = (mechanism.layout.positions, mechanism.layout.velocities, mechanism.layout.accelerations)
         ordinary = [c.name for c in mechanism.coordinates if isinstance(c, Coordinate)]
-        self._graph = _graph(expressions, ordinary, parameters)
+        self.graph = _graph(expressions, ordinary, parameters)
 
     def __call__(self, q: Floats, v: Floats, a: Floats, t: float) -> tuple[Floats, Floats, Floats, Floats]:
         """p, p', p'', and dp/dq by each coordinate of `depends_on`, one displacement after the other."""
+        result = interpret(self.graph, self.named(q, v, a, t))
+        return result["p"], result["p'"], result["p''"], result["slope"]
+
+    def named(self, q: Floats, v: Floats, a: Floats, t: float) -> dict[str, float]:
+        """The values of all symbols of the graph by name."""
         values: dict[str, float] = {TIME: t}
         for labels, numbers in zip(self._names, (q, v, a), strict=True):
             values.update(zip(labels, numbers.tolist(), strict=True))
-        result = interpret(self._graph, values)
-        return result["p"], result["p'"], result["p''"], result["slope"]
+        return values
 
 
 def depends_on(expression: Expression, order: Mapping[str, int]) -> list[str]:

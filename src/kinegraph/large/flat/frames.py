@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from kinegraph.errors import ModelError
+from kinegraph.large.flat.numbers import Numbers, vanishes
 from kinegraph.model.mechanism import Rotation, Shift
 
 Row = tuple[float, ...]
 
-UNTURNED: Row = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-ORIGIN: Row = (0.0, 0.0, 0.0)
+UNTURNED: Row = (1, 0, 0, 0, 1, 0, 0, 0, 1)
+ORIGIN: Row = (0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,14 @@ class Frame:
     turn: Row = UNTURNED
     origin: Row = ORIGIN
 
-    def moved(self, transform: Rotation | Shift, amount: float) -> Frame:
+    def moved(self, transform: Rotation | Shift, amount: float, numbers: Numbers) -> Frame:
         """The frame reached by one elementary transform."""
         x, y, z = transform.axis.value, (transform.axis.value + 1) % 3, (transform.axis.value + 2) % 3
         m = self.turn
         if isinstance(transform, Shift):
             a, b, c = self.origin
             return Frame(self.step, m, (a + m[x] * amount, b + m[x + 3] * amount, c + m[x + 6] * amount))
-        cosine, sine = math.cos(amount), math.sin(amount)
+        cosine, sine = numbers.cosine_and_sine(amount)
         turned = list(m)
         for row in (0, 3, 6):
             turned[row + y] = cosine * m[row + y] + sine * m[row + z]
@@ -46,7 +46,7 @@ class Frame:
 def quaternion_matrix(w: float, x: float, y: float, z: float) -> Row:
     """The rotation matrix of a quaternion of any length but zero."""
     square = w * w + x * x + y * y + z * z
-    if square == 0:
+    if vanishes(square):
         raise ModelError("a quaternion is zero and gives no direction", remedy="write e.g. `Q(1, 0, 0, 0)`")
     k = 2 / square
     return (

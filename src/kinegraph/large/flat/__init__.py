@@ -1,0 +1,1 @@
+"""A mechanism with numbers for its parameters as flat arrays."""

@@ -1,0 +1,147 @@
+"""Loops over bodies proved in a finite field; wrong loops are found, and Newton's law there is the derived one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import ProofError
+from kinegraph.graph.proof.angles import angle_tables
+from kinegraph.graph.proof.point import FieldEvaluation
+from kinegraph.graph.proof.whole import LoopsProof
+from kinegraph.large import articulated, kinematics, recursion
+from kinegraph.large.chains import planar
+from kinegraph.large.chains.closed_system import ClosedSystem
+from kinegraph.large.flat import flatten
+from kinegraph.large.flat.frames import Frame
+from kinegraph.large.forward import ForwardMethod
+from kinegraph.large.linkages import sweeps
+from kinegraph.large.proof import prove
+from kinegraph.large.proof.over_field import INSTEAD
+from kinegraph.large.proof.point import PointOfMechanism, Stated
+from kinegraph.large.system import LoopedSystem
+from tests.derive.constraints.rings import ring
+from tests.large.chains_case import TRUSS
+from tests.mechanisms import PLAIN_JOINTS, random_tree
+
+EVERYTHING = ("tau", "qdd", "energy")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_trees_with_every_kind_of_joint(seed):
+    tree = random_tree(seed)
+    found = prove.proved(LoopedSystem(tree), tree, EVERYTHING, None)
+    assert (found.bodies, found.velocities, found.rows) == (6, len(tree.layout.velocities), 0)
+
+
+def test_these_trees_need_every_method():
+    assert {LoopedSystem(random_tree(seed)).method for seed in range(12)} == set(ForwardMethod)
+
+
+def articulated_tree():
+    """A tree of joints of their own, which turn and shift, on several branches."""
+    tree = random_tree(5, joints=PLAIN_JOINTS)
+    assert LoopedSystem(tree).method is ForwardMethod.ARTICULATED
+    return tree
+
+
+@pytest.mark.parametrize("name", ["loop-9", "n-four-bar-3", "truss", "ring about y", "closed on the ground"])
+def test_closed_loops_by_bars_and_pins(name):
+    made = {"truss": lambda: kg.parse(TRUSS), "ring about y": lambda: ring(4, 3, "y")}
+    made["closed on the ground"] = lambda: ring(5, 0)
+    mechanism = made.get(name, lambda: kg.library.mechanism(name))()
+    loops = ClosedSystem(mechanism)
+    found = prove.proved(loops, mechanism, ("qdd", "energy"), None)
+    assert found.rows == 2 * len(mechanism.loops)
+
+
+@pytest.mark.parametrize(
+    ("part", "other", "quantity"),
+    [
+        (kinematics.gyroscopic, lambda tree, omega, j: ((0, 0, 0), (0, 0, 0)), "tau"),
+        (kinematics.to_parent, lambda turn, offset, moment, force: (moment, force), "tau"),
+        (articulated.has_inertia, lambda tree, j: True, None),  # changes nothing but what is said of rounding
+        (kinematics.gyroscopic, lambda tree, omega, j: ((0, 0, 0), (0, 0, 0)), "qdd"),
+        (recursion._first_moment, lambda tree, moving: (0, 0, 0), "energy"),
+    ],
+)
+def test_wrong_loops_are_found(monkeypatch, part, other, quantity):
+    tree = articulated_tree()
+    monkeypatch.setattr(prove, "INSTEAD", {**INSTEAD, part: other})
+    if quantity is None:
+        prove.proved(LoopedSystem(tree), tree, EVERYTHING, None)
+        return
+    with pytest.raises(ProofError, match=f"differ from Newton's law in '{quantity}'"):
+        prove.proved(LoopedSystem(tree), tree, (quantity,), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "other"),
+    [
+        ("loop-5", planar._recover, lambda joints, k, following: None),
+        ("n-four-bar-2", sweeps._free, lambda *given: (0, 0)),
+    ],
+)
+def test_wrong_closed_loops_are_found(monkeypatch, name, part, other):
+    mechanism = kg.library.mechanism(name)
+    monkeypatch.setattr(prove, "INSTEAD", {**INSTEAD, part: other})
+    with pytest.raises(ProofError, match="'qdd'"):
+        prove.proved(ClosedSystem(mechanism), mechanism, ("qdd",), None)
+
+
+def test_wrong_tables_are_found(monkeypatch):
+    tree = articulated_tree()
+    loops = LoopedSystem(tree)
+    right = flatten._mass_properties
+
+    def in_origins(rigid, steps, numbers):
+        return right([replace(one, frame=replace(one.frame, origin=(0, 0, 0))) for one in rigid], steps, numbers)
+
+    monkeypatch.setattr(flatten, "_mass_properties", in_origins)
+    with pytest.raises(ProofError):
+        prove.proved(loops, tree, ("tau",), None)
+    monkeypatch.undo()
+    monkeypatch.setattr(Frame, "moved", lambda self, transform, amount, numbers: self)
+    with pytest.raises(ProofError):
+        prove.proved(loops, tree, ("tau",), None)
+
+
+def test_steps_that_rounding_leaves_out_are_named():
+    tree = articulated_tree()
+    loops = LoopedSystem(tree)
+    link = loops.flat.tree.link.copy()
+    link[-1, 2] = (link[-1, 2] + 1) % 3
+    loops.flat = replace(loops.flat, tree=loops.flat.tree._replace(link=link))
+    with pytest.raises(ProofError, match="other steps than exact numbers"):
+        prove.proved(loops, tree, ("tau",), None)
+
+
+@pytest.mark.parametrize("name", ["double-pendulum", "puma560", "five-link-tree", "free-body"])
+def test_newtons_law_in_the_fixed_frame_is_the_derived_one(name):
+    mechanism = kg.library.mechanism(name)
+    if mechanism.elements:
+        mechanism = replace(mechanism, elements=())
+    point = PointOfMechanism(Stated(mechanism, None), INSTEAD)
+    graph = kg.derive(mechanism, "tau,energy", numeric=True)
+    values = FieldEvaluation(graph, point.point({}), angle_tables(graph)[0])
+    frame = point.fixed_frame()
+    for name, found in (("tau", frame.forces()), ("energy", frame.energies())):
+        assert [int(one) for one in found] == [values[node] for node in graph.output(name).nodes]
+
+
+def test_kernels_carry_their_proof(tmp_path, monkeypatch):
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path))
+    kernel = kg.compile("pendulum-4", "qdd", loops=True)
+    assert isinstance(kernel.proof, LoopsProof)
+    assert "qdd by loops over bodies proved to obey Newton's law" in str(kernel.proof)
+    again = kg.compile("pendulum-4", "qdd", loops=True)
+    assert again.proof == kernel.proof  # to the time it took: it came from the disk
+
+
+def test_pivots_alone_and_springs_are_said_to_be_unproved(caplog):
+    assert kg.compile("loop-5", "pivots", loops=True).proof is None
+    assert "not proved" in caplog.text
+    both = kg.compile("loop-5", "qdd,pivots", loops=True).proof
+    assert both is not None and both.quantities == ("qdd",)
