@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -162,12 +163,12 @@ def test_latches_in_one_place_and_on_one_line_give_no_more_rows() -> None:
         assert [one.latch.ring for one in chosen(docking, held[:count], {})] == wanted
 
 
-def latched(points: Sequence[tuple[float, float]], **changes: float) -> Docking:
+def latched(points: Sequence[tuple[float, float]], text: str = LIGHT, **changes: float) -> Docking:
     """A light ring with latches at these places."""
     outputs = "".join(
         f"output R{k} = Ring ({x}, {y}, 0.02); output T{k} = Target ({x}, {y}, 0);" for k, (x, y) in enumerate(points)
     )
-    docking = docking_of(kg.parse(LIGHT + outputs))
+    docking = docking_of(kg.parse(text + outputs))
     latches = tuple(replace(one, distance=0.02, speed=0.2, time=0.3, **changes) for one in docking.latches)
     return replace(docking, latches=latches)
 
@@ -192,6 +193,14 @@ def test_whole_dockings_with_other_latches(points: list[tuple[float, float]]) ->
 @cache
 def docked(points: tuple[tuple[float, float], ...]) -> DockingRun:
     return dock(latched(points), 3, native=False, interval=0.02, rtol=1e-10, stop_at_capture=True)
+
+
+def test_what_latches_supply_is_counted_where_nothing_else_changes_energy() -> None:
+    lossless = re.sub("damper [^;]*;", "", LIGHT).replace(", damping(2)", "")
+    docking = latched(CIRCLE[::2], lossless)
+    run = dock(docking, 1, native=False, interval=0.02, rtol=1e-10, stop_at_capture=True)
+    assert run.outcome is Outcome.CAPTURED and run.energy < 1e-8
+    assert np.abs(run["supplied"]).max() > 1e-5 and not np.any(run["dissipated"])
 
 
 def test_points_stand_where_their_latch_draws_them() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.docking.description import docking_of
-from kinegraph.docking.observe import moved_by_laws
 from kinegraph.docking.result import Outcome
 from kinegraph.docking.run import dock
 from kinegraph.docking.target import Port, port_of, with_target
@@ -71,14 +70,6 @@ def test_a_small_ring_docks_to_capture(ahead: float, touched: bool) -> None:
     run = dock(near, 3, native=False, rtol=1e-7, interval=0.05, stop_at_capture=True)
     assert run.outcome is Outcome.CAPTURED and run.momentum < 1e-9 and run.energy < 1e-5
     assert bool(run.phases) is touched and len(run.times) == len(run["energy"])
-
-
-@pytest.mark.parametrize(
-    ("model", "moved"), [("hunt-docking", [f"{leg}_crank" for leg in "ABCDEF"]), ("stewart-docking", [])]
-)
-def test_bodies_that_laws_move_are_named(model: str, moved: list[str]) -> None:
-    """What their drives do is work that no account has."""
-    assert list(moved_by_laws(kg.load(model))) == moved
 
 
 @LONG

@@ -13,8 +13,8 @@ import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import KernelError, SolveError
 from kinegraph.simulate.equations import VelocityForm
+from kinegraph.simulate.inputs import read_inputs
 from kinegraph.simulate.large.looped import LoopedForm
-from kinegraph.simulate.run import read_inputs
 from kinegraph.solve.problem.execution import Execution
 from kinegraph.solve.results.solution import Solution
 from kinegraph.solve.results.status import Status

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kinegraph.model.expression import Expression
     from kinegraph.simulate.accuracy import ErrorEstimate
     from kinegraph.simulate.constraints.baumgarte import Baumgarte
-    from kinegraph.simulate.run import Input
+    from kinegraph.simulate.inputs import Input
     from kinegraph.solve.problem.events import Event
     from kinegraph.solve.problem.problem import Floats
     from kinegraph.solve.results.solution import Solution

@@ -7,12 +7,13 @@ saves.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.stored import derived_at_once, stored_graph
 from kinegraph.derive.constraints.projection import projection
-from kinegraph.derive.dynamics.state_rate import DISSIPATED, Forces, state_rate
+from kinegraph.derive.dynamics.state_rate import DISSIPATED, SUPPLIED, WORK, Forces, motion_words, state_rate
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
@@ -26,6 +27,11 @@ from kinegraph.simulate.equations import VelocityForm
 from kinegraph.solve.problem.problem import Floats
 
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
+
+
+def docking_balances(forces: Forces) -> tuple[str, ...]:
+    """The accounts of energy in every mode: latches that draw supply it also where nothing else does."""
+    return (WORK,) * forces.in_joints + (DISSIPATED, SUPPLIED)
 
 
 class ModeForm(VelocityForm):
@@ -44,6 +50,14 @@ class ModeForm(VelocityForm):
         self._graphs: dict[str, Graph] = {}
         self._kernels: dict[tuple[int, int, bool], Kernel] = {}
         self._held: list[Graph] = []  # an id is only good as long as its object lives
+
+    @property
+    def balances(self) -> tuple[str, ...]:
+        return docking_balances(self.forces)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return replace(self.mechanism.layout, balances=self.balances).state
 
     @cached_property
     def _key(self) -> str:
@@ -65,7 +79,7 @@ class ModeForm(VelocityForm):
 
     @property
     def _motion(self) -> tuple[str, ...]:
-        return ("qdd", "power") if DISSIPATED in self.balances else ("qdd",)
+        return motion_words(self.mechanism)
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
@@ -103,7 +117,7 @@ class ModeForm(VelocityForm):
         return self.stored("rate", (), lambda: self._rate(self.forces))
 
     def _rate(self, forces: Forces) -> Graph:
-        return state_rate(self.mechanism, self.derived(self._motion), self.bound, forces)
+        return state_rate(self.mechanism, self.derived(self._motion), self.bound, forces, self.balances)
 
     @cached_property
     def projection(self) -> Graph | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.compiler.stored import derived_at_once
-from kinegraph.derive.dynamics.state_rate import Forces, state_names
+from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.docking.description import Docking, without_springs
 from kinegraph.docking.fastening import (
     Fastening,
@@ -28,7 +28,7 @@ from kinegraph.docking.fastening import (
 from kinegraph.docking.latches.held_form import HeldForm
 from kinegraph.docking.latches.rows import force_names, row_expressions, row_values, slot_names, with_points_held
 from kinegraph.docking.latches.springs import given_names, with_latches_that_hold
-from kinegraph.docking.mode_form import ModeForm
+from kinegraph.docking.mode_form import ModeForm, docking_balances
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
@@ -182,7 +182,7 @@ class ModeEquations:
     @cached_property
     def all_names(self) -> tuple[str, ...]:
         """The entries of the state of all bodies free."""
-        return state_names(self.docking.mechanism, self.given)
+        return replace(self.docking.mechanism.layout, balances=docking_balances(self.given)).state
 
     def parameters(self, known: Mapping[str, float]) -> Floats:
         """The values of `runtime`."""

@@ -13,8 +13,6 @@ from kinegraph.docking.loads import signed_loads, squared_loads
 from kinegraph.docking.modes import Mode, ModeEquations
 from kinegraph.docking.peaks import Peak
 from kinegraph.docking.result import Phase
-from kinegraph.model.expression import TIME, names
-from kinegraph.model.mechanism import Mechanism, amounts
 from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA
 from kinegraph.solve.problem.problem import Floats
 
@@ -57,15 +55,6 @@ def peaks_at(phase: Phase) -> dict[str, Peak]:
             place = int(np.argmax(np.abs(column)))
             found[name] = Peak(float(abs(column[place])), float(phase.times[place]))
     return found
-
-
-def moved_by_laws(mechanism: Mechanism) -> tuple[str, ...]:
-    """The bodies that a law of time moves against what carries them; the work of such a law is not counted."""
-    return tuple(
-        body.name
-        for body in mechanism.bodies
-        if any(TIME in names(part) for transform in body.transforms for part in amounts(transform))
-    )
 
 
 def drift(phases: Sequence[Phase], joinings: Sequence[Joining]) -> tuple[float, float]:

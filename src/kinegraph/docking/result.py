@@ -62,7 +62,6 @@ class DockingRun:
     fault: what was too much, if the run ended so.
     peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`, `bending`, `latch`.
     momentum, energy: by how much they moved along all phases, relative to their size; capture's loss is counted.
-    moved_by_laws: bodies that laws of time move, whose work is not in the balance of energy.
     overlaps: guides that lie in each other at the start, the deepest first: forces there are those of no docking.
     """
 
@@ -74,7 +73,6 @@ class DockingRun:
     peaks: Mapping[str, Peak]
     momentum: float
     energy: float
-    moved_by_laws: tuple[str, ...] = ()
     fault: Fault | None = None
     overlaps: tuple[Overlap, ...] = ()
 
@@ -114,5 +112,4 @@ class DockingRun:
             "overlaps": [asdict(one) for one in self.overlaps],
             "momentum": self.momentum,
             "energy": self.energy,
-            "moved by laws": list(self.moved_by_laws),
         }  # fmt: skip

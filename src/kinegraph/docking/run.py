@@ -18,7 +18,7 @@ from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expression import Scalar
 from kinegraph.simulate.arguments import check_inputs, initial_values
-from kinegraph.simulate.run import Input, controllers_of, read_inputs, with_given_inputs
+from kinegraph.simulate.inputs import Input, controllers_of, read_inputs, with_given_inputs
 from kinegraph.simulate.start import starting_state
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.step_control import Adaptive

@@ -30,7 +30,7 @@ from kinegraph.docking.latches.rows import Caught, Hold, chosen, holds, slot_val
 from kinegraph.docking.latches.springs import can_hold, place_on_ring, spring_holds, spring_values
 from kinegraph.docking.loads import LATCH
 from kinegraph.docking.modes import BEGIN, HELD, SEAT, Mode, ModeEquations, relative_pose
-from kinegraph.docking.observe import drift, moved_by_laws, observed, peaks_at
+from kinegraph.docking.observe import drift, observed, peaks_at
 from kinegraph.docking.peaks import Peak, Stretch, largest
 from kinegraph.docking.result import DockingRun, Fault, Outcome, Overlap, Phase
 from kinegraph.model.evaluate import parameter_values
@@ -100,8 +100,7 @@ class DockingSequence:
         momentum, energy = drift(self.phases, self.joinings)
         return DockingRun(
             outcome, tuple(self.phases), tuple(self.touches), self.latches, tuple(self.joinings),
-            largest(self.peaks), momentum, energy, moved_by_laws(self.docking.mechanism), self.fault,
-            overlaps,
+            largest(self.peaks), momentum, energy, self.fault, overlaps,
         )  # fmt: skip
 
     def _outcome(self, duration: float, stop_at_capture: bool) -> Outcome:

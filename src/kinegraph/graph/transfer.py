@@ -72,6 +72,16 @@ def moved(outputs: Sequence[Output], place: Mapping[int, int]) -> tuple[Output, 
     return tuple(output._replace(nodes=tuple(place[index] for index in output.nodes)) for output in outputs)
 
 
+def substituted(builder: GraphBuilder, nodes: Sequence[int], values: Mapping[Symbol, int]) -> tuple[int, ...]:
+    """Nodes of a builder with symbols replaced, in the same builder."""
+
+    def symbol(node: Symbol) -> int:
+        return values[node] if node in values else builder.symbol(node.kind, node.name)
+
+    graph = builder.graph([Output("nodes", (len(nodes),), tuple(nodes))])
+    return moved(graph.outputs, transfer(graph, builder, symbol))[0].nodes
+
+
 def bind(graph: Graph, values: Mapping[str, Coefficient]) -> Graph:
     """The graph with symbols replaced by exact numbers: numeric-symbolic where some symbols remain."""
     builder = GraphBuilder()

@@ -16,9 +16,9 @@ from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import MISSED, PROJECTED, projected_in, projection
 from kinegraph.derive.dynamics.state_rate import (
-    DISSIPATED,
     Forces,
     balance_names,
+    motion_words,
     rate_jacobian,
     state_names,
     state_rate,
@@ -233,15 +233,20 @@ class Equations(ABC):
 
 
 class VelocityForm(Equations):
-    """y = [q, v], and balances of energy where forces and elements change it."""
+    """y = [q, v], and balances of energy where forces, elements and laws of time change it."""
+
+    @property
+    def described(self) -> Mechanism:
+        """The mechanism with all that changes its energy."""
+        return self.mechanism
 
     @property
     def names(self) -> tuple[str, ...]:
-        return state_names(self.mechanism, self.forces)
+        return state_names(self.described, self.forces)
 
     @property
     def balances(self) -> tuple[str, ...]:
-        return balance_names(self.mechanism, self.forces)
+        return balance_names(self.described, self.forces)
 
     @property
     def state_symbols(self) -> tuple[Symbol, ...]:
@@ -249,9 +254,9 @@ class VelocityForm(Equations):
 
     @cached_property
     def rate(self) -> Graph:
-        wanted = "qdd,power" if DISSIPATED in self.balances else "qdd"
+        wanted = ",".join(motion_words(self.mechanism))
         motion = chain_of(request_of(self.mechanism, wanted, parameters=self.bound)).chosen().graph
-        return state_rate(self.mechanism, motion, self.bound, self.forces)
+        return state_rate(self.described, motion, self.bound, self.forces)
 
     @cached_property
     def projection(self) -> Graph | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
+from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.evaluate import Value, parameter_values
-from kinegraph.model.expression import TIME, Expression, Scalar
+from kinegraph.model.expression import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
@@ -29,6 +29,7 @@ from kinegraph.simulate.contacts.task import ContactTask
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
+from kinegraph.simulate.inputs import Input, controllers_of, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.start import starting_state
@@ -39,14 +40,13 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
 from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Decision, Native
-from kinegraph.solve.problem.problem import Feedback, Floats, Sampled, Signals, require_span, signals
+from kinegraph.solve.problem.problem import Feedback, Floats, Signals, require_span
 from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
 from kinegraph.solve.results.solution import Check, SimulatedModel, Solution
 
 if TYPE_CHECKING:
     from kinegraph.simulate.large.linkages import LinkageForm
 
-Input: TypeAlias = "Scalar | Sampled | Feedback | tuple[ArrayLike, ArrayLike]"
 Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
 
 #: How many intervals a run is saved at if nothing else is asked for.
@@ -175,35 +175,6 @@ def read_events(events: Events) -> list[Event]:
     return [read(event) for event in events]
 
 
-def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forces, Signals]:
-    """Forces in joints and inputs of the model, from what a user gives."""
-    formulas: dict[str, Expression] = {}
-    sampled: dict[str, Sampled] = {}
-    for called, given in inputs.items():
-        name = input_symbol(mechanism, called)
-        if name in formulas or name in sampled:
-            raise SolveError(f"inputs: {called!r} is given twice, under two names")
-        if isinstance(given, Sampled):
-            sampled[name] = given
-        elif isinstance(given, Feedback):
-            sampled[name] = Sampled((0.0, 1.0), (0.0, 0.0))  # until the function is asked
-        elif isinstance(given, tuple):
-            sampled[name] = Sampled(*given)
-        else:
-            formulas[name] = formula(given)
-    return Forces(formulas, tuple(sampled)), signals(list(sampled.values()))
-
-
-def controllers_of(
-    mechanism: Mechanism, inputs: Mapping[str, Input], forces: Forces, signal: Signals
-) -> tuple[tuple[Feedback, ...], Samples]:
-    """The Python functions among the inputs, and memory for what they will say."""
-    functions = {input_symbol(mechanism, name): one for name, one in inputs.items() if isinstance(one, Feedback)}
-    if functions and mechanism.contacts:
-        raise SolveError("runs with contacts take no Python functions as inputs: give formulas or samples")
-    return tuple(functions.values()), Samples(signal, tuple(forces.sampled.index(name) for name in functions))
-
-
 def asking(solver: Solver, controllers: tuple[Feedback, ...], samples: Samples, view: View) -> Solver:
     """The method that asks controllers; the method itself if there are none."""
     return FeedbackSolver(solver, controllers, samples, view) if controllers else solver
@@ -211,13 +182,6 @@ def asking(solver: Solver, controllers: tuple[Feedback, ...], samples: Samples, 
 
 def _by_name(equations: Equations, time: float, state: Floats) -> dict[str, float]:
     return dict(zip(equations.names, state.tolist(), strict=True))
-
-
-def with_given_inputs(mechanism: Mechanism, forces: Forces) -> Mechanism:
-    """The mechanism without its own expressions for inputs that are given from outside."""
-    given = {*forces.formulas, *forces.sampled}
-    inputs = tuple(replace(one, value=None) if one.name in given else one for one in mechanism.inputs)
-    return replace(mechanism, inputs=inputs) if inputs != mechanism.inputs else mechanism
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,9 @@ from kinegraph.simulate.arguments import check_inputs, check_method, span_of
 from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.contacts.sweep_task import ContactSweepTask
 from kinegraph.simulate.equations import Equations
+from kinegraph.simulate.inputs import Input, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import takes_loops
-from kinegraph.simulate.run import Events, Input, read_events, read_inputs, with_given_inputs
+from kinegraph.simulate.run import Events, read_events
 from kinegraph.simulate.start import normalise, starting_state
 from kinegraph.simulate.sweep_task import SweepTask
 from kinegraph.solve.methods.by_name import Method, solver_of

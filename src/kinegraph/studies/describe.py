@@ -16,7 +16,8 @@ from kinegraph.model.mechanism import Mechanism, Parameter
 from kinegraph.model.names import did_you_mean, name_fault
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, seconds
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.run import Events, Input, read_events, read_inputs, save_at, with_given_inputs
+from kinegraph.simulate.inputs import Input, read_inputs, with_given_inputs
+from kinegraph.simulate.run import Events, read_events, save_at
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control

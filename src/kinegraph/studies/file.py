@@ -19,7 +19,7 @@ from kinegraph.files import read_input_text
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.run import Input
+from kinegraph.simulate.inputs import Input
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem.events import Action, Direction, Event
 from kinegraph.solve.problem.execution import Native

@@ -14,7 +14,8 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.errors import StudyError
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.expression import Scalar
-from kinegraph.simulate.run import Events, Input
+from kinegraph.simulate.inputs import Input
+from kinegraph.simulate.run import Events
 from kinegraph.solve.methods.by_name import Method
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance

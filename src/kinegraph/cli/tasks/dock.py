@@ -144,6 +144,3 @@ def _show(found: DockingRun) -> None:
         markup=False,
     )
     say(f"  momentum moved by {found.momentum:.1e}, the balance of energy by {found.energy:.1e}", markup=False)
-    if found.moved_by_laws:
-        moved = ", ".join(found.moved_by_laws)
-        say(f"  laws of time move {moved}: their work is not in that balance", markup=False)

@@ -49,11 +49,16 @@ class ConstrainedDynamics:
         """The rows that take part."""
         return [k for k, row in enumerate(self.rows) if not row.is_empty and row.name not in self.analysis.redundant]
 
+    @property
+    def taken(self) -> list[TieRow]:
+        """Those rows themselves."""
+        return [self.rows[k] for k in self.places]
+
     @cached_property
     def system(self) -> ConstrainedSystem:
         """The linear system of the rows that take part."""
-        taken = [self.rows[k] for k in self.places]
-        return ConstrainedSystem(self.inertia, [list(row.jacobian) for row in taken], [row.name for row in taken])
+        names = [row.name for row in self.taken]
+        return ConstrainedSystem(self.inertia, [list(row.jacobian) for row in self.taken], names)
 
     @cached_property
     def gamma(self) -> list[Scalar]:
@@ -66,14 +71,15 @@ class ConstrainedDynamics:
             return self.inertia.solve(force)
         return self.system.accelerations(force, self.system.multipliers(force, self.gamma))
 
-    def stabilised_accelerations(self, force: Sequence[Scalar], alpha: float, beta: float) -> list[Scalar]:
-        """a with rows that decay: value'' + 2 alpha value' + beta^2 value = 0 (Baumgarte)."""
+    def stabilised(self, force: Sequence[Scalar], alpha: float, beta: float) -> tuple[list[Scalar], list[Scalar]]:
+        """a and lambda with rows that decay: value'' + 2 alpha value' + beta^2 value = 0 (Baumgarte)."""
         if not self.places:
-            return self.inertia.solve(force)
-        rows = [self.rows[k] for k in self.places]
+            return self.inertia.solve(force), []
+        rows = self.taken
         damped, drawn = rows[0].rate.number(Fraction(2 * alpha)), rows[0].rate.number(Fraction(beta) ** 2)
         gamma = [-(row.bias + damped * row.rate + drawn * row.zero_value()) for row in rows]
-        return self.system.accelerations(force, self.system.multipliers(force, gamma))
+        multipliers = self.system.multipliers(force, gamma)
+        return self.system.accelerations(force, multipliers), multipliers
 
     def proximal_accelerations(self, force: Sequence[Scalar]) -> list[Scalar]:
         """a, also where rows depend on each other: what all rows can agree on, with the least multipliers."""

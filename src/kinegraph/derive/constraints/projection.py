@@ -34,7 +34,7 @@ def projection(derivation: Derivation) -> Graph:
     if derivation.platform is not None:
         return _platform_projection(derivation, derivation.platform)
     constrained = derivation.constrained
-    rows = [constrained.rows[k] for k in constrained.places]
+    rows = constrained.taken
     holonomic = [row.zero_value() for row in rows]
     rates = [row.rate for row in rows]
     displacement = _correction(derivation, holonomic)

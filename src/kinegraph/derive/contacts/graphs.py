@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import chain
 
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED
+from kinegraph.derive.constraints.ties import TieRow
 from kinegraph.derive.contacts.flags import ALONG, CLOSED, CONE, MARGIN, SLIP_MARGIN, SLIPS
 from kinegraph.derive.contacts.rows import ContactRows, product
 from kinegraph.derive.contacts.system import ContactSystem
+from kinegraph.derive.quantities.definitions.energy import energy
+from kinegraph.derive.quantities.definitions.laws_of_time import motion_graph
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.tree.quasi_velocities import position_rates
+from kinegraph.graph.differentiate import gradient
 from kinegraph.graph.node import Graph
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.expression import Expression
@@ -34,12 +40,12 @@ class ContactGraphs:
         self.derivation = Derivation(self.mechanism, bound, Plan())
         self.system = ContactSystem(self.derivation, mechanism.contacts)
 
-    def motion(self, power: bool) -> Graph:
-        """`qdd` in the mode of the flags, and `power` of the elements where it is wanted."""
-        outputs = [output("qdd", (self.derivation.size,), self.system.accelerations())]
-        if power:
-            outputs.append(self.derivation.output(Quantity("power")))
-        return self.derivation.builder.graph(outputs)
+    def motion(self) -> Graph:
+        """`qdd` in the mode of the flags, and the powers of elements and laws of time."""
+        system = self.system
+        tied = zip(system.bilateral, system.multipliers[: len(system.bilateral)], strict=True)
+        touching = zip(system.unilateral, chain.from_iterable(system.contact_forces()), strict=True)
+        return motion_graph(self.derivation, system.accelerations(), [*tied, *touching])
 
     def conditions(self) -> Graph:
         """For each contact what becomes negative when its mode ends, and the same for its friction."""
@@ -81,10 +87,14 @@ class ContactGraphs:
         parts = {PROJECTED: projected, PIVOTS: pivots}
         return derivation.builder.graph([output(name, (len(values),), values) for name, values in parts.items()])
 
-    def impact(self) -> Graph:
-        """What deciding on modes and impacts needs: see the names of the outputs."""
+    def impact(self, further: int = 0) -> Graph:
+        """What deciding on modes and impacts needs: see the names of the outputs.
+
+        further: how many entries of the state follow the velocities, where laws of time supply the last of them.
+        """
         rows = self.system.unilateral
         responses = self.system.responses()
+        changes = [[*one, *self._supplied(row, one, further)] for row, one in zip(rows, responses, strict=True)]
         free = self.system.free_accelerations()
         normals = [contact.normal for contact in self.system.contacts]
         count, size, one = len(rows), self.derivation.size, self.derivation.zero.number(1)
@@ -96,9 +106,27 @@ class ContactGraphs:
             output(SPEEDS, (count,), [self._sizes(row.jacobian, self._velocities) for row in rows]),
             output(FREE, (count,), [product(row.jacobian, free) + row.bias for row in rows]),
             output(COMPLIANCE, (count, count), [[product(row.jacobian, other) for other in responses] for row in rows]),
-            output(RESPONSES, (count, size), responses),
+            output(RESPONSES, (count, size + further), changes),
         )
         return self.derivation.builder.graph(outputs)
+
+    def _supplied(self, row: TieRow, response: Sequence[Scalar], further: int) -> list[Scalar]:
+        """What a unit impulse along a row changes beyond velocities: what laws of time supply, and nothing else.
+
+        With momenta p = H v + b an impulse P along r' = J v + r_t changes the energy by P times the mean of r' before
+        and after, which is lost, and by P (b . response - r_t), which the laws supply: p . response - r'.
+        """
+        if not further:
+            return []
+        return [*[self.derivation.zero] * (further - 1), product(self._momenta, response) - row.rate]
+
+    @cached_property
+    def _momenta(self) -> list[Scalar]:
+        """The derivatives of the kinetic energy by all velocities."""
+        kinetic = energy(self.derivation, Quantity("energy"))[0]
+        builder = self.derivation.builder
+        symbols = [one.index for one in self._velocities]
+        return [Scalar(builder, node) for node in gradient(builder, kinetic.index, symbols)]
 
     @property
     def _velocities(self) -> list[Scalar]:

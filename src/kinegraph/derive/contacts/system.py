@@ -34,7 +34,7 @@ class ContactSystem:
         if not self.derivation.is_constrained:
             return []
         constrained = self.derivation.constrained
-        return [constrained.rows[k] for k in constrained.places]
+        return constrained.taken
 
     @cached_property
     def unilateral(self) -> list[TieRow]:

@@ -1,15 +1,17 @@
 """The motion as one system of first order: y = [q, v, balances], y' = [N(q) v, qdd(q, v, tau, u, t), powers].
 
-The balances say where energy went: the work of forces in joints, what elements dissipated and what they supplied.
+The balances say where energy went: the work of forces in joints, what elements dissipated and what they supplied,
+with what laws of time supply.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
+from kinegraph.derive.dynamics.laws_of_time import contacts_moved_by_laws, moved_by_laws
 from kinegraph.derive.elements.forces import is_steered
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.quasi_velocities import position_rates
@@ -27,6 +29,9 @@ from kinegraph.model.state_layout import is_force, moved_by
 #: The balances: energy changes by work - dissipated + supplied.
 WORK, DISSIPATED, SUPPLIED = "work", "dissipated", "supplied"
 SIGNS = {WORK: 1, DISSIPATED: -1, SUPPLIED: 1}
+
+#: The quantities that they are integrals of: of elements, and of laws of time.
+POWER, LAW_POWER = "power", "law_power"
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,17 @@ def input_symbol(mechanism: Mechanism, name: str) -> str:
 
 def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
     """The entries of y beyond q and v: only what can be other than zero."""
-    working = not all(_stores(element, mechanism) for element in mechanism.elements)
-    return (WORK,) * forces.in_joints + (DISSIPATED, SUPPLIED) * working
+    working, led = _elements_work(mechanism), moved_by_laws(mechanism) or contacts_moved_by_laws(mechanism)
+    return (WORK,) * forces.in_joints + (DISSIPATED,) * working + (SUPPLIED,) * (working or led)
+
+
+def motion_words(mechanism: Mechanism) -> tuple[str, ...]:
+    """The quantities from which the rates of the state are made."""
+    return ("qdd", *(POWER,) * _elements_work(mechanism), *(LAW_POWER,) * moved_by_laws(mechanism))
+
+
+def _elements_work(mechanism: Mechanism) -> bool:
+    return not all(_stores(element, mechanism) for element in mechanism.elements)
 
 
 def _stores(element: Element, mechanism: Mechanism) -> bool:
@@ -103,10 +117,10 @@ def state_rate(
     forces: Forces = NO_FORCES,
     balances: tuple[str, ...] | None = None,
 ) -> Graph:
-    """The graph with the one output `rate`, from a graph with the outputs `qdd` and (if elements work) `power`.
+    """The graph with the one output `rate`, from a graph with the outputs of `motion_words`.
 
-    balances: which of them end the state; None takes all that can be other than zero, and before them the integrals of
-    quasi-velocities.
+    balances: which of them end the state, after the integrals of quasi-velocities; None takes all that can be other
+    than zero. Without any the state is q and v alone.
     """
     forces.check(mechanism)
     builder = GraphBuilder()
@@ -116,14 +130,23 @@ def state_rate(
     qdd = moved([motion.output("qdd")], place)[0].nodes
     v = [names[name] for name in mechanism.layout.velocities]
     rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
-    if balances is None:
-        balances = balance_names(mechanism, forces)
+    if balances != ():
         rates.extend(names.scalar(one.value).index for one in mechanism.quasivelocities)
-    if WORK in balances:
+    chosen = balance_names(mechanism, forces) if balances is None else balances
+    if WORK in chosen:
         rates.append(_power(mechanism, names, given).index)
-    if DISSIPATED in balances:
-        rates.extend(moved([motion.output("power")], place)[0].nodes)
+    if SUPPLIED in chosen:
+        powers = _powers(names, {one.name: one.nodes for one in moved(motion.outputs, place)})
+        rates.extend(power.index for power in (powers if DISSIPATED in chosen else powers[1:]))
     return builder.graph([Output("rate", (len(rates),), tuple(rates))])
+
+
+def _powers(names: Names, found: Mapping[str, Sequence[int]]) -> list[Scalar]:
+    """What is dissipated and what is supplied; a motion that has no such power has none."""
+    none = names.number(0)
+    dissipated, supplied = (Scalar(names.builder, node) for node in found.get(POWER, (none.index, none.index)))
+    (led,) = found.get(LAW_POWER, (none.index,))
+    return [dissipated, supplied + Scalar(names.builder, led)]
 
 
 def rates_and_forces(mechanism: Mechanism, bound: Mapping[str, Expression], forces: Forces = NO_FORCES) -> Graph:

@@ -10,7 +10,8 @@ Time may move targets by itself. With gamma_t the explicit part of the rate and 
     supplied   = sum f (gamma' - gamma_t) over forces + sum f gamma_t over dampers + dV/dt at fixed q
     d/dt (kinetic + potential) = supplied - dissipated + v . tau + D
 
-D is the power that moves the bare mechanism where its transforms or gravity depend on time; else it is zero.
+D is the power of laws of time, `law_power`: what moves the bare mechanism where its transforms, gravity or constraints
+depend on time; else it is zero.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.quasi_velocities import velocity_forces
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import gradient
-from kinegraph.graph.node import Kind, Output, Symbol
+from kinegraph.graph.node import Kind, Symbol
 from kinegraph.graph.scalar import Scalar
-from kinegraph.graph.transfer import moved, transfer
+from kinegraph.graph.transfer import substituted
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
@@ -165,13 +166,7 @@ class Elements:
 
     def replaced(self, nodes: Sequence[int], values: Mapping[Symbol, int]) -> list[Scalar]:
         """The nodes with symbols replaced."""
-        builder = self.builder
-
-        def symbol(node: Symbol) -> int:
-            return values[node] if node in values else builder.symbol(node.kind, node.name)
-
-        graph = builder.graph([Output("nodes", (len(nodes),), tuple(nodes))])
-        return [Scalar(builder, node) for node in moved(graph.outputs, transfer(graph, builder, symbol))[0].nodes]
+        return [Scalar(self.builder, node) for node in substituted(self.builder, nodes, values)]
 
     # the elements
 

@@ -320,12 +320,13 @@ class Derivation:
         names as many; else of independent coordinates, loop by loop where loops have closed forms."""
         constrained = self.constrained
         if len(self.mechanism.quasivelocities) == self.size - len(constrained.places):
-            rows = [constrained.rows[k] for k in constrained.places]
-            return QuasiVelocitySystem(rows, quasi_velocity_rows(self.ties), dict(constrained.analysis.sample))
+            return QuasiVelocitySystem(
+                constrained.taken, quasi_velocity_rows(self.ties), dict(constrained.analysis.sample)
+            )
         dyads = self.dyads
         if dyads is None:
             return constrained.partition
-        jacobian = [list(constrained.rows[k].jacobian) for k in constrained.places]
+        jacobian = [list(row.jacobian) for row in constrained.taken]
         return dyads.partition(jacobian, closed=self.plan.closed_loops)
 
     @cached_property

@@ -8,9 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from kinegraph.graph.node import Kind, Symbol
-from kinegraph.model.elements import expressions as element_expressions
+from kinegraph.model.changes.rewrite import expressions
 from kinegraph.model.expression import TIME, names
-from kinegraph.model.mechanism import Mechanism, Quaternion, Rotation
+from kinegraph.model.mechanism import Mechanism
 
 #: What derivatives along displacements are taken by: one for every velocity, where `q` means one for every position.
 DISPLACEMENTS = "dq"
@@ -85,15 +85,10 @@ _MEANINGS = {
 
 
 def depends_on_time(mechanism: Mechanism) -> bool:
-    """True if a transform, gravity, an input, an element or a constraint changes with time by itself."""
-    expressions = [*mechanism.gravity, *(one.residual for one in mechanism.constraints)]
-    expressions += [given.value for given in mechanism.inputs if given.value is not None]
-    expressions += [item for element in mechanism.elements for item in element_expressions(element)]
-    for body in mechanism.bodies:
-        for transform in body.transforms:
-            if not isinstance(transform, Quaternion):
-                expressions.append(transform.angle if isinstance(transform, Rotation) else transform.distance)
-    return any(TIME in names(item) for item in expressions)
+    """True if a transform, gravity, an input, an element, a loop, a constraint or a contact changes by time alone."""
+    tied = (mechanism.loops, mechanism.constraints, mechanism.contacts)
+    placed = (mechanism.gravity, *(body.transforms for body in mechanism.bodies))
+    return any(TIME in names(item) for item in expressions((*placed, *tied, mechanism.inputs, mechanism.elements)))
 
 
 def is_single(by: str, mechanism: Mechanism) -> bool:

@@ -144,11 +144,9 @@ class _TreeBuilder:
                 self._add_frame(second_frame(loop), loop.second)
 
     def _add_frame(self, name: str, frame: Frame) -> None:
-        place = start = self.bodies[frame.body] if frame.body is not None else self._fixed()
+        place = self.bodies[frame.body] if frame.body is not None else self._fixed()
         for transform in frame.transforms:
-            place = self._moved(place, transform, name)
-        if place.link != start.link:
-            raise DerivationError(f"{name}: the way from the body to the frame of a joint must not move")
+            place = self._moved(place, transform, name)  # a law of time may lead it: then it has a link of its own
         self.bodies[name] = place
 
     def _armature(self) -> dict[str, Scalar]:

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kinegraph.derive.dynamics.state_rate import DISSIPATED, Forces, state_rate
+from kinegraph.derive.dynamics.state_rate import Forces, state_rate
 from kinegraph.derive.quantities.definitions.accelerations import driving_forces
-from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.quantities.values import output
+from kinegraph.derive.quantities.definitions.laws_of_time import motion_graph
 from kinegraph.errors import SolveError
 from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.records import is_constrained
@@ -82,11 +81,9 @@ class BaumgarteForm(VelocityForm):
     @cached_property
     def rate(self) -> Graph:
         derivation = self._derivation
-        found = derivation.constrained.stabilised_accelerations(driving_forces(derivation), *self._gains)
-        outputs = [output("qdd", (derivation.size,), found)]
-        if DISSIPATED in self.balances:
-            outputs.append(derivation.output(Quantity.parse("power")))
-        motion = reduced(derivation.builder.graph(outputs))
+        constrained = derivation.constrained
+        found, multipliers = constrained.stabilised(driving_forces(derivation), *self._gains)
+        motion = reduced(motion_graph(derivation, found, list(zip(constrained.taken, multipliers, strict=True))))
         return state_rate(self.mechanism, motion, self.bound, self.forces)
 
     @property

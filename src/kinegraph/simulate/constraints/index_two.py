@@ -13,11 +13,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.request import request_of
-from kinegraph.derive.dynamics.state_rate import DISSIPATED, state_names, state_rate, with_forces
+from kinegraph.derive.constraints.ties import TieRow
+from kinegraph.derive.dynamics.state_rate import state_names, state_rate, with_forces
 from kinegraph.derive.quantities.definitions.accelerations import driving_forces
 from kinegraph.derive.quantities.definitions.inverse_dynamics import joint_forces
+from kinegraph.derive.quantities.definitions.laws_of_time import motion_graph
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree.quasi_velocities import position_rates
@@ -80,14 +80,23 @@ class IndexTwoForm(VelocityForm):
             for name in self.names
         )
 
+    @property
+    def _taken(self) -> list[TieRow]:
+        return self._derivation.constrained.taken if self.rows else []
+
+    @property
+    def _multiplier_symbols(self) -> tuple[list[Scalar], list[Scalar]]:
+        """lambda and mu in the derivation."""
+        builder = self._derivation.builder
+        symbols = [Scalar(builder, builder.symbol(*one)) for one in self.multipliers]
+        return symbols[: len(symbols) // 2], symbols[len(symbols) // 2 :]
+
     @cached_property
     def _conditions(self) -> Graph:
         """`shift` of position rates by mu, `balance` of forces, and the rows by position and by velocity."""
         derivation, mechanism = self._derivation, self.mechanism
-        builder, constrained = derivation.builder, derivation.constrained
-        rows = [constrained.rows[k] for k in constrained.places] if self.rows else []
-        symbols = [Scalar(builder, builder.symbol(*one)) for one in self.multipliers]
-        forces, shifts = symbols[: len(rows)], symbols[len(rows) :]
+        builder = derivation.builder
+        rows, (forces, shifts) = self._taken, self._multiplier_symbols
         needed = joint_forces(derivation, derivation.motion(velocities=True, accelerations=True))
         given = [Scalar(builder, builder.symbol(*one)) for one in Variables.FORCES.symbols(mechanism)]
         along = [[row.jacobian[k] for row in rows] for k in range(derivation.size)]
@@ -106,13 +115,11 @@ class IndexTwoForm(VelocityForm):
     @cached_property
     def _motion(self) -> Graph:
         """Rates of q, integrals and balances, with accelerations as symbols."""
-        mechanism = self.mechanism
-        builder = GraphBuilder()
-        names = [builder.symbol(Kind.ACCELERATION, name) for name in mechanism.layout.accelerations]
-        graphs = [builder.graph([Output("qdd", (len(names),), tuple(names))])]
-        if DISSIPATED in self.balances:
-            graphs.append(Chain(request_of(mechanism, "power", parameters=self.bound)).chosen().graph)
-        return state_rate(mechanism, join(graphs), self.bound, self.forces)
+        derivation, mechanism = self._derivation, self.mechanism
+        builder = derivation.builder
+        names = [Scalar(builder, builder.symbol(*one)) for one in Variables.ACCELERATIONS.symbols(mechanism)]
+        forces = list(zip(self._taken, self._multiplier_symbols[0], strict=True))
+        return state_rate(mechanism, motion_graph(derivation, names, forces), self.bound, self.forces)
 
     @cached_property
     def residual(self) -> Graph:

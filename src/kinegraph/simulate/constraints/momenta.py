@@ -64,7 +64,7 @@ class ClosedMomentumForm(MomentumForm):
     def _independent_rows(self) -> list[TieRow]:
         """The rows that take part."""
         constrained = self._derivation.constrained
-        return [constrained.rows[k] for k in constrained.places]
+        return constrained.taken
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class ContactCode:
     @cached_property
     def looked_at(self) -> LookedAt:
         """What a state says of its contacts."""
-        graph = self.open.driven(self.open.graphs.impact())
+        graph = self.open.driven(self.open.graphs.impact(self.open.supplied_by_impacts))
         return LookedAt(self.open.function(graph, self.native), _parts(graph))
 
 

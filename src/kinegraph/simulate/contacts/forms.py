@@ -10,7 +10,8 @@ import numpy as np
 
 from kinegraph.derive.contacts.flags import flag_symbols
 from kinegraph.derive.contacts.graphs import ContactGraphs
-from kinegraph.derive.dynamics.state_rate import DISSIPATED, Forces, state_rate, with_forces
+from kinegraph.derive.dynamics.laws_of_time import contacts_moved_by_laws, moved_by_laws
+from kinegraph.derive.dynamics.state_rate import Forces, state_rate, with_forces
 from kinegraph.graph.node import Graph, Symbol
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -42,9 +43,21 @@ class OpenForm(VelocityForm):
         return flag_symbols(self.contacts)
 
     @cached_property
+    def described(self) -> Mechanism:
+        return replace(self.mechanism, contacts=self.contacts)
+
+    @cached_property
     def graphs(self) -> ContactGraphs:
         """What is derived for contacts."""
-        return ContactGraphs(replace(self.mechanism, contacts=self.contacts), self.bound)
+        return ContactGraphs(self.described, self.bound)
+
+    @property
+    def supplied_by_impacts(self) -> int:
+        """How many entries of the state follow the velocities, if an impact changes the last of them: what laws of time
+        supply."""
+        whole, layout = self.described, self.mechanism.layout
+        led = moved_by_laws(whole) or contacts_moved_by_laws(whole)
+        return led * (len(self.names) - len(layout.positions) - len(layout.velocities))
 
     def driven(self, graph: Graph) -> Graph:
         """A graph with the forces of this run."""
@@ -91,8 +104,7 @@ class ClosedForm(OpenForm):
 
     @cached_property
     def rate(self) -> Graph:
-        motion = self.graphs.motion(DISSIPATED in self.balances)
-        return state_rate(self.mechanism, motion, self.bound, self.forces)
+        return state_rate(self.described, self.graphs.motion(), self.bound, self.forces)
 
     @cached_property
     def projection(self) -> Graph | None:

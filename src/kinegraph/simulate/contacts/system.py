@@ -112,7 +112,7 @@ class ContactSystem:
             slips=tuple(len(one.slip) for one in form.contacts),
             impacts=form.impacts,
             look=self._look(),
-            velocities=slice(first, first + len(layout.velocities)),
+            changed=slice(first, first + len(layout.velocities) + form.supplied_by_impacts),
             duration=self.span[1] - self.span[0],
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from kinegraph.codegen.arrays import Doubles, vector
 from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.compiler.compile import LARGE, compile
-from kinegraph.derive.dynamics.state_rate import rates_and_forces
+from kinegraph.derive.dynamics.state_rate import WORK, rates_and_forces
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.node import Graph
@@ -144,6 +145,14 @@ class LoopedForm(VelocityForm):
     """y = [q, v], its accelerations by loops over bodies."""
 
     by_loops = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return replace(self.mechanism.layout, balances=self.balances).state
+
+    @property
+    def balances(self) -> tuple[str, ...]:
+        return tuple(one for one in super().balances if one == WORK)  # loops do not give the power of laws of time
 
     @property
     def rate(self) -> Graph:

@@ -64,7 +64,7 @@ def contact_memory(
         flags=flags + np.cumsum(widths) - widths,
         ending=user + np.cumsum(sticking) - sticking,
         user=user,
-        velocities=int(contacts.velocities.start),
+        velocities=int(contacts.changed.start),
         duration=float(contacts.duration),
         modes=numbers(count, loop.MODE), fresh=numbers(count, loop.MODE),
         closed=integers(count), resting=integers(count), acts=integers(count), hit=integers(count),

@@ -59,7 +59,7 @@ class Snapshot:
     gaps, spans: of each contact, and the size of what a gap is the difference of. reaches: by how much unit motions of
     all coordinates change a gap. rates, speeds: the same of the
     velocities of all rows. free: accelerations of the rows with all contacts open. compliance: of rows by unit
-    impulses along rows. responses: of all velocities by these.
+    impulses along rows. responses: of all that impulses change, by these.
     """
 
     gaps: Floats
@@ -84,7 +84,8 @@ class Snapshot:
 class ContactSet:
     """The contacts of a model in numbers; look: time and state -> what the state says.
 
-    slips: how many slip directions each has. velocities: where they are in the state. duration: of the run.
+    slips: how many slip directions each has. changed: where what impulses change is in the state: velocities, and where
+    laws of time move something what they supply. duration: of the run.
     """
 
     names: tuple[str, ...]
@@ -93,7 +94,7 @@ class ContactSet:
     slips: tuple[int, ...]
     impacts: Impacts
     look: Callable[[float, Floats], Snapshot]
-    velocities: slice
+    changed: slice
     duration: float
 
     @cached_property

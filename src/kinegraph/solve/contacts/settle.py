@@ -157,7 +157,7 @@ def _hold(contacts: ContactSet, course: _Course, view: Snapshot, still: Floats, 
 
 def _pushed(contacts: ContactSet, course: _Course, view: Snapshot, impulse: Floats) -> Snapshot:
     course.state = course.state.copy()
-    course.state[contacts.velocities] += impulse @ view.responses
+    course.state[contacts.changed] += impulse @ view.responses
     return contacts.look(course.time, course.state)
 
 

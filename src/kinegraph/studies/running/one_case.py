@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from kinegraph.errors import StudyError
 from kinegraph.model.expression import Scalar
-from kinegraph.simulate.run import INTERVALS, Input, simulate
+from kinegraph.simulate.inputs import Input
+from kinegraph.simulate.run import INTERVALS, simulate
 from kinegraph.solve.problem.execution import Native
 from kinegraph.solve.problem.problem import Sampled
 from kinegraph.solve.results.solution import Solution

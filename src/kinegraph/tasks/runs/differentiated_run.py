@@ -26,8 +26,8 @@ from kinegraph.simulate.derivatives.start_derivative import StartDerivative
 from kinegraph.simulate.derivatives.variational import VariationalForm
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.formula import formula
+from kinegraph.simulate.inputs import Input, read_inputs, with_given_inputs
 from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA, POTENTIAL
-from kinegraph.simulate.run import Input, read_inputs, with_given_inputs
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of

@@ -14,7 +14,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_length, seconds
-from kinegraph.simulate.run import Input
+from kinegraph.simulate.inputs import Input
 from kinegraph.solve.methods.by_name import Method
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance

@@ -15,7 +15,8 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.model.expression import Scalar
 from kinegraph.simulate.arguments import span_of
-from kinegraph.simulate.run import Input, save_at
+from kinegraph.simulate.inputs import Input
+from kinegraph.simulate.run import save_at
 from kinegraph.solve.methods.by_name import Method
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance

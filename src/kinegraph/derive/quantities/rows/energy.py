@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinegraph.derive.quantities.definitions import elements, energy
-from kinegraph.derive.quantities.record import Frame, Letter, QuantityRecord
+from kinegraph.derive.quantities.definitions import elements, energy, laws_of_time
+from kinegraph.derive.quantities.record import Choice, Frame, Letter, QuantityRecord
 from kinegraph.derive.quantities.rows.shared import FORCE, QV, N
 from kinegraph.derive.quantities.variables import Variables
 
@@ -54,5 +54,18 @@ ROWS: tuple[QuantityRecord, ...] = (
         letter=Letter("P"),
         driven=True,
         synonyms=("dissipation",),
+    ),
+    QuantityRecord(
+        "law_power",
+        "power supplied by what drives transforms, gravity and constraints along laws of time",
+        derive=laws_of_time.law_power,
+        arguments=(*QV, Variables.FORCES),
+        shape=(1,),
+        frame=Frame.NONE,
+        unit="W",
+        driven=True,
+        choices=frozenset({Choice.INERTIA}),
+        synonyms=("drive_power", "rheonomic_power"),
+        solves_rows=True,
     ),
 )
