@@ -6,12 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from random import Random
 
 from lark import Lark
 from lark.grammar import NonTerminal, Rule, Terminal
 
+from kinegraph.io.records.grammar.parser import grammar_text
 from kinegraph.model.expression import FUNCTIONS
 from tests.fuzz.odd import TAME, number
 
@@ -78,7 +78,7 @@ class Sentences:
 @cache
 def sentences() -> Sentences:
     """Sentences of the model language: of `statement`, of `sum` (an expression)."""
-    text = files("kinegraph.io.records").joinpath("records.lark").read_text(encoding="utf-8")
+    text = grammar_text()
     return Sentences(Lark(text, parser="lalr", maybe_placeholders=True, start=["start", "sum"]))
 
 

@@ -7,14 +7,12 @@ Nothing is ever executed.
 from __future__ import annotations
 
 import re
-from functools import cache
-from importlib.resources import files
 
-from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
 
 from kinegraph.errors import SolveError
 from kinegraph.io.records.expression_reader import ExpressionReader, as_expression
+from kinegraph.io.records.grammar.parser import Start, parser
 from kinegraph.model.expression import Call, Expression, Name, Operation, Scalar, expression, postorder
 from kinegraph.model.places import Places
 
@@ -38,16 +36,10 @@ def formula(given: Scalar, name: str = "") -> Expression:
     spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
     spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", spelled))
     try:
-        read = ExpressionReader("", Places()).transform(_grammar().parse(spelled))
+        read = ExpressionReader("", Places()).transform(parser(Start.EXPRESSION).parse(spelled))
     except (UnexpectedInput, VisitError):
         raise SolveError(f"cannot read the formula {given!r}: write e.g. 2*sin(3*t) - 0.1*q1'") from None
     return _respelled(as_expression(read))
-
-
-@cache
-def _grammar() -> Lark:
-    text = files("kinegraph.io.records").joinpath("records.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", start="sum", maybe_placeholders=True)
 
 
 def _respelled(root: Expression) -> Expression:

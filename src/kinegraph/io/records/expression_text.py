@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-
-from lark import Lark
 from lark.exceptions import UnexpectedInput, VisitError
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.io.records.expression_reader import ExpressionReader, as_expression
+from kinegraph.io.records.grammar.parser import Start, parser
 from kinegraph.model.expression import Expression
 from kinegraph.model.places import Places
 from kinegraph.model.validation.expressions import MAX_NESTING
@@ -24,16 +21,10 @@ def read_expression(text: str, place: Place) -> Expression:
     if len(text) > MAX_LENGTH or text.count("(") > MAX_NESTING:
         raise ModelError(f"`{shortened}` is too long for one expression", place, "name parts of it")
     try:
-        return as_expression(ExpressionReader(place.source, Places()).transform(_grammar().parse(text)))
+        return as_expression(ExpressionReader(place.source, Places()).transform(parser(Start.EXPRESSION).parse(text)))
     except UnexpectedInput:
         remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
         raise ModelError(f"`{shortened}` is no expression", place, remedy) from None
     except VisitError as error:  # how lark passes on what a rule raised
         problem = error.orig_exc
         raise (problem.at(place) if isinstance(problem, ModelError) else problem) from None
-
-
-@cache
-def _grammar() -> Lark:
-    text = files("kinegraph.io.records").joinpath("records.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=True, start="sum")

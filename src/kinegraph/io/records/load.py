@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
-from lark import Lark, Token, Tree
+from lark import Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, VisitError
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_input_text
+from kinegraph.io.records.grammar.parser import Start, parser
 from kinegraph.io.records.reader import Reader
 from kinegraph.io.records.syntax_error import at_character, at_token
 from kinegraph.model.changes.principal_velocities import declared_principal
@@ -65,21 +64,15 @@ def _is_file_name(text: str) -> bool:
     return re.fullmatch(r"[\w./\\:~-]*\w", text) is not None
 
 
-@cache
-def _grammar() -> Lark:
-    text = files("kinegraph.io.records").joinpath("records.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=True)
-
-
 def _tree(text: str, source: str) -> Tree[Token]:
     """The syntax tree, built token by token so that nesting can be limited and errors know what came before."""
-    parser = _grammar().parse_interactive(text)
+    parsed = parser(Start.MODEL).parse_interactive(text)
     last: Token | None = None
     previous: Token | None = None
     first: Token | None = None  # of the statement
     depth = length = 0
     try:
-        for token in parser.iter_parse():
+        for token in parsed.iter_parse():
             first = token if last is None or last.type == "SEMICOLON" else first
             previous, last = last, token
             depth += (token.type == "LPAR") - (token.type == "RPAR")
@@ -89,7 +82,7 @@ def _tree(text: str, source: str) -> Tree[Token]:
             if length > 3 * MAX_SIZE:  # parentheses are no part of an expression's size
                 raise _over_limit(token, source, f"an expression has more than {MAX_SIZE} parts")
         end = Token.new_borrow_pos("$END", "", last) if last else Token("$END", "", 0, 1, 1)
-        tree: Tree[Token] = parser.feed_token(end)
+        tree: Tree[Token] = parsed.feed_token(end)
         return tree
     except UnexpectedCharacters as error:
         raise at_character(text, error, source, first) from None

@@ -1,0 +1,1 @@
+"""The grammar of the model language, and the tables of its parsers."""
