@@ -15,7 +15,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "kinegraph"
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
-    "on_demand": set(),  # packages that load their names when they are asked for
+    "collector": set(),  # the collector of cycles, which rests meanwhile
+    "on_demand": {"collector"},  # packages that load their names when they are asked for
     "files": {"errors"},  # reading the files of strangers
     "interrupt": {"errors"},
     "seeds": {"errors"},  # what a user's seed may be
@@ -79,8 +80,10 @@ ALLOWED |= {
     "__main__": {"cli"},
 }
 
-for _part in ALLOWED.keys() - {"errors", "version", "on_demand", "files", "extras", "interrupt", "seeds", "__main__"}:
-    ALLOWED[_part] = ALLOWED[_part] | {"files", "extras", "seeds", "on_demand"}
+#: What every part may import, but those below it.
+EVERYBODY = {"files", "extras", "seeds", "on_demand", "collector", "version"}
+for _part in ALLOWED.keys() - EVERYBODY - {"errors", "interrupt", "__main__"}:
+    ALLOWED[_part] = ALLOWED[_part] | EVERYBODY
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 

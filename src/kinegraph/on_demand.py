@@ -12,6 +12,8 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 
+from kinegraph.collector import without_collector
+
 
 class Package(ModuleType):
     """A package that knows in which modules its names are; a name without a module is a part of its own."""
@@ -23,7 +25,8 @@ class Package(ModuleType):
         if name not in homes:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         home = homes[name]
-        found = getattr(import_module(home), name) if home else import_module(f"{self.__name__}.{name}")
+        with without_collector():
+            found = getattr(import_module(home), name) if home else import_module(f"{self.__name__}.{name}")
         super().__setattr__(name, found)
         return found
 

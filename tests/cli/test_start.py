@@ -39,6 +39,7 @@ def test_the_package_alone_imports_nothing() -> None:
     found = imported("import kinegraph as kg; kg.__version__, dir(kg)")
     assert {name for name in found if name.startswith("kinegraph")} == {
         "kinegraph",
+        "kinegraph.collector",
         "kinegraph.on_demand",
         "kinegraph.version",
     }
@@ -49,7 +50,7 @@ def test_help_imports_no_command() -> None:
     found = imported(command("--help"))
     allowed = {
         "kinegraph",
-        *(f"kinegraph.{part}" for part in ("cli", "cli.commands", "errors", "on_demand", "version")),
+        *(f"kinegraph.{part}" for part in ("cli", "cli.commands", "collector", "errors", "on_demand", "version")),
     }
     assert {name for name in found if name.startswith("kinegraph")} <= allowed
     assert not found & {*HEAVY, "numpy", "llvmlite"}

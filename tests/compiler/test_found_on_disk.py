@@ -31,11 +31,18 @@ MAKING = (
     "kinegraph.derive.quantities.derivation",
     "kinegraph.derive.quantities.plans",
     "kinegraph.codegen.estimate.choice",
+    "kinegraph.codegen.llvm.module",
+    "kinegraph.codegen.program.lower",
+    "kinegraph.codegen.program.statics",
+    "kinegraph.codegen.simd.",
     "kinegraph.graph.build",
+    "kinegraph.graph.interpret",
     "kinegraph.graph.proof.prove",
     "kinegraph.passes.by_name",
     "kinegraph.passes.pipeline",
     "kinegraph.passes.routes",
+    "flint",
+    "importlib.metadata",
 )
 
 PROGRAM = """

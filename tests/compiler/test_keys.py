@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.codegen.llvm.module import Emission
+from kinegraph.codegen.llvm.emission import Emission
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.compiler.request import Request

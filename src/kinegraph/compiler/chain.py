@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from kinegraph.collector import without_collector
 from kinegraph.compiler import records, stages
 from kinegraph.compiler.request import Request
 from kinegraph.errors import KinegraphError
-from kinegraph.graph.collector import without_collector
 from kinegraph.graph.node import Graph
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest

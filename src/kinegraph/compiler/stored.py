@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from kinegraph.collector import without_collector
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.closures import settled
 from kinegraph.compiler.request import Parameters, Quantities, request_of
 from kinegraph.errors import KinegraphError
 from kinegraph.graph import law, text
-from kinegraph.graph.collector import without_collector
 from kinegraph.graph.node import Graph
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from kinegraph import codegen
-from kinegraph.codegen.llvm.module import Emission
+from kinegraph.codegen import llvm
+from kinegraph.codegen.llvm.emission import Emission
 from kinegraph.codegen.program.binding import Bound
 from kinegraph.graph import text
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
 from kinegraph.jit.engine import LoadedCode, object_code
 from kinegraph.jit.target import Target, versions
+from kinegraph.version import __version__
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,19 @@ class Source:
             _emitter_version(),
         )
 
-    def build(
-        self, module: Callable[[Bound, Emission], str], entry: str, use_cache: bool
-    ) -> tuple[LoadedCode, BuildReport]:
-        """The loaded function `entry` of a module, from the cache where possible."""
+    def text(self, entry: str) -> str:
+        """The LLVM assembly of the function `entry`."""
+        return llvm.module_text(entry, self.binding, self.emission)
+
+    def build(self, entry: str, use_cache: bool) -> tuple[LoadedCode, BuildReport]:
+        """The loaded function `entry`, from the cache where possible."""
         started = time.perf_counter()
         name = f"{entry}-{self.identity}" if use_cache else ""
         code = disk.load(name) if use_cache else None
         cached = code is not None
         emitted = compiled = time.perf_counter()
         if code is None:
-            written = module(self.binding, self.emission)
+            written = self.text(entry)
             emitted = time.perf_counter()
             code = object_code(written, self.target)
             compiled = time.perf_counter()
@@ -80,8 +82,4 @@ class Source:
 @cache
 def _emitter_version() -> str:
     """The package's version and a digest of the code generators."""
-    try:
-        number = version("kinegraph")
-    except PackageNotFoundError:
-        number = "unknown"
-    return f"kinegraph {number} {disk.sources_digest(Path(codegen.__file__).parent)}"
+    return f"kinegraph {__version__} {disk.sources_digest(Path(codegen.__file__).parent)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.codegen.llvm.module import SCALAR_ENTRY, Emission, Exchange, scalar_module
+from kinegraph.codegen.llvm.emission import SCALAR_ENTRY, Emission, Exchange
 from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Argument, Bound, ParameterValue, bind
 from kinegraph.errors import KernelError
@@ -62,7 +62,7 @@ def compile_binding(
     exchanged = exchange if options.side_by_side else ()
     emission = Emission(options.lanes or target.lanes, options.chunk, target.fused, tail, exchanged)
     source = Source(binding, emission, target)
-    code, report = source.build(scalar_module, SCALAR_ENTRY, options.cache)
+    code, report = source.build(SCALAR_ENTRY, options.cache)
     parameters = dict(binding.parameters)
     given = (binding.graph, binding.arguments, parameters, options, tail, exchanged, proof)
     recipe = compile_graph, (*given, None if batches is None else batches.graph)

@@ -6,15 +6,16 @@ import ctypes
 import threading
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinegraph.codegen import llvm
 from kinegraph.codegen.arrays import Doubles, addresses, batch_rows, result_arrays, vector
 from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
-from kinegraph.codegen.llvm.module import BATCH_ENTRY, SCALAR_ENTRY, batch_module, scalar_module
+from kinegraph.codegen.llvm.emission import BATCH_ENTRY, SCALAR_ENTRY
 from kinegraph.codegen.program.binding import Bound
-from kinegraph.codegen.program.program import Program
 from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.proof.whole import WholeProof
@@ -22,6 +23,9 @@ from kinegraph.jit.build import BuildReport, Source
 from kinegraph.jit.engine import LoadedCode, assembly
 from kinegraph.jit.options import KernelOptions
 from kinegraph.jit.parallel import cores, for_blocks
+
+if TYPE_CHECKING:
+    from kinegraph.codegen.program.program import Program
 
 _SCALAR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -131,7 +135,7 @@ class StraightKernel(Kernel):
     def _batch_function(self) -> _BatchFunction:
         with self._batch_lock:
             if self._batch is None:
-                code, report = self._for_batches.build(batch_module, BATCH_ENTRY, self.options.cache)
+                code, report = self._for_batches.build(BATCH_ENTRY, self.options.cache)
                 self._batch = _BatchFunction(code, report, self)
             return self._batch
 
@@ -160,17 +164,17 @@ class StraightKernel(Kernel):
     @property
     def program(self) -> Program:
         """The instructions of one call, in the order they are computed."""
-        return self._source.emission.scalar_program(self.binding)
+        return llvm.scalar_program(self.binding, self._source.emission)
 
     @property
     def ir(self) -> str:
         """The scalar code as LLVM assembly, as it was written."""
-        return scalar_module(self.binding, self._source.emission)
+        return self._source.text(SCALAR_ENTRY)
 
     @property
     def batch_ir(self) -> str:
         """The batch code as LLVM assembly, as it was written."""
-        return batch_module(self._for_batches.binding, self._for_batches.emission)
+        return self._for_batches.text(BATCH_ENTRY)
 
     def assembly(self, batch: bool = False) -> str:
         """The machine code as text."""

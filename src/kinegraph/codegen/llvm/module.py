@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeAlias
 
 from kinegraph.codegen.llvm.batch import Row, batch_function
 from kinegraph.codegen.llvm.body import angle_lanes, body_functions
 from kinegraph.codegen.llvm.cache_lines import PREFETCH_DECLARATION
+from kinegraph.codegen.llvm.emission import SCALAR_ENTRY, Emission
 from kinegraph.codegen.llvm.functions import LIBRARY_FUNCTIONS, library_declarations, library_function
 from kinegraph.codegen.llvm.lanes import Lanes
 from kinegraph.codegen.llvm.scratch import HEAP_DECLARATIONS, Scratch, fill_with_nan
 from kinegraph.codegen.llvm.sincos import sincos_function
 from kinegraph.codegen.llvm.substitute import body_with_substitution, substitute_function
 from kinegraph.codegen.llvm.writer import Writer
-from kinegraph.codegen.program.back_substitution import BackSubstitution
 from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.chunk import Chunks, cut
 from kinegraph.codegen.program.expand import expansion
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import Op, Program
-from kinegraph.codegen.simd import Exchanged, lower_side_by_side
+from kinegraph.codegen.simd import lower_side_by_side
 from kinegraph.graph.node import Graph, Output
-
-#: The names of the functions that modules define.
-SCALAR_ENTRY = "kinegraph_scalar"
-BATCH_ENTRY = "kinegraph_batch"
 
 # Beyond this many, sines are calls: inlined they would be most of the code.
 _INLINED_SINES = 64
@@ -51,57 +45,25 @@ attributes #3 = { nounwind willreturn memory(none) noinline "min-legal-vector-wi
 """
 
 
-#: Pairs of symbols, the second in place of the first.
-Exchange: TypeAlias = tuple[tuple[Exchanged, Exchanged], ...]
+def scalar_program(binding: Bound, emission: Emission) -> Program:
+    """The program of one call."""
+    if emission.exchange:
+        return lower_side_by_side(binding, dict(emission.exchange), SCALAR_GROUP, emission.fused)
+    return lower(binding, SCALAR_GROUP, emission.fused)
 
 
-@dataclass(frozen=True)
-class Emission:
-    """How code is written: lanes of the batch, instructions per function (None: what runs fastest), whether the
-    processor has fused multiply-add, what comes after the graph, and which symbols to exchange so that limbs of one
-    shape become each other, to be computed side by side."""
-
-    lanes: int
-    chunk: int | None
-    fused: bool
-    tail: BackSubstitution | None = None
-    exchange: Exchange = ()
-
-    def cut(self, program: Program, whole: int) -> Chunks:
-        """A program in chunks, as the options say."""
-        return cut(program, _CHUNK, whole) if self.chunk is None else cut(program, self.chunk)
-
-    def results(self, graph: Graph) -> tuple[Output, ...]:
-        """What the code gives back."""
-        return self.tail.results(graph) if self.tail else graph.outputs
-
-    def scalar_program(self, binding: Bound) -> Program:
-        """The program of one call."""
-        if self.exchange:
-            return lower_side_by_side(binding, dict(self.exchange), SCALAR_GROUP, self.fused)
-        return lower(binding, SCALAR_GROUP, self.fused)
-
-    def bodies(
-        self, graph: Graph, program: Program, chunks: Chunks, lanes: Lanes, inline: bool = False
-    ) -> tuple[str, int]:
-        """The functions up to `@body(x, y, s)`, and how many values it needs at s."""
-        if self.tail is None:
-            return body_functions(program, chunks, lanes, inline), chunks.scratch_size
-        functions = (
-            body_functions(program, chunks, lanes, inline, "values"),
-            substitute_function(self.tail, self.tail.starts(graph), lanes, self.lanes),
-            body_with_substitution(program.output_size, lanes),
-        )
-        return "\n".join(functions), program.output_size + chunks.scratch_size
+def module_text(entry: str, binding: Bound, emission: Emission) -> str:
+    """The module that defines `kinegraph_scalar`, or `kinegraph_batch`."""
+    return (scalar_module if entry == SCALAR_ENTRY else batch_module)(binding, emission)
 
 
 def scalar_module(binding: Bound, emission: Emission) -> str:
     """`void kinegraph_scalar(const double *x, double *y)`: all arguments to all outputs, each laid end to end."""
-    program = emission.scalar_program(binding)
-    chunks = emission.cut(program, _WHOLE)
+    program = scalar_program(binding, emission)
+    chunks = _cut(emission, program)
     lanes = Lanes(1)
     widths = {angle_lanes(len(one.operands)) for one in program.instructions if one.op is Op.SINCOS}
-    bodies, scratch = emission.bodies(binding.graph, program, chunks, lanes, inline=True)
+    bodies, scratch = _bodies(emission, binding.graph, program, chunks, lanes, inline=True)
     size = sum(len(result.nodes) for result in emission.results(binding.graph))
     return _module(program, emission, widths, bodies, _scalar_entry(size, Scratch(lanes, scratch), _widest(program)))
 
@@ -113,11 +75,31 @@ def batch_module(binding: Bound, emission: Emission) -> str:
     else:
         computed, entries = expansion(binding)
     program = lower(computed, group=1, fuse=emission.fused)
-    chunks = emission.cut(program, _WHOLE)
+    chunks = _cut(emission, program)
     lanes = Lanes(emission.lanes)
-    bodies, scratch = emission.bodies(binding.graph, program, chunks, lanes)
+    bodies, scratch = _bodies(emission, binding.graph, program, chunks, lanes)
     entry = batch_function(lanes, _rows(binding, program), entries, scratch)
     return _module(program, emission, {emission.lanes}, *_library_functions(program, lanes), bodies, entry)
+
+
+def _cut(emission: Emission, program: Program) -> Chunks:
+    """A program in chunks, as the options say."""
+    return cut(program, _CHUNK, _WHOLE) if emission.chunk is None else cut(program, emission.chunk)
+
+
+def _bodies(
+    emission: Emission, graph: Graph, program: Program, chunks: Chunks, lanes: Lanes, inline: bool = False
+) -> tuple[str, int]:
+    """The functions up to `@body(x, y, s)`, and how many values it needs at s."""
+    tail = emission.tail
+    if tail is None:
+        return body_functions(program, chunks, lanes, inline), chunks.scratch_size
+    functions = (
+        body_functions(program, chunks, lanes, inline, "values"),
+        substitute_function(tail, tail.starts(graph), lanes, emission.lanes),
+        body_with_substitution(program.output_size, lanes),
+    )
+    return "\n".join(functions), program.output_size + chunks.scratch_size
 
 
 def _rows(binding: Bound, program: Program) -> list[Row]:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
 from numbers import Rational, Real
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import flint
-
+from kinegraph.codegen import program
 from kinegraph.errors import KernelError
 from kinegraph.graph.angle import PI
-from kinegraph.graph.interpret import BallArithmetic, Evaluation, extended_precision
-from kinegraph.graph.node import Graph, Symbol, depends_on_static_alone
+from kinegraph.graph.node import Graph, Symbol
+
+if TYPE_CHECKING:
+    import flint
 
 ParameterValue: TypeAlias = Fraction | int | float
 
@@ -35,15 +36,28 @@ class Argument:
 class Bound:
     """A graph with every live symbol either an input or known.
 
-    `inputs` says where in the concatenated arguments a symbol's node is found; `statics` holds every live node that
-    does not depend on an input, in extended precision.
+    `inputs` says where in the concatenated arguments a symbol's node is found. `known` are the statics where they
+    follow from another graph.
     """
 
     graph: Graph
     arguments: tuple[Argument, ...]
     parameters: Mapping[str, Fraction]
     inputs: Mapping[int, int]
-    statics: Mapping[int, flint.arb]
+    known: Mapping[int, flint.arb] | None = None
+
+    @property
+    def statics(self) -> Mapping[int, flint.arb]:
+        """The values, in extended precision, of every live node that does not depend on an input.
+
+        They are computed where code is written, not where it is found on disk.
+        """
+        # No cached property, which has a lock: who asks may hold that of the precision, and others wait the other way.
+        found: Mapping[int, flint.arb] | None = self.__dict__.get("_statics", self.known)
+        if found is None:
+            found = program.static_values(self.graph, self.parameters, self.inputs)
+            self.__dict__["_statics"] = found
+        return found
 
     @property
     def input_size(self) -> int:
@@ -74,11 +88,7 @@ def bind(graph: Graph, arguments: Sequence[Argument], parameters: Mapping[str, P
     positions = _positions(arguments)
     values = exact_parameters(parameters)
     inputs = _inputs(graph, positions, values)
-    only = _static_nodes(graph, inputs)
-    with extended_precision():
-        evaluation = Evaluation(graph, BallArithmetic(values), only)
-    statics = {index: evaluation[index] for index, wanted in enumerate(only) if wanted}
-    return Bound(graph, arguments, values, inputs, statics)
+    return Bound(graph, arguments, values, inputs)
 
 
 def _positions(arguments: tuple[Argument, ...]) -> dict[Symbol, int]:
@@ -128,11 +138,3 @@ def _inputs(graph: Graph, positions: Mapping[Symbol, int], values: Mapping[str, 
             f"nothing says what {named}{more} is: put it in an Argument, or give its value in `parameters`"
         )
     return inputs
-
-
-def _static_nodes(graph: Graph, inputs: Mapping[int, int]) -> list[bool]:
-    """For every node: is it live and does no input reach it?"""
-    static: list[bool] = []
-    for index, node in enumerate(graph.nodes):
-        static.append(index not in inputs and (isinstance(node, Symbol) or depends_on_static_alone(node, static)))
-    return [known and live for known, live in zip(static, graph.live, strict=True)]

@@ -29,7 +29,7 @@ class Folded:
         moved = tuple(Output(o.name, o.shape, tuple(self.number[node] for node in o.nodes)) for o in self.outputs)
         statics = {self.number[index]: binding.statics[index] for index in self.nodes if index in binding.statics}
         inputs = {self.number[index]: binding.inputs[index] for index in self.nodes if index in binding.inputs}
-        self.binding = replace(binding, graph=Graph(nodes, moved), statics=statics, inputs=inputs)
+        self.binding = replace(binding, graph=Graph(nodes, moved), known=statics, inputs=inputs)
 
     def needs(self, index: int) -> Iterator[int]:
         """The nodes whose lanes a node reads."""

@@ -12,8 +12,8 @@ import random
 import time
 from dataclasses import dataclass, field
 
+from kinegraph.collector import without_collector
 from kinegraph.derive.quantities.plans import Candidate, PlanSearch
-from kinegraph.graph.collector import without_collector
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Node
 from kinegraph.interrupt import Interrupt

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kinegraph.codegen.program.back_substitution import BackSubstitution
+from kinegraph.collector import without_collector
 from kinegraph.compiler.records.derived import Derived
 from kinegraph.compiler.request import Request
 from kinegraph.compiler.stages.contest import best_of_near_ties, contest_of
@@ -14,7 +15,6 @@ from kinegraph.compiler.stages.whole_proof import prove_zero, proved, with_dense
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import MULTIPLIERS, Candidate, PlanSearch
 from kinegraph.graph import law
-from kinegraph.graph.collector import without_collector
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof.whole import WholeProof
 from kinegraph.interrupt import Interrupt

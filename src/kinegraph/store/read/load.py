@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, Table, select
 
+from kinegraph.collector import without_collector
 from kinegraph.errors import StoreError
-from kinegraph.graph.collector import without_collector
 from kinegraph.graph.node import Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
 from kinegraph.model.names import did_you_mean
 from kinegraph.store.read.cone import needed

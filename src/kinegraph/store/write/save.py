@@ -12,10 +12,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Table, insert, select
 
+from kinegraph.collector import without_collector
 from kinegraph.errors import StoreError
 from kinegraph.graph import text as graph_text
 from kinegraph.graph.angle import PI
-from kinegraph.graph.collector import without_collector
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol
 from kinegraph.store.schema import tables as schema

@@ -1,4 +1,7 @@
-"""Python's collector of cycles rests while graphs are made: they have none, and it takes a quarter of the time."""
+"""Python's collector of cycles rests while much is made that stays: graphs, which have none, and modules.
+
+It would take a quarter of the time of graphs, and a tenth of that of imports.
+"""
 
 from __future__ import annotations
 
