@@ -111,14 +111,33 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
     def at(q: Floats, v: Floats) -> Floats:
         return np.array(function.flat(np.concatenate([q, v, tail])))
 
+    at_rest = _Latest(lambda q: at(q, still))
     return Conditions(
         row_names_of(mechanism),
-        lambda q: at(q, still)[:rows],
-        lambda q: at(q, still)[rows : rows + rows * size].reshape(rows, size),
+        lambda q: at_rest(q)[:rows],
+        lambda q: at_rest(q)[rows : rows + rows * size].reshape(rows, size),
         lambda q, v: at(q, v)[rows + rows * size : 2 * rows + rows * size],
         lambda q, d: moved_positions(mechanism, q, d),
-        lambda q: at(q, still)[2 * rows + rows * size :],
+        lambda q: at_rest(q)[2 * rows + rows * size :],
     )
+
+
+class _Latest:
+    """A function of positions that keeps its latest result: values, Jacobian and cosines of one place are asked for
+    one after the other, and computed together."""
+
+    def __init__(self, function: Callable[[Floats], Floats]) -> None:
+        self._function = function
+        self._kept: tuple[bytes, Floats] = b"", np.zeros(0)
+
+    def __call__(self, q: Floats) -> Floats:
+        """The result, for reading only."""
+        place, result = self._kept
+        if not result.size or place != q.tobytes():
+            result = self._function(q)
+            result.setflags(write=False)
+            self._kept = q.tobytes(), result
+        return result
 
 
 @lru_cache(maxsize=8)
@@ -144,6 +163,8 @@ def row_names_of(mechanism: Mechanism) -> tuple[str, ...]:
 def moved_positions(mechanism: Mechanism, q: Floats, displacement: Floats) -> Floats:
     """Positions after a displacement (one entry for every velocity); quaternions turn about their own axes."""
     layout = mechanism.layout
+    if not layout.quaternions:
+        return q + displacement
     moved = np.array(q, dtype=float)
     place = start = 0
     for _ in mechanism.coordinates:

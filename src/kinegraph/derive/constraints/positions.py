@@ -7,6 +7,7 @@ constraints allow, and the assembly stays on the user's branch. Steps are limite
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import sqrt
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Assembled:
     @property
     def miss(self) -> float:
         """The largest residual."""
-        return float(np.max(np.abs(self.residual), initial=0.0))
+        return _largest(self.residual)
 
 
 def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
@@ -72,17 +73,17 @@ def _search(conditions: Conditions, q: Floats, weights: Floats, tolerance: float
 def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
     residual = conditions.value(q)
     for count in range(MOST_STEPS):
-        if not np.all(np.isfinite(residual)):
+        if not np.isfinite(residual).all():
             return Assembled(q, residual, count, False)
         step = _least_step(conditions.jacobian(q)[: len(residual)], residual, weights)
         q, after, advanced = _advance(conditions, q, residual, step)
-        small = np.max(np.abs(after), initial=0.0) <= tolerance
-        if small and (not advanced or np.max(np.abs(step), initial=0.0) <= 1e-9):
+        small = _largest(after) <= tolerance
+        if small and (not advanced or _largest(step) <= 1e-9):
             return Assembled(q, after, count + 1, True)
         if not advanced:
-            return Assembled(q, after, count + 1, bool(small))
+            return Assembled(q, after, count + 1, small)
         residual = after
-    return Assembled(q, residual, MOST_STEPS, bool(np.max(np.abs(residual), initial=0.0) <= tolerance))
+    return Assembled(q, residual, MOST_STEPS, _largest(residual) <= tolerance)
 
 
 def _least_step(jacobian: Floats, residual: Floats, weights: Floats) -> Floats:
@@ -93,18 +94,27 @@ def _least_step(jacobian: Floats, residual: Floats, weights: Floats) -> Floats:
 
 def _advance(conditions: Conditions, q: Floats, residual: Floats, step: Floats) -> tuple[Floats, Floats, bool]:
     """The step, or as much of it as makes the residual smaller."""
-    size = np.max(np.abs(step), initial=0.0)
+    size = _largest(step)
     if size == 0.0:
         return q, residual, False
     part = min(1.0, LARGEST_STEP / size)
-    before = float(np.linalg.norm(residual))
+    before = _length(residual)
     while part > 1e-9:
         candidate = conditions.moved(q, part * step)
         after = conditions.value(candidate)
-        if np.linalg.norm(after) < before:
+        if _length(after) < before:
             return candidate, after, True
         part /= 2
     return q, residual, False
+
+
+def _largest(x: Floats) -> float:
+    """The largest size of an entry. A method is called in half the time of NumPy's function: searches ask often."""
+    return float(np.abs(x).max(initial=0.0))
+
+
+def _length(x: Floats) -> float:
+    return sqrt(x.dot(x))
 
 
 def consistent_velocities(conditions: Conditions, q: Floats, v: Floats, weights: Floats) -> Floats:
