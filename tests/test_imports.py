@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -93,14 +94,29 @@ def part_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def imports_in(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """The import statements of a source. Only statements have others in them: expressions are not looked through."""
+    waiting: list[ast.AST] = [ast.parse(source)]
+    found = []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.append(node)
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            inner = getattr(node, name, ())
+            waiting += inner if isinstance(inner, list) else ()
+    return tuple(found)
+
+
 def imported_modules(path: Path, source: str) -> Iterator[tuple[int, str]]:
     """Every module or name an import statement of the file may mean, as (line, dotted name)."""
     package = ("kinegraph", *path.relative_to(PACKAGE).parts[:-1])
-    for node in ast.walk(ast.parse(source)):
+    for node in imports_in(source):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
-        elif isinstance(node, ast.ImportFrom):
+        else:
             start = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join([*start, *([node.module] if node.module else [])])
             for alias in node.names:
@@ -158,6 +174,11 @@ def test_imports_point_one_way(part: str) -> None:
         ("graph/node.py", "from ..model import Mechanism", False),
         ("graph/node.py", "from .. import model", False),
         ("graph/node.py", "def later():\n    import kinegraph.cli", False),
+        ("graph/node.py", "class Node:\n    async def later():\n        import kinegraph.cli", False),
+        ("graph/node.py", "try:\n    pass\nexcept OSError:\n    import kinegraph.cli", False),
+        ("graph/node.py", "try:\n    pass\nfinally:\n    import kinegraph.cli", False),
+        ("graph/node.py", "if x:\n    pass\nelse:\n    with y:\n        import kinegraph.cli", False),
+        ("graph/node.py", "match x:\n    case 1:\n        import kinegraph.cli", False),
         ("derive/energy.py", "from kinegraph.passes.pipeline import reduce", False),
         ("solve/simulation.py", "from kinegraph.derive.dynamics.energy import energy", False),
         ("compiler/compile.py", "from kinegraph.derive.dynamics.energy import energy", True),
@@ -171,8 +192,9 @@ def test_the_test_sees_every_way_to_import(file: str, statement: str, allowed: b
 def runtime_imports(path: Path) -> set[str]:
     """The modules of the package that importing a file imports: not those for type checkers, nor inside functions."""
     found = set()
-    for node in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kinegraph"):
+    for node in imports_in(path.read_text("utf-8")):
+        outermost = not node.col_offset
+        if outermost and isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kinegraph"):
             module = node.module or ""
             parts = {f"{module}.{alias.name}" for alias in node.names}
             found |= (parts & MODULES) | ({module} if parts - MODULES else set())

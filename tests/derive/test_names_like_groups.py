@@ -4,12 +4,14 @@ other names, for derivatives by one of them, by all of a group, and for the task
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.tasks.linear.linearise import Linearisation
 
 MODEL = """parameters A1 = 0.5, P1 = 2; inputs U1; coordinates Q1 = 0.1, V1 = 0.2; gravity 0, 0, -9.81;
 A | Sx(Q1) | m(2); B~A | Ry(V1) | Sz(-A1), m(P1); spring s | on(Q1), stiffness(3);
@@ -32,45 +34,60 @@ def model(names: dict[str, str]) -> kg.Mechanism:
 STATE = {"Q1": 0.3, "V1": -0.7, "A1": 0.5, "P1": 2.0, "U1": 1.1}
 
 
-def values(names: dict[str, str], word: str) -> np.ndarray:
-    """The word's numbers at the state, derived with these names."""
-    graph = kg.derive(model(names), word)
+def values(names: dict[str, str], words: Sequence[str]) -> dict[str, np.ndarray]:
+    """The words' numbers at the state, derived with these names."""
+    graph = kg.derive(model(names), ",".join(words))
     known = {f"{names[name]}{primes}": value for name, value in STATE.items() for primes in ("", "'", "''")}
     known |= {f"tau:{names[name]}": 0.4 for name in ("Q1", "V1")}
-    return kg.interpret(graph, known)[word]
+    return kg.interpret(graph, known)
+
+
+GROUPS = {"tau": ("q", "dq", "v", "a", "u"), "qdd": ("q", "dq", "v", "tau", "u"), "energy": ("q", "dq", "v", "p")}
+SINGLE = {"tau": tuple(NEUTRAL), "qdd": tuple(NEUTRAL), "energy": ("Q1", "V1", "A1", "P1")}
 
 
 @cache
-def usual(word: str) -> np.ndarray:
+def usual(quantity: str) -> dict[str, np.ndarray]:
     """The same with names that nobody confuses."""
-    return values(NEUTRAL, word)
+    groups = [f"{every}{group}" for group in GROUPS[quantity] for every in ("", "all:")]
+    single = [NEUTRAL[variable] for variable in SINGLE[quantity]]
+    return values(NEUTRAL, [f"d({quantity})/d({name})" for name in (*groups, *single)])
 
 
 @pytest.mark.parametrize("names", RENAMINGS, ids="-".join)
 @pytest.mark.parametrize("quantity", ["tau", "qdd", "energy"])
 def test_derivatives_by_all_of_a_group_and_by_one(names: dict[str, str], quantity: str) -> None:
-    groups = {"tau": ("q", "dq", "v", "a", "u"), "qdd": ("q", "dq", "v", "tau", "u"), "energy": ("q", "dq", "v", "p")}
-    for group in groups[quantity]:
-        expected = usual(f"d({quantity})/d({group})")
-        assert values(names, f"d({quantity})/d(all:{group})") == pytest.approx(expected), group
-        assert usual(f"d({quantity})/d(all:{group})") == pytest.approx(expected), group
-    single = ("Q1", "V1", "A1", "P1") if quantity == "energy" else NEUTRAL
-    for variable in single:
-        found = values(names, f"d({quantity})/d({names[variable]})")
-        assert found == pytest.approx(usual(f"d({quantity})/d({NEUTRAL[variable]})")), names[variable]
+    every, single = [f"all:{group}" for group in GROUPS[quantity]], [names[one] for one in SINGLE[quantity]]
+    found, expected = values(names, [f"d({quantity})/d({name})" for name in (*every, *single)]), usual(quantity)
+    for group in GROUPS[quantity]:
+        assert found[f"d({quantity})/d(all:{group})"] == pytest.approx(expected[f"d({quantity})/d({group})"]), group
+        assert expected[f"d({quantity})/d(all:{group})"] == pytest.approx(expected[f"d({quantity})/d({group})"]), group
+    for variable in SINGLE[quantity]:
+        right = expected[f"d({quantity})/d({NEUTRAL[variable]})"]
+        assert found[f"d({quantity})/d({names[variable]})"] == pytest.approx(right), names[variable]
+
+
+Tasks = tuple[Linearisation, int, np.ndarray]
+
+
+def tasks(names: dict[str, str]) -> Tasks:
+    """The linear system at rest, how many equilibria there are, and the eigenvalues of the modes."""
+    given, at = model(names), {names["Q1"]: 0, names["V1"]: 0}
+    modes = np.array([one.eigenvalue for one in kg.modes(given, at).modes])
+    return kg.linearise(given, at=at, outputs="pose:B,tau"), len(kg.equilibria(given)), modes
+
+
+@cache
+def usual_tasks() -> Tasks:
+    return tasks(NEUTRAL)
 
 
 @pytest.mark.parametrize("names", RENAMINGS, ids="-".join)
 def test_tasks_take_whole_groups(names: dict[str, str]) -> None:
-    ours, other = model(names), model(NEUTRAL)
-    at, usual = ({names["Q1"]: 0, names["V1"]: 0}, {"x": 0, "c": 0})
-    one, two = kg.linearise(ours, at=at, outputs="pose:B,tau"), kg.linearise(other, at=usual, outputs="pose:B,tau")
+    (one, places, found), (two, usual_places, expected) = tasks(names), usual_tasks()
     for matrix in "ABCD":
         assert getattr(one, matrix) == pytest.approx(getattr(two, matrix)), matrix
-    assert len(kg.equilibria(ours)) == len(kg.equilibria(other))
-    found, expected = (
-        np.array([m.eigenvalue for m in kg.modes(*given).modes]) for given in ((ours, at), (other, usual))
-    )
+    assert places == usual_places
     assert found == pytest.approx(expected)
 
 

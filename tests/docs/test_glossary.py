@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +42,10 @@ ALLOWED = {
 def names_of(path: Path) -> Iterator[str]:
     """Modules, classes, functions, arguments, variables and fields."""
     yield path.stem
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    source = path.read_text("utf-8")
+    if not any(words_of(word) & PRIVATE for word in set(re.findall(r"\w+", source))):
+        return  # not even in a text: most files need not be parsed
+    for node in ast.walk(ast.parse(source)):
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
                 yield name
@@ -49,8 +53,9 @@ def names_of(path: Path) -> Iterator[str]:
                 yield name
 
 
-def words_of(name: str) -> set[str]:
-    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+@cache
+def words_of(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name))
 
 
 def test_private_words_do_not_come_back():

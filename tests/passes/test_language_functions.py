@@ -74,8 +74,8 @@ def check(statements: str, quantities: str, expression: str) -> None:
 
 
 def calls() -> list[tuple[str, str]]:
-    """Every function in every place; in quick runs in every second place, the other ones for the next function."""
-    step = 1 if SOAK else 2
+    """Every function in every place; in quick runs in every third place, other ones for the next function."""
+    step = 1 if SOAK else 3
     return [
         (function, place) for k, function in enumerate(sorted(FUNCTIONS)) for place in list(PLACES)[k % step :: step]
     ]

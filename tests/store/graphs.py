@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-
-from hypothesis import settings
+from functools import cache
 
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Node, Output, Polynomial, Symbol
 from kinegraph.store import GraphRecord, ModelRecord, SavedModel, Store, save
 
-#: Every example goes through a database: a third as many as elsewhere.
-few = settings(max_examples=settings().max_examples // 3)
-
 _COEFFICIENTS = (1, 1, -1, 2, Fraction(1, 3), Fraction(7, 10))
 
 
+@cache
 def random_graph(seed: int, nodes: int = 80, outputs: int = 5) -> Graph:
     """A graph of exactly this many nodes (dead ones too), parameters p0.., coordinates q0.., and sines and cosines."""
     generator = random.Random(seed)

@@ -12,7 +12,8 @@ from kinegraph.errors import GraphError, StoreError
 from kinegraph.graph.interpret import interpret
 from kinegraph.store import add, evaluate, kernel, load
 from tests.graph.strategies import graphs, random_values
-from tests.store.graphs import few, put, random_graph
+from tests.store.examples import few
+from tests.store.graphs import put, random_graph
 
 REFERENCE = Path(__file__).parents[1] / "io" / "data" / "rackovic_example_2_1.json"
 

@@ -18,7 +18,8 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.store import Form, add, check, evaluate, form_expressions, load
 from kinegraph.store.read import expand as expansion
 from tests.graph.strategies import graphs, random_values
-from tests.store.graphs import few, put
+from tests.store.examples import few
+from tests.store.graphs import put
 
 PRINTED = Path(__file__).parent / "data" / "rackovic_h11.txt"
 

@@ -13,19 +13,25 @@ from sqlalchemy import text
 
 from kinegraph.errors import StoreError
 from kinegraph.store import Form, check, evaluate, form_expressions, load, open_store, query
-from tests.store.graphs import put, random_graph
+from tests.store.graphs import long_graph, put, random_graph
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def file(tmp_path):
-    """A store of several pages, closed."""
-    path = tmp_path / "store.sqlite"
+@pytest.fixture(scope="module")
+def closed_store(tmp_path_factory):
+    """A store of several pages."""
+    path = tmp_path_factory.mktemp("store") / "store.sqlite"
     store = open_store(path)
     put(store, random_graph(1, nodes=2000))
     store.close()
     return path
+
+
+@pytest.fixture
+def file(closed_store, tmp_path):
+    """The same, for one test."""
+    return Path(shutil.copy(closed_store, tmp_path))
 
 
 def unchanged(path, content):
@@ -126,8 +132,8 @@ import sys
 from kinegraph.errors import StoreError
 from kinegraph.store import open_store
 from kinegraph.store import load
-from tests.store.graphs import put, random_graph
-large = random_graph(2, nodes=4000)
+from tests.store.graphs import long_graph, put
+large = long_graph(4000)
 for path in sys.argv[1].split(":"):
     try:
         store = open_store(path)
@@ -218,7 +224,7 @@ def test_a_full_device():
         store = open_store(mount / "store.sqlite")
         put(store, random_graph(1))
         with pytest.raises(StoreError, match="disk is full"):
-            put(store, random_graph(2, nodes=20_000), "new")
+            put(store, long_graph(10_000), "new")
         check(store).require()
         assert load(store, "model") == random_graph(1)
     finally:

@@ -17,7 +17,7 @@ from tests.store.graphs import put, random_graph
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 GRAPHS = [random_graph(seed, nodes=150) for seed in range(4)]
-KILLS = 100 if os.environ.get("KINEGRAPH_SOAK") else 6
+KILLS = 100 if os.environ.get("KINEGRAPH_SOAK") else 3
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from kinegraph.graph.proof.prove import prove
 from kinegraph.store import GraphRecord, ModelRecord, PassRecord, load, load_part, open_store, save
 from kinegraph.store.read.show import describe
 from tests.graph.strategies import graphs
-from tests.store.graphs import few, long_graph, put, random_graph
+from tests.store.examples import few
+from tests.store.graphs import long_graph, put, random_graph
 
 
 @few

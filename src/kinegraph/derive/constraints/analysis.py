@@ -128,15 +128,15 @@ class _Latest:
 
     def __init__(self, function: Callable[[Floats], Floats]) -> None:
         self._function = function
-        self._kept: tuple[bytes, Floats] = b"", np.zeros(0)
+        self._latest: tuple[bytes, Floats] = b"", np.zeros(0)
 
     def __call__(self, q: Floats) -> Floats:
         """The result, for reading only."""
-        place, result = self._kept
+        place, result = self._latest
         if not result.size or place != q.tobytes():
             result = self._function(q)
             result.setflags(write=False)
-            self._kept = q.tobytes(), result
+            self._latest = q.tobytes(), result
         return result
 
 
