@@ -51,10 +51,10 @@ def _no_plane(call: Callable[[], object]) -> str:
 CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "assemble": lambda one, folder: kg.assemble(one).q.tolist(),
     "base_parameters": lambda one, folder: kg.base_parameters(one),
-    "branches": lambda one, folder: str(kg.branches(one, "m1", 1, 2, starts=4, points=20)),
+    "branches": lambda one, folder: str(kg.branches(one, "m1", 1, 2, starts=2, points=4)),
     "compile": lambda one, folder: kg.compile(one, "H")([0.1, 0.2]).tolist(),
     "derive": lambda one, folder: kg.derive(one, "H"),
-    "equilibria": lambda one, folder: [point.q.tolist() for point in kg.equilibria(one, starts=4)],
+    "equilibria": lambda one, folder: [point.q.tolist() for point in kg.equilibria(one, starts=2)],
     "export": lambda one, folder: [path.name for path in kg.export(one, "H", "c", folder).files],
     "fit": lambda one, folder: kg.fit(
         one, {"t": [0.1, 0.2, 0.3], "q1": [0.09, 0.06, 0.02]}, "amplitude", native=False
