@@ -9,9 +9,11 @@ import pytest
 from scipy.optimize import minimize
 
 import kinegraph as kg
+from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.errors import DerivationError, ModelError
 from kinegraph.io import parse, write
 from kinegraph.model import Builder, Sz, capsule, inertia, plane, sphere
+from tests.interpreted import interpreted
 from tests.mechanisms import Floats
 
 TWO_BODIES = """
@@ -67,11 +69,9 @@ def placed(q: Floats, body: str, point: Floats | tuple[float, float, float]) -> 
 
 
 @cache
-def kernel(shapes: str) -> kg.Kernel:
-    """All that is asked of two shapes, compiled once."""
-    found = kg.compile(mechanism(shapes), "qdd,power,energy,momentum,forces,contact:touch,effort:touch")
-    assert isinstance(found, kg.Kernel)
-    return found
+def kernel(shapes: str) -> InterpretedKernel:
+    """All that is asked of two shapes, derived once."""
+    return interpreted(mechanism(shapes), "qdd,power,energy,momentum,forces,contact:touch,effort:touch")
 
 
 def at(shapes: str, q: Floats, v: Floats) -> dict[str, Floats]:

@@ -10,21 +10,14 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.chain import SOLVED_IN_LOOPS, Chain
-from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.chain import SOLVED_IN_LOOPS
 from kinegraph.jit.kernel import Kernel, KernelOptions
 from kinegraph.model.mechanism import Mechanism
+from tests.interpreted import interpreted
 from tests.mechanisms import Joint, random_state, random_tree
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 WORDS = "d(qdd)/d(dq),qdd,d(qdd)/d(v),d(qdd)/d(tau)"
-
-
-def _written_out(mechanism: Mechanism, words: str = WORDS) -> InterpretedKernel:
-    """The equations as they are first derived, interpreted."""
-    graph = Chain(request_of(mechanism, words, numeric=True), cache=False).at_once
-    return InterpretedKernel(graph, arguments_of(mechanism, words))
 
 
 def _solved(mechanism: Mechanism, **options: object) -> Kernel:
@@ -43,7 +36,7 @@ def _close(found: dict[str, np.ndarray], expected: dict[str, np.ndarray], tolera
 def test_random_trees(seed: int) -> None:
     tree = random_tree(seed, bodies=4, joints=(Joint.UNIVERSAL, Joint.SPHERICAL, Joint.CYLINDRICAL), branching=0.5)
     q, v, tau, _ = random_state(tree, seed)
-    _close(_solved(tree, cache=False)(q, v, tau), _written_out(tree)(q, v, tau))
+    _close(_solved(tree, cache=False)(q, v, tau), interpreted(tree, WORDS)(q, v, tau))
 
 
 @pytest.mark.parametrize("lanes", [4, 8] if SOAK else [8])
@@ -77,6 +70,6 @@ def test_derivatives_by_parameters_beside_solved_ones() -> None:
     words = "d(qdd)/d(a2)"
     state = np.random.default_rng(2).normal(size=(3, len(chain.layout.velocities)))
     both = kg.compile(chain, f"{words},d(qdd)/d(v)", options=KernelOptions(cache=False))(*state)
-    alone = _written_out(chain, words)(*state)
+    alone = interpreted(chain, words)(*state)
     assert np.abs(alone).max() > 0
     np.testing.assert_allclose(both[words], alone, rtol=0, atol=1e-9 * np.abs(alone).max())

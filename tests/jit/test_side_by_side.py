@@ -28,6 +28,7 @@ from kinegraph.io.records.load import parse
 from kinegraph.io.records.write import write
 from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
 from kinegraph.model.mechanism import Mechanism
+from tests.interpreted import interpreted
 from tests.mechanisms import chain, random_limbs, random_state
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
@@ -35,17 +36,10 @@ MAIN = ("tau", "H", "qdd")
 WORDS = (*MAIN, "coriolis", "gravity", "d(tau)/d(dq)", "d(tau)/d(v)", "d(qdd)/d(v)")
 
 
-@cache
-def _plain(mechanism: Mechanism, words: str | tuple[str, ...]) -> InterpretedKernel:
-    """The equations as they are first derived, interpreted."""
-    wanted = quantities_of(words)
-    graph = Chain(request_of(mechanism, wanted, numeric=True), cache=False).at_once
-    return InterpretedKernel(graph, arguments_of(mechanism, wanted))
+_plain = cache(interpreted)
 
 
-def _kernels(
-    mechanism: Mechanism, words: str | tuple[str, ...], **options: object
-) -> tuple[InterpretedKernel, Kernel]:
+def _kernels(mechanism: Mechanism, words: str | tuple[str, ...], **options: object) -> tuple[InterpretedKernel, Kernel]:
     alike = kg.compile(mechanism, words, options=KernelOptions(cache=False, side_by_side=True, **options))
     assert isinstance(alike, Kernel) and alike.exchange
     return _plain(mechanism, words), alike

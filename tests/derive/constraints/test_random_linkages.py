@@ -9,6 +9,8 @@ from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.rank import row_rank
 from kinegraph.derive.quantities.definitions.accelerations import driving_forces
 from kinegraph.derive.quantities.derivation import Derivation, Plan
@@ -21,11 +23,11 @@ SPATIAL = {"revolute": 5, "spherical": 3, "universal": 4, "cylindrical": 4, "pri
 
 
 def values(mechanism, quantities, **arguments):
-    """Results by interpreting the derived graph: these graphs are large, and each is asked once."""
+    """Results by interpreting the graph as it is first derived: these graphs are large, and each is asked once."""
     layout = mechanism.layout
     groups = {"q": layout.positions, "v": layout.velocities, "tau": layout.forces}
     given = {name: x for key, array in arguments.items() for name, x in zip(groups[key], array, strict=True)}
-    return kg.interpret(kg.derive(mechanism, quantities), given)
+    return kg.interpret(Chain(request_of(mechanism, quantities), cache=False).at_once, given)
 
 
 def number(value):
