@@ -6,11 +6,13 @@ import os
 import signal
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import none
 
 settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True)
 settings.register_profile("soak", max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("soak" if os.environ.get("KINEGRAPH_SOAK") else "quick")
+
 
 # Graphs are millions of tuples without cycles: looking for cycles after every 700 of them takes a fifth of the suite,
 # after every 100,000 a seventh. Quick runs do it between files, and only where memory might become scarce.
@@ -26,6 +28,17 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell that starts the tests in the background lets them ignore Ctrl-C; those about interrupts would never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@given(none())
+def use_hypothesis(nothing):
+    """Nothing is tried."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionstart():
+    """At its first use Hypothesis looks through all objects: few now, millions when the first random test comes."""
+    use_hypothesis()
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from tests.derive.rates import along_velocities
 from tests.mechanisms import random_state, random_tree
 
 QUANTITIES = ("tau", "H", "C", "coriolis", "gravity", "bias", "qdd", "energy", "momentum")
-SEEDS = range(200 if os.environ.get("KINEGRAPH_SOAK") else 20)
+SEEDS = range(200 if os.environ.get("KINEGRAPH_SOAK") else 12)
 
 
 def _values(mechanism: Mechanism, seed: int) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from kinegraph.model.mechanism import Mechanism
 from tests.derive.random_elements import _MAKERS, random_loaded_tree
 from tests.mechanisms import Floats, random_state
 
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 ONE, ZERO = expression(1), expression(0)
 
 
@@ -43,7 +45,7 @@ def _acting_with_one(element: Element, component: int) -> Element:
 
 
 @pytest.mark.parametrize("kind", sorted(_MAKERS))
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(5 if SOAK else 2))
 def test_every_kind_of_element_has_one(kind: str, seed: int) -> None:
     mechanism = random_loaded_tree(seed, bodies=4, count=1, kinds=(kind,))
     (element,) = mechanism.elements
@@ -58,7 +60,7 @@ def test_every_kind_of_element_has_one(kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(_MAKERS))
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if SOAK else 2))
 def test_forces_are_the_structure_matrix_times_the_effort(kind: str, seed: int) -> None:
     mechanism = random_loaded_tree(seed, bodies=3, count=1, kinds=(kind,))
     name = mechanism.elements[0].name

@@ -65,21 +65,34 @@ def fresh(code):
         del sys.modules[name]
     exec(code, {})
 """
+COMPILING = "import sys, kinegraph as kg; kg.compile(kg.load('double-pendulum'), 'H'); print('numba' in sys.modules)"
+IMPORTING = """import kinegraph as kg; kg.derive
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.compiler.compile import kernel_of
+print(kernel_of.__name__)"""
+_SAME = "assert first == (kg.derive, kg.compile, kg.minimise, kg.simulate)\n"
+NAMING = (
+    f"\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise, kg.simulate\n{_SAME}"
+    f"import kinegraph.derive.dynamics.energy, kinegraph.compiler.minimise\n{_SAME}"
+    "print(*(type(one).__name__ for one in first), kg.library.__name__)"
+)
 
 
-def test_functions_are_not_hidden_by_modules_of_the_same_name():
-    same = "assert first == (kg.derive, kg.compile, kg.minimise, kg.simulate)\n"
-    code = f"import kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise, kg.simulate\n{same}"
-    code += f"import kinegraph.derive.dynamics.energy, kinegraph.compiler.minimise\n{same}"
-    code += "print(*(type(one).__name__ for one in first), kg.library.__name__)"
-    shown = python(FRESH + "".join(f"fresh({before!r} + chr(10) + {code!r})\n" for before in BEFORE)).splitlines()
+@pytest.fixture(scope="module")
+def printed():
+    """What each piece of code prints in a fresh package."""
+    pieces = [COMPILING, IMPORTING, *(before + NAMING for before in BEFORE)]
+    lines = python(FRESH + "".join(f"fresh({piece!r})\n" for piece in pieces)).splitlines()
+    return dict(zip(pieces, lines, strict=True))
+
+
+def test_functions_are_not_hidden_by_modules_of_the_same_name(printed):
     expected = "function function function function kinegraph.library"
-    assert dict(zip(BEFORE, shown, strict=True)) == dict.fromkeys(BEFORE, expected)
+    assert {before: printed[before + NAMING] for before in BEFORE} == dict.fromkeys(BEFORE, expected)
 
 
-def test_the_modules_of_the_same_name_can_still_be_imported():
-    code = "import kinegraph as kg; kg.derive\nfrom kinegraph.derive.quantities.quantity import Quantity\n"
-    assert python(code + "from kinegraph.compiler.compile import kernel_of\nprint(kernel_of.__name__)") == "kernel_of"
+def test_the_modules_of_the_same_name_can_still_be_imported(printed):
+    assert printed[IMPORTING] == "kernel_of"
 
 
 def test_importing_brings_in_nothing_heavy():
@@ -87,9 +100,8 @@ def test_importing_brings_in_nothing_heavy():
     assert python(f"import sys, kinegraph; print([name for name in {heavy!r} if name in sys.modules])") == "[]"
 
 
-def test_compiling_does_not_import_numba():
-    code = "import sys, kinegraph as kg; kg.compile(kg.load('double-pendulum'), 'H'); print('numba' in sys.modules)"
-    assert python(code) == "False"
+def test_compiling_does_not_import_numba(printed):
+    assert printed[COMPILING] == "False"
 
 
 def test_version_is_that_of_the_project():
