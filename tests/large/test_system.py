@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from kinegraph.compiler.compile import compile
 from kinegraph.errors import KernelError, ModelError
 from kinegraph.large import looped
 from kinegraph.large.forward import DENSE_LIMIT
@@ -28,6 +29,22 @@ def test_lists_and_integers_are_taken():
     found = system.tau([1, 0], [0, 0], (0, 0))
     np.testing.assert_array_equal(found, system.tau(np.array([1.0, 0.0]), np.zeros(2), np.zeros(2)))
     assert found.dtype == np.float64
+
+
+def test_arrays_that_none_may_write_to_take_the_same_code():
+    """Numba tells them apart and would compile all loops again, in the process that waits for them."""
+    from kinegraph.large import recursion
+
+    mechanism = chain(3)
+    kernel = compile(mechanism, "energy", loops=True)
+    q, v = np.zeros(3), np.ones(3)
+    one = kernel(q, v)
+    signatures = list(recursion.energy.signatures)
+    for array in (q, v):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(kernel(q, v), one)
+    np.testing.assert_array_equal(kernel.batch(np.zeros((2, 3)), v)[1], one)
+    assert recursion.energy.signatures == signatures
 
 
 @pytest.mark.parametrize(

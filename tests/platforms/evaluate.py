@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.request import arguments_of, bound_parameters
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import parse_list
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
 from kinegraph.model.mechanism import Mechanism
 
@@ -26,12 +26,16 @@ def derived(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> 
 
 @lru_cache(maxsize=16)
 def evaluated(mechanism: Mechanism, quantities: str, plan: Plan | None = None) -> Callable[..., list[np.ndarray]]:
-    """A function of the arguments of kernels that gives every quantity in its shape."""
+    """A function of the arguments of kernels that gives every quantity in its shape.
+
+    Most are called once or twice: writing instructions for them would take a hundred times longer.
+    """
     graph = derived(mechanism, quantities, plan)
-    kernel = InterpretedKernel(graph, arguments_of(mechanism, parse_list(quantities)))
+    names = [symbol.name for one in arguments_of(mechanism, parse_list(quantities)) for symbol in one.symbols]
 
     def call(*arguments: np.ndarray) -> list[np.ndarray]:
-        found = kernel(*arguments)
-        return list(found.values()) if isinstance(found, dict) else [found]
+        values = np.concatenate([np.atleast_1d(np.asarray(one, dtype=float)) for one in arguments])
+        found = interpret(graph, dict(zip(names, values, strict=True)))
+        return [np.asarray(found[output.name]) for output in graph.outputs]
 
     return call

@@ -24,6 +24,7 @@ from kinegraph.jit.glue import Glue, with_tables
 from kinegraph.large.by_address.tables import Addressed
 from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.jit import kernels_folder
+from kinegraph.large.linkages.system import LinkageSystem
 from kinegraph.large.proof.stored import proof_of
 from kinegraph.large.system import LoopedSystem
 from kinegraph.model.constraints.records import is_constrained
@@ -113,7 +114,7 @@ class LoopedKernel(Kernel):
     def _ready(self, given: Mapping[str, Doubles]) -> None:
         """See to it that the loops are there: from disk, or compiled by another process for this very state."""
         for name in (output.name for output in self.outputs):
-            code = f"{name}-{self.system.code}"
+            code = self.system.loops_of(name)
             if code not in _loaded:
                 make = partial(self._quantity, name, dict(given))
                 compilation = Compilation(code, _WHAT, kernels_folder(), make)
@@ -136,6 +137,20 @@ def glued(code: Addressed) -> Glue:
     Compilation(code.name, _WHAT, kernels_folder(), code.make).require(_SECONDS, _log.warning)
     with delayed():
         return with_tables(code.make(), code.tables.addresses)
+
+
+def compile_linkage(system: LinkageSystem, q: Doubles, v: Doubles) -> None:
+    """See to it that all loops over bars and pins are on disk, compiled by another process for this very state."""
+    make = partial(_compile_linkage, system, q, v)
+    Compilation("states-of-linkages", _WHAT, kernels_folder(), make).require(_SECONDS, _log.warning)
+    with delayed():
+        system.projected_states(q, v)
+
+
+def _compile_linkage(system: LinkageSystem, q: Doubles, v: Doubles) -> None:
+    code = system.projection_at(2 * len(q))
+    Compilation(code.name, _WHAT, kernels_folder(), code.make).compile_here()
+    system.projected_states(q, v)
 
 
 def _shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:

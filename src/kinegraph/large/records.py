@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -82,3 +82,8 @@ class Elimination(NamedTuple):
 
     step: Integers
     entry: Integers
+
+
+def for_loops(values: ArrayLike) -> Floats:
+    """Numbers as the loops take them. For arrays that none may write to, Numba would compile all of them again."""
+    return np.require(values, np.float64, ["C", "W"])

@@ -13,7 +13,7 @@ from kinegraph.large.by_address.tables import Addressed, tables
 from kinegraph.large.flat.flatten import flatten
 from kinegraph.large.forward import Articulated, ForwardMethod, choose, refuse_large
 from kinegraph.large.kinematics import motion
-from kinegraph.large.records import Floats, MotionArrays
+from kinegraph.large.records import Floats, MotionArrays, for_loops
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 
@@ -41,6 +41,10 @@ class LoopedSystem:
     def code(self) -> str:
         """Which of the compiled loops `qdd` takes."""
         return self.method.name.lower()
+
+    def loops_of(self, quantity: str) -> str:
+        """The name of the compiled loops that a quantity takes; those of `qdd` alone depend on the method."""
+        return f"qdd-{self.code}" if quantity == "qdd" else quantity
 
     def addressed(self, places: Sequence[int]) -> Addressed | None:
         """Code that is called by its address for `qdd`, and what it reads; None where Python has to take part.
@@ -105,4 +109,4 @@ def checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -
             f"{label} has shape {array.shape}, but the mechanism has {len(expected)} {kind}: {listed}\n"
             f"  give an array of shape ({len(expected)},)"
         )
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return for_loops(array)

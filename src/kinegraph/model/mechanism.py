@@ -185,6 +185,14 @@ class Mechanism(RichDisplay):
         """What is stated alone: look-ups are made again where a pickle is read."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Made once: what is remembered of a mechanism is looked up thousands of times."""
+        return hash(tuple(getattr(self, one.name) for one in fields(self) if one.compare))
+
     def body(self, name: str) -> Body:
         """The body of this name."""
         return self.body_by_name[name]

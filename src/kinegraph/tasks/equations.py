@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.expression import Scalar
@@ -33,7 +34,13 @@ def force_kernel(
     by = ["dq", "v", *(["u"] if mechanism.layout.inputs else [])]
     wanted = [FORCE, INERTIA, *(slope(FORCE, item) for item in by)]
     wanted += [parameter_slope(FORCE, name) for name in runtime]
-    return kernel_of(replace(mechanism, loops=(), constraints=()), wanted, parameters, runtime)
+    return kernel_of(_tree(mechanism), wanted, parameters, runtime)
+
+
+@lru_cache(maxsize=32)
+def _tree(mechanism: Mechanism) -> Mechanism:
+    """The mechanism without loops and constraints; one object, which is found again sooner than an equal one."""
+    return replace(mechanism, loops=(), constraints=())
 
 
 def row_kernel(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, runtime: tuple[str, ...] = ()) -> Kernel:

@@ -30,6 +30,8 @@ from kinegraph.tasks.steady_circling import SteadyCircling, resting_matrix, stea
 
 _STEPS = 60
 _LARGEST_STEP = 0.5
+#: Steps below this that do not become shorter are rounding.
+_ROUNDING = 1e-11
 #: Seconds later at which an equilibrium of a model that depends on time is looked at again.
 _LATER = (0.371, 1.093)
 
@@ -166,24 +168,32 @@ def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns
 def _newton(equations: Balance | SteadyCircling, q: Floats) -> Floats:
     """Where Newton's method arrives, row by row; rows that do not arrive are left out."""
     unknowns = equations.started(q)
-    alive = np.all(np.isfinite(unknowns), axis=1)
+    moving = np.flatnonzero(np.all(np.isfinite(unknowns), axis=1))
+    last = np.full(len(unknowns), np.inf)
     for _ in range(_STEPS):
-        residual, slope = equations.missing(unknowns)
-        alive &= np.all(np.isfinite(residual), axis=1) & np.all(np.isfinite(slope), axis=(1, 2))
-        step = _steps(residual[alive], slope[alive])
-        largest = np.max(np.abs(step[:, : equations.positions]), axis=1, initial=0.0, keepdims=True)
-        unknowns[alive] -= step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
-        if not alive.any() or float(np.max(largest, initial=0.0)) < 1e-14:
+        if not len(moving):
             break
+        residual, slope = equations.missing(unknowns[moving])
+        finite = np.all(np.isfinite(residual), axis=1) & np.all(np.isfinite(slope), axis=(1, 2))
+        unknowns[moving[~finite]] = np.nan
+        moving = moving[finite]
+        step = (np.linalg.pinv(slope[finite], rcond=1e-13) @ residual[finite, :, None])[:, :, 0]
+        largest = np.max(np.abs(step[:, : equations.positions]), axis=1, initial=0.0)
+        unknowns[moving] -= step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))[:, None]
+        done = (largest < 1e-14) | ((largest < _ROUNDING) & (largest > 0.7 * last[moving]))
+        last[moving] = largest
+        moving = moving[~done]
+    return _arrived(equations, unknowns[np.all(np.isfinite(unknowns), axis=1)])
+
+
+def _arrived(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
+    """The rows at which next to nothing is missing."""
+    if not len(unknowns):
+        return unknowns
     residual, slope = equations.missing(unknowns)
     scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
-    arrived = alive & (np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-10 * scale)
+    arrived = np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-10 * scale
     return np.asarray(unknowns[arrived])
-
-
-def _steps(residual: Floats, slope: Floats) -> Floats:
-    steps = [np.linalg.lstsq(s, r, rcond=1e-13)[0] for s, r in zip(slope, residual, strict=True)]
-    return np.reshape(np.array(steps, dtype=np.float64), (len(slope), slope.shape[2]))
 
 
 def _distinct(mechanism: Mechanism, unknowns: Floats, within: Mapping[str, tuple[float, float]]) -> list[Floats]:

@@ -25,9 +25,15 @@ def kernel_of(
     runtime: tuple[str, ...] = (),
 ) -> Kernel:
     """Machine code for quantities, with numbers for all parameters but those of `runtime`, which it takes as p."""
-    wanted = tuple(str(quantity) for quantity in quantities_of(quantities))
+    wanted = _words(tuple(quantities) if isinstance(quantities, list) else quantities)
     given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
     return _remembered(mechanism, wanted, given, runtime)
+
+
+@lru_cache(maxsize=256)
+def _words(quantities: Quantities) -> tuple[str, ...]:
+    """Quantities as they are written; reading them takes longer than calling a kernel."""
+    return tuple(str(quantity) for quantity in quantities_of(quantities))
 
 
 @lru_cache(maxsize=32)

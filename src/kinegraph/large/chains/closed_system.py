@@ -21,7 +21,7 @@ from kinegraph.large.kinematics import motion
 from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.large.linkages.sweeps import SINGULAR
 from kinegraph.large.linkages.system import LinkageSystem
-from kinegraph.large.records import Floats
+from kinegraph.large.records import Floats, for_loops
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 
@@ -126,6 +126,10 @@ class ClosedSystem:
         """Which of the compiled loops are taken."""
         return self.way.code
 
+    def loops_of(self, quantity: str) -> str:
+        """The name of the compiled loops that a quantity takes; energy is that of the tree, however loops close."""
+        return quantity if quantity == "energy" else f"{quantity}-{self.code}"
+
     def addressed(self, places: Sequence[int]) -> Addressed | None:
         """Code that is called by its address for `qdd`, and what it reads; there is some for planar linkages."""
         return None if self._linkage is None else self._linkage.accelerations_at(places)
@@ -133,7 +137,7 @@ class ClosedSystem:
     def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
         """Kinetic and potential energy; loops that are open count as they are."""
         flat = self.flat
-        q, v = (np.ascontiguousarray(np.asarray(one, dtype=float)) for one in (q, v))
+        q, v = (for_loops(one) for one in (q, v))
         none = np.zeros(len(v))
         moving = motion(flat.tree, flat.displaced(q, v, none, float(t)), q, v, none)
         return recursion.energy(flat.tree, moving, flat.gravity(t))
@@ -152,7 +156,7 @@ class ClosedSystem:
         return np.array([found.get(row, 1.0) for row in self._all_rows])
 
     def _evaluated(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float) -> tuple[Floats, Floats]:
-        q, v, tau = (np.ascontiguousarray(np.asarray(one, dtype=float)) for one in (q, v, tau))
+        q, v, tau = (for_loops(one) for one in (q, v, tau))
         return self.way.evaluated(q, v, tau, float(t))
 
 

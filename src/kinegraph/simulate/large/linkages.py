@@ -15,6 +15,7 @@ from kinegraph.graph.node import Graph
 from kinegraph.jit.glue import Glue
 from kinegraph.jit.kernel import Argument
 from kinegraph.large.by_address.tables import Addressed
+from kinegraph.large.kernel import compile_linkage, glued
 from kinegraph.large.linkages.assembly import CLOSED, closed_state
 from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.large.linkages.sweeps import SINGULAR
@@ -48,8 +49,6 @@ class LinkageProjection(Kernel):
 
     @cached_property
     def _glue(self) -> tuple[Glue, Addressed]:
-        from kinegraph.large.kernel import glued
-
         code = self._system.projection_at(self._state)
         return glued(code), code
 
@@ -109,6 +108,7 @@ class LinkageForm(LoopedForm):
         """q and v at the start, closed near the values that are given; those of `initial` stay if they can."""
         layout = self.mechanism.layout
         given = given_state(self.mechanism, initial, parameters)
+        compile_linkage(self._system, *given)
         held = [name in initial or f"{name}'" in initial for name in layout.positions]
         found = closed_state(self._system, *given, np.where(held, 0.0, 1.0))
         if not np.max(found.missed) <= CLOSED:
@@ -123,8 +123,7 @@ class LinkageForm(LoopedForm):
         return found.q, found.v
 
     def _refuse_singular(self, q: Floats) -> None:
-        none = np.zeros_like(q)
-        pivots = self._system.evaluated(q, none, none)[1]
+        pivots = self._system.projected_states(q, np.zeros_like(q))[2]
         if not np.min(pivots) > SINGULAR:
             row = self.rows[2 * int(np.argmin(pivots))]
             raise SolveError(
