@@ -156,11 +156,11 @@ class FieldNumPy:
         """New ones."""
         return self.zeros(shape) + 1
 
-    def asarray(self, array: Floats, dtype: object = None) -> Floats:
+    def asarray(self, array: Floats, dtype: object = None, requirements: object = None) -> Floats:
         """The same array: it already holds numbers of the field."""
         return array
 
-    ascontiguousarray = asarray
+    ascontiguousarray = require = asarray
 
     def arctan2(self, sine: Floats, cosine: Floats) -> Floats:
         """The angles of points of the circle."""
