@@ -61,4 +61,4 @@ def test_options_out_of_range_are_refused_by_every_command(capsys, tmp_path, com
     words = ["--passes", "monomials(degree=-1)"]
     words += ["--store", str(tmp_path / "models.sqlite")] if command == "store add" else []
     result = runner(capsys)(f"{command} double-pendulum -q H", *words)
-    assert result.code != 0 and "a whole number from 1 on" in result.err
+    assert result.code != 0 and "a whole number from 1 to 12" in result.err

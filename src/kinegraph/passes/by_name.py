@@ -38,10 +38,11 @@ WORK = 200_000
 #: Options that are fields of one field of a pass.
 _BUDGET, _LIMITS = ("work", "seconds", "compiled"), ("terms", "total")
 
-#: The least value of each option that is a number; there is no greatest.
-LEAST = {
-    "degree": 1, "forms": 0, "function_weight": 0, "seconds": 0, "seed": 0, "starts": 1, "terms": 1, "total": 1,
-    "work": 0,
+#: The least and the greatest value of each option that is a number: beyond, nothing more is found or nothing ends.
+RANGES = {
+    "degree": (1, 12), "forms": (0, 1000), "function_weight": (0, 1000), "seconds": (0, 10**7),
+    "seed": (0, 2**64 - 1), "starts": (1, 10_000), "terms": (1, 1_000_000), "total": (1, 10_000_000),
+    "work": (0, 10**12),
 }  # fmt: skip
 
 _ITEM = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(?:,|$)")
@@ -120,9 +121,10 @@ def _allowed(name: str, option: str, usual: Option, text: str) -> Option:
     if isinstance(usual, bool):
         fits, range_text = isinstance(value, bool), "true or false"
     else:
-        whole, least = isinstance(usual, int), LEAST[option]
-        fits = not isinstance(value, bool) and isinstance(value, int if whole else int | float) and value >= least
-        range_text = f"{'a whole number' if whole else 'a number'} from {least} on"
+        whole, (least, greatest) = isinstance(usual, int), RANGES[option]
+        fits = not isinstance(value, bool) and isinstance(value, int if whole else int | float)
+        fits = fits and least <= value <= greatest
+        range_text = f"{'a whole number' if whole else 'a number'} from {least} to {greatest}"
     if not fits:
         raise GraphError(f"{name}({option}={text}) is out of range: write {range_text}, as in {_example(name, option)}")
     return value

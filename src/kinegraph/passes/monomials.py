@@ -57,7 +57,7 @@ def _best(system: System, degree: int) -> tuple[int, ...] | None:
 
 def _divisors(literals: tuple[int, ...], degree: int) -> set[tuple[int, ...]]:
     """All parts of up to so many literals: larger ones are found in steps."""
-    return {part for size in range(1, degree + 1) for part in combinations(literals, size)}
+    return {part for size in range(1, min(degree, len(literals)) + 1) for part in combinations(literals, size)}
 
 
 def _extract(system: System, divisor: tuple[int, ...]) -> None:
