@@ -6,7 +6,10 @@ import pytest
 import kinegraph as kg
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import request_of
+from kinegraph.derive.dynamics.state_rate import NO_FORCES
+from kinegraph.graph.count import count
 from kinegraph.notation.text import formula
+from kinegraph.simulate.equations import VelocityForm
 from tests.cli.run import data, runner
 
 
@@ -61,4 +64,29 @@ def test_options_out_of_range_are_refused_by_every_command(capsys, tmp_path, com
     words = ["--passes", "monomials(degree=-1)"]
     words += ["--store", str(tmp_path / "models.sqlite")] if command == "store add" else []
     result = runner(capsys)(f"{command} double-pendulum -q H", *words)
+    assert result.code != 0 and "a whole number from 1 to 12" in result.err
+
+
+def test_simulations_run_the_equations_of_the_passes(capsys):
+    run = runner(capsys)
+    command = "simulate puma560 --for 0.05 --points 2 --interpret --json"
+    own, usual = (data(run(command, *words))["final"] for words in (("--passes", OWN), ()))
+    assert own != usual  # other operations round otherwise
+    assert own == pytest.approx(usual, rel=1e-9, abs=1e-12)
+
+
+def test_the_code_of_a_simulation_is_reduced_by_the_passes_alone():
+    mechanism = kg.load("double-pendulum")
+    equations = VelocityForm(mechanism, {}, NO_FORCES).with_passes("expand(forms=0)")
+    assert (
+        count(equations.right_hand_side().code.graph).total
+        > count(VelocityForm(mechanism, {}, NO_FORCES).right_hand_side().code.graph).total
+    )
+
+
+def test_loops_over_bodies_have_no_passes(capsys):
+    run = runner(capsys)
+    result = run("simulate pendulum-3 --for 0.01 --loops", "--passes", OWN)
+    assert result.code != 0 and "passes reduce graphs" in result.err and "loops=False" in result.err
+    result = run("simulate pendulum-3 --for 0.01", "--passes", "monomials(degree=1000000000)")
     assert result.code != 0 and "a whole number from 1 to 12" in result.err

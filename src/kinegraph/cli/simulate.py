@@ -13,6 +13,7 @@ import kinegraph as kg
 from kinegraph.cli import INTERRUPTED
 from kinegraph.cli.common import (
     JsonOption,
+    PassesOption,
     assignments,
     console,
     print_json,
@@ -86,6 +87,7 @@ def run(
     native: NativeOption = None,
     loops: LoopsOption = None,
     baumgarte: BaumgarteOption = None,
+    passes: PassesOption = "",
     estimate_error: EstimateErrorOption = False,
     quiet: QuietOption = False,
     json: JsonOption = False,
@@ -107,7 +109,7 @@ def run(
         simulate, mechanism, duration, method=method, initial=initial, parameters=formulas(parameters),
         inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop),
         grid=points or None, native="auto" if native is None else native, baumgarte=_gains(baumgarte), loops=loops,
-        progress=False if quiet or json else None,
+        passes=passes, progress=False if quiet or json else None,
     )  # fmt: skip
     solution = simulated(control=control)
     estimates: tuple[ErrorEstimate, ...] = ()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -67,6 +68,9 @@ class Equations(ABC):
         numbers = bound_parameters(mechanism, True, values)
         self.bound: dict[str, Expression] = {name: value for name, value in numbers.items() if name not in runtime}
 
+    #: What is run in place of the passes of quick effort, as `passes.by_name` writes it.
+    passes: str = ""
+
     #: Loops over bodies compute the accelerations: there is no graph of the rates, and no Jacobian.
     by_loops: ClassVar[bool] = False
 
@@ -92,6 +96,17 @@ class Equations(ABC):
     @abstractmethod
     def rate(self) -> Graph:
         """y' as a graph."""
+
+    def with_passes(self, passes: str) -> Self:
+        """The same equations, reduced by passes of the user's own."""
+        found = copy(self)
+        found.passes = passes
+        return found
+
+    def chosen(self, words: str) -> Graph:
+        """Quantities of the mechanism by their words, as the graph that is estimated to run fastest."""
+        request = request_of(self.mechanism, words, parameters=self.bound, passes=self.passes)
+        return chain_of(request).chosen().graph
 
     def derived(self, words: Sequence[str]) -> Graph:
         """Quantities of the mechanism by their words, as one graph."""
@@ -208,7 +223,7 @@ class Equations(ABC):
 
     def kernel(self, graph: Graph, arguments: Sequence[Argument], native: bool) -> Kernel:
         """A graph as machine code, or interpreted."""
-        return kernel_of_graph(graph, arguments, native)
+        return kernel_of_graph(graph, arguments, native, self.passes)
 
     def _arguments(self) -> list[Argument]:
         """x in its parts, so that batch code can take each from an array of its own."""
@@ -254,8 +269,7 @@ class VelocityForm(Equations):
 
     @cached_property
     def rate(self) -> Graph:
-        wanted = ",".join(motion_words(self.mechanism))
-        motion = chain_of(request_of(self.mechanism, wanted, parameters=self.bound)).chosen().graph
+        motion = self.chosen(",".join(motion_words(self.mechanism)))
         return state_rate(self.described, motion, self.bound, self.forces)
 
     @cached_property
@@ -324,13 +338,17 @@ def largest(values: Floats) -> float:
     return float(np.max(np.abs(values), initial=0.0))
 
 
-def kernel_of_graph(graph: Graph, arguments: Sequence[Argument], native: bool) -> Kernel:
-    """A graph as machine code, or interpreted."""
+def kernel_of_graph(graph: Graph, arguments: Sequence[Argument], native: bool, passes: str = "") -> Kernel:
+    """A graph as machine code, or interpreted; `passes` are run in place of those of quick effort."""
     if not native:
         return InterpretedKernel(graph, arguments)
-    return compile_graph(reduced(graph), arguments)
+    return compile_graph(reduced(graph, passes), arguments)
 
 
-def reduced(graph: Graph) -> Graph:
+def reduced(graph: Graph, passes: str = "") -> Graph:
     """Fewer operations where finding them takes no time; a large graph would take longer than it saves."""
+    if passes:
+        from kinegraph.passes.by_name import read_passes  # brings all passes with it
+
+        return reduce(graph, passes=read_passes(passes)).graph
     return reduce(graph, effort=Effort.QUICK).graph if len(graph) <= _LARGEST_REDUCED else graph

@@ -43,7 +43,7 @@ class MomentumForm(Equations):
 
     @property
     def in_velocities(self) -> VelocityForm:
-        return VelocityForm(self.mechanism, self.values, self.forces, self.runtime)
+        return VelocityForm(self.mechanism, self.values, self.forces, self.runtime).with_passes(self.passes)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.request import same_passes
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
@@ -71,6 +72,7 @@ def simulate(
     native: Native = "auto",
     loops: bool | None = None,
     baumgarte: Baumgarte | float | Sequence[float] | None = None,
+    passes: str = "",
     progress: bool | None = None,
     interrupt: Interrupt | None = None,
 ) -> Solution:
@@ -92,6 +94,7 @@ def simulate(
         linkages with loops) where they can.
     baumgarte: let loops and constraints decay with these gains in 1/s (one number, two, or `Baumgarte`), instead of
         taking every state onto them.
+    passes: what is run to reduce the equations in place of the passes of quick effort: 'products, monomials(degree=4)'.
     progress: show a bar; None shows it where someone is looking.
     interrupt: a token by which another thread ends the run early; what there is is kept, as after Ctrl-C.
     """
@@ -106,11 +109,12 @@ def simulate(
     values = {name: formula(value, name) for name, value in (parameters or {}).items()}
     event_list = read_events(events)
     check_method(solver, mechanism, event_list)
+    own = same_passes(passes)
     equations = (
-        form_of(mechanism, solver, loops)(mechanism, values, forces)
+        form_of(mechanism, solver, loops, own)(mechanism, values, forces)
         if baumgarte is None
         else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
-    )
+    ).with_passes(own)
     given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
@@ -145,9 +149,9 @@ def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[s
     return starting_state(equations.mechanism, given, numbers)
 
 
-def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None) -> type[Equations]:
+def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None, passes: str = "") -> type[Equations]:
     """The equations of motion in the form a run of this mechanism takes."""
-    if not mechanism.contacts and takes_loops(mechanism, solver, loops):
+    if not mechanism.contacts and takes_loops(mechanism, solver, loops, passes):
         return _linkage_form() if is_constrained(mechanism) else LoopedForm
     return form_for(mechanism, solver)
 

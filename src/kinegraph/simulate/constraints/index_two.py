@@ -27,7 +27,7 @@ from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import join, moved, transfer
 from kinegraph.jit.kernel import Argument
-from kinegraph.simulate.equations import VelocityForm, kernel_of_graph, reduced, row_values, state_symbols
+from kinegraph.simulate.equations import VelocityForm, reduced, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats, RightHandSide
 
 RESIDUAL, JACOBIAN = "residual", "jacobian"
@@ -44,7 +44,7 @@ class IndexTwoForm(VelocityForm):
 
     @property
     def in_velocities(self) -> VelocityForm:
-        return VelocityForm(self.mechanism, self.bound, self.forces, self.runtime)
+        return VelocityForm(self.mechanism, self.bound, self.forces, self.runtime).with_passes(self.passes)
 
     @cached_property
     def multipliers(self) -> tuple[Symbol, ...]:
@@ -160,11 +160,11 @@ class IndexTwoForm(VelocityForm):
         """The residual in place of rates, and its iteration matrix; both take [x, y', c]."""
         whole = [Argument("x", self.symbols), Argument("rates", self.slope_symbols), Argument("c", (_SLOPE,))]
         return RightHandSide(
-            code=kernel_of_graph(self.residual, whole, native),
+            code=self.kernel(self.residual, whole, native),
             names=self.names,
             inputs=len(self.forces.sampled),
             parameters=len(self.runtime),
-            jacobian=kernel_of_graph(self.iteration_matrix, whole, native),
+            jacobian=self.kernel(self.iteration_matrix, whole, native),
             algebraic=tuple(symbol.name for symbol in self.multipliers),
         )
 

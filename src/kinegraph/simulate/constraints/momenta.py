@@ -18,7 +18,7 @@ from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import VelocityForm, kernel_of_graph
+from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.momentum_form import MomentumForm
 from kinegraph.solve.problem.problem import Closing, RightHandSide
 
@@ -50,7 +50,7 @@ class ClosedMomentumForm(MomentumForm):
 
     @cached_property
     def in_velocities(self) -> VelocityForm:
-        return VelocityForm(self.mechanism, self.values, self.forces, self.runtime)
+        return VelocityForm(self.mechanism, self.values, self.forces, self.runtime).with_passes(self.passes)
 
     @property
     def projection(self) -> Graph | None:
@@ -112,7 +112,7 @@ class ClosedMomentumForm(MomentumForm):
         entries += [derivation.factorised.solve(row.jacobian) for row in self._independent_rows]
         rows = derivation.builder.graph([output("rows", (2 * count, size), entries)])
         graphs = (self.free_rate, self.carry(values), self.carry(rows))
-        return Closing(*(kernel_of_graph(graph, whole, native) for graph in graphs))
+        return Closing(*(self.kernel(graph, whole, native) for graph in graphs))
 
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
         return replace(super().right_hand_side(jacobian, native), closing=self._closing(native))

@@ -67,7 +67,7 @@ class OpenForm(VelocityForm):
     def closed(self) -> ClosedForm:
         """The equations with some contacts closed."""
         mechanism = replace(self.mechanism, contacts=self.contacts, impacts=self.impacts)
-        return ClosedForm(mechanism, self.values, self.forces, self.runtime)
+        return ClosedForm(mechanism, self.values, self.forces, self.runtime).with_passes(self.passes)
 
     def saved(self, run: Run, inputs: Signals) -> tuple[Floats, dict[str, Floats]]:
         closed = np.zeros(len(run.times), dtype=bool)

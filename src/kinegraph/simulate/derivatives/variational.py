@@ -10,8 +10,6 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.compiler.closures import chain_of
-from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.projection import projected_in
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
 from kinegraph.graph.build import GraphBuilder
@@ -75,8 +73,7 @@ class VariationalForm(VelocityForm):
     @cached_property
     def motion(self) -> Graph:
         """[q', v', integrands] as a graph."""
-        qdd = chain_of(request_of(self.mechanism, "qdd", parameters=self.bound)).chosen().graph
-        rate = state_rate(self.mechanism, qdd, self.bound, self.forces, balances=())
+        rate = state_rate(self.mechanism, self.chosen("qdd"), self.bound, self.forces, balances=())
         builder = GraphBuilder()
         nodes = list(moved(rate.outputs, transfer(rate, builder))[0].nodes)
         scope = ResultNames(builder, self)

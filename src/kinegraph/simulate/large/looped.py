@@ -30,15 +30,17 @@ from kinegraph.solve.problem.problem import Floats, RightHandSide
 LARGE_LINKAGE = 100
 
 
-def takes_loops(mechanism: Mechanism, solver: Solver, loops: bool | None) -> bool:
+def takes_loops(mechanism: Mechanism, solver: Solver, loops: bool | None, passes: str = "") -> bool:
     """Whether a run computes accelerations by loops over bodies; `loops` forces it, or the contrary.
+
+    Passes of the user's own need a graph.
 
     SolveError where loops are to be taken and cannot.
     """
     large = len(mechanism.layout.velocities) > (LARGE_LINKAGE if is_constrained(mechanism) else LARGE)
     if not (large if loops is None else loops):
         return False
-    why = _unsuited(mechanism)
+    why = "passes reduce graphs" if passes else _unsuited(mechanism)
     suits = not why
     if loops is None and not suits:
         return False
@@ -47,7 +49,7 @@ def takes_loops(mechanism: Mechanism, solver: Solver, loops: bool | None) -> boo
     elif solver.capabilities.form is not StateForm.VELOCITIES:
         why = f"{solver.name} needs the equations in momenta"
     if why:
-        remedy = "choose dop853 or dopri5" if suits else "leave loops=True away"
+        remedy = "leave the passes away" if passes else "choose dop853 or dopri5" if suits else "leave loops=True away"
         raise SolveError(f"{why}, which loops over bodies do not give: {remedy}, or give loops=False")
     return True
 
