@@ -249,3 +249,19 @@ def test_stiff_springs_hold_nearly_as_rows_do() -> None:
     run = dock(stiff, 3, native=False, rtol=1e-8, stop_at_capture=True)
     assert [one.joint for one in run.joinings] == ["captured"] and run.momentum < 1e-9
     assert run.captured == pytest.approx(docked(tuple(CIRCLE[::2])).captured, abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("limits", "start", "outcome", "fault"),
+    [
+        (Limits(0.55, 0.9), {}, Outcome.OUT_OF_STROKE, "stroke"),
+        (Limits(0.3, 0.9, leg=5.0), {"rz": 0.6, "bz": 0.65}, Outcome.OVERLOAD, "overload"),
+    ],
+)
+def test_a_start_beyond_a_limit_ends_at_once(
+    limits: Limits, start: dict[str, float], outcome: Outcome, fault: str
+) -> None:
+    run = dock(replace(latched(CIRCLE[::2]), limits=limits), 1, initial=start, native=False)
+    assert run.outcome is outcome and run.fault is not None
+    assert (run.fault.what, run.fault.where, run.fault.time) == (fault, "legA", 0.0)
+    assert run.times.tolist() == [0.0]

@@ -80,3 +80,46 @@ def test_mistakes() -> None:
         simulate(ball, 1, events=[Event("x", "z", reset={"y": 1})])
     with pytest.raises(SolveError, match="same name"):
         simulate(ball, 1, events=[Event("x", "z"), Event("x", "z'")])
+
+
+@pytest.mark.parametrize("method", ["dop853", "rk4", "bdf"])
+@pytest.mark.parametrize(
+    ("condition", "direction", "time"),
+    [("z - 0.5", Direction.RISING, 0.0), ("-z", Direction.FALLING, 0.0), ("z - 0.5", Direction.FALLING, FALL / sqrt(2)),
+     ("-z' - 1", Direction.RISING, 1 / 9.81), ("0.1 - z'^2", Direction.RISING, 0.0)],
+)  # fmt: skip
+def test_what_holds_stops_at_the_start_too(method: str, condition: str, direction: Direction, time: float) -> None:
+    fixed = {"step": 0.01} if method == "rk4" else {}
+    stop = Event("hold", condition, direction, Action.STOP, holds=True)
+    run = simulate(kg.parse(BALL), 2, method=method, events=[stop], native=False, **fixed)
+    assert run.status is Status.EVENT and [one.name for one in run.events] == ["hold"]
+    assert run.t[-1] == pytest.approx(time, abs=1e-7) and len(run.t) == len(run["z"])
+    assert bool(run.t[-1] == 0.0) is (time == 0.0)
+
+
+def test_without_that_an_event_is_a_passage() -> None:
+    section = Event("section", "z - 0.5", Direction.RISING, Action.STOP)
+    assert simulate(kg.parse(BALL), 0.4, events=[section], native=False).status is Status.FINISHED
+
+
+def test_what_a_jump_brings_about_stops_there() -> None:
+    """By a reset, by an impact, and by a controller that changes a force at once."""
+    fast = Event("fast", "z' - 3", Direction.RISING, Action.STOP, holds=True)
+    bounce = Event("bounce", "z", reset={"z'": "-0.9*z'"})
+    assert simulate(kg.parse(BALL), 2, events=[bounce, fast], native=False).t[-1] == pytest.approx(FALL)
+    floor = kg.parse(BALL + "contact floor | z >= 0 | restitution(0.9);")
+    for method in ("dop853", "bdf"):
+        run = simulate(floor, 2, events=[fast], native=False, method=method)
+        assert run.status is Status.EVENT and run.t[-1] == pytest.approx(FALL, abs=1e-7)
+    load = Event("load", "qdd[0] + 8.5", Direction.RISING, Action.STOP, holds=True)
+    pushed = {"z": kg.Feedback(lambda t, state: 2.0 if t > 0.15 else 0.0, 0.1)}
+    run = simulate(kg.parse(BALL), 0.4, events=[load], inputs=pushed, native=False)
+    assert run.status is Status.EVENT and run.t[-1] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("wrong", [{"action": Action.RECORD}, {"direction": Direction.BOTH}])
+def test_what_holds_stops_and_has_a_side(wrong: dict[str, object]) -> None:
+    with pytest.raises(SolveError, match="STOP and a direction"):
+        Event(
+            **{"name": "e", "condition": "z", "direction": Direction.RISING, "action": Action.STOP} | wrong, holds=True
+        )

@@ -9,7 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError, StudyError
-from kinegraph.simulate import Action, Event
+from kinegraph.simulate import Action, Direction, Event
 from tests.studies.oscillator import MODEL, OPTIONS
 
 
@@ -125,6 +125,18 @@ def test_events_that_stop_and_reset():
     twice = (again < 1.2) & (again + 2 * study["e"] ** 2 * -hit / 10 > 1.2)
     assert twice.any() and study["second"][twice] == pytest.approx(again[twice])
     assert set(study["class"]) == {"late"} and study["end_time"] == pytest.approx(np.full(5, 1.2))
+
+
+def test_what_holds_at_the_start_ends_a_case_there():
+    ball = kg.parse("model ball; coordinates z = 1; gravity 0, 0, -10; Ball | Sz(z) | m(1);")
+    events = [Event("low", "z", Direction.FALLING, Action.STOP, holds=True)]
+    study = kg.study(
+        ball, 1, vary={"z": "uniform(-1, 1)"}, cases=9, events=events, native=False,
+        classes={"low": "stopped_by(low)"}, outcomes={"at": "time(low)"},
+    )  # fmt: skip
+    assert np.any(study["z"] < 0)
+    assert study["at"] == pytest.approx(np.sqrt(np.maximum(study["z"], 0) / 5))
+    assert set(study["class"]) == {"low"} and study["end_time"] == pytest.approx(study["at"])
 
 
 def test_cases_that_fail_are_kept_with_their_reason():

@@ -26,6 +26,10 @@ EventOption = Annotated[
 StopOption = Annotated[
     list[str] | None, typer.Option("--stop", metavar="NAME=FORMULA", help="Stop when a formula passes zero.")
 ]
+StopIfOption = Annotated[
+    list[str] | None,
+    typer.Option("--stop-if", metavar="NAME=FORMULA", help="Stop wherever a formula is positive, at the start too."),
+]
 IntegralOption = Annotated[
     list[str] | None,
     typer.Option("--integral", metavar="NAME=FORMULA", help="A result that is an integral over time: cost=q1^2."),

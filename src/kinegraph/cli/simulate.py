@@ -27,6 +27,7 @@ from kinegraph.cli.run_options import (
     QuietOption,
     RtolOption,
     RunSetOption,
+    StopIfOption,
     StopOption,
 )
 from kinegraph.errors import ModelError, SolveError
@@ -76,6 +77,7 @@ def run(
     inputs: InputOption = None,
     events: EventOption = None,
     stop: StopOption = None,
+    stop_if: StopIfOption = None,
     method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams, bdf or ida.")] = "dop853",
     rtol: RtolOption = 1e-8,
     atol: AtolOption = None,
@@ -107,7 +109,7 @@ def run(
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
     simulated = partial(
         simulate, mechanism, duration, method=method, initial=initial, parameters=formulas(parameters),
-        inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop),
+        inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop, stop_if),
         grid=points or None, native="auto" if native is None else native, baumgarte=_gains(baumgarte), loops=loops,
         passes=passes, progress=False if quiet or json else None,
     )  # fmt: skip
@@ -214,13 +216,17 @@ def _samples(path: Path) -> tuple[Floats, Floats]:
     return times, values
 
 
-def read_events(recorded: list[str] | None, stopping: list[str] | None) -> list[Event]:
-    """The events of --event and --stop."""
-    from kinegraph.solve.problem.events import Action, Event
+def read_events(
+    recorded: list[str] | None, stopping: list[str] | None, holding: list[str] | None = None
+) -> list[Event]:
+    """The events of --event, --stop and --stop-if."""
+    from kinegraph.solve.problem.events import Action, Direction, Event
 
     events = [Event(name, text) for name, text in assignments(recorded or (), "--event").items()]
+    events += [Event(name, text, action=Action.STOP) for name, text in assignments(stopping or (), "--stop").items()]
     return events + [
-        Event(name, text, action=Action.STOP) for name, text in assignments(stopping or (), "--stop").items()
+        Event(name, text, Direction.RISING, Action.STOP, holds=True)
+        for name, text in assignments(holding or (), "--stop-if").items()
     ]
 
 

@@ -32,7 +32,7 @@ def contact_events(docking: Docking) -> list[Event]:
         _stop(CAPTURE, captured),
         _stop(STROKE, greatest(_stroke(docking, leg) for leg in docking.legs)),
         _stop(OVERLOAD, overload),
-        _stop(AWAY, _away(docking)),
+        _leaves(AWAY, _away(docking)),
     ]
 
 
@@ -50,7 +50,7 @@ def catching_events(docking: Docking, waiting: Sequence[Latch], holding: Sequenc
         *leg_events(docking),
         *(_overload(one.name, squares(one.force), docking.limits.latch) for one in holding),
         _overload("interface", interface_square(docking, holding), most),
-        *([] if holding else [_stop(AWAY, _away(docking))]),
+        *([] if holding else [_leaves(AWAY, _away(docking))]),
     ]
 
 
@@ -75,6 +75,12 @@ def leg_events(docking: Docking) -> list[Event]:
 
 
 def _stop(name: str, condition: str) -> Event:
+    """What ends a phase wherever it holds: a state beyond a limit is beyond it at the start of a phase, too."""
+    return Event(name, condition, Direction.RISING, Action.STOP, holds=True)
+
+
+def _leaves(name: str, condition: str) -> Event:
+    """What ends a phase where it comes about: a docking may begin far away."""
     return Event(name, condition, Direction.RISING, Action.STOP)
 
 
@@ -98,7 +104,7 @@ def hard_event(docking: Docking, drawn: str) -> Event:
     fastest = greatest(f"abs({leg.rate})" for leg in docking.legs)
     longest, shortest = greatest(leg.length for leg in docking.legs), least(leg.length for leg in docking.legs)
     conditions = (f"t-({drawn})", f"{still!r}-{fastest}", f"{even!r}-({longest})+({shortest})")
-    return Event(HARD, least(conditions), Direction.RISING, Action.STOP)
+    return _stop(HARD, least(conditions))
 
 
 def ready(latch: Latch) -> str:

@@ -244,7 +244,7 @@ class DockingSequence:
         peaks = {} if mode is Mode.HARD else stretch.peaks(solver, how.control)  # all move as one: at saved states
         self.peaks.append(self._by_latch(mode, peaks) if peaks else peaks_at(self.phases[-1]))
         if run.ending.status is Status.EVENT:
-            return run.events[-1].name
+            return run.ending.detail
         return "" if run.ending.status is Status.FINISHED else _ENDED_EARLY
 
     def _view(self, mode: ModeEquations) -> View:

@@ -51,6 +51,7 @@ def event_set(
         directions=(*(event.direction for event in events), *(Direction.FALLING for _ in further)),
         actions=(*(event.action for event in events), *(Action.STOP for _ in further)),
         boundaries=boundaries,
+        holding=(*(event.holds for event in events), *(False for _ in further)),
         code=values,
         slope=slopes,
         reset=reset,

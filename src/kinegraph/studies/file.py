@@ -40,7 +40,7 @@ _NUMBERS = ("duration", "start", "rtol", "atol", "step")
 _WORDS = ("model", "method", "design", "success", "until")
 _WHOLE = ("cases", "seed", "chunk", "trajectories")
 _TABLES = ("vary", "initial", "parameters", "inputs", "events", "outcomes", "classes")
-_EVENT = ("condition", "action", "direction", "reset")
+_EVENT = ("condition", "action", "direction", "reset", "holds")
 
 
 def is_study_file(path: str | Path) -> bool:
@@ -190,7 +190,10 @@ class _Given:
         where = f"events.{name}.reset"
         values = {key: self.scalar(f"{where}.{key}", value) for key, value in reset.items()}
         condition = self.scalar(f"events.{name}.condition", given["condition"])
-        return Event(name, condition, direction, action, values)
+        holds = given.get("holds", False)
+        if not isinstance(holds, bool):
+            raise self._fault(f"events.{name}.holds is {holds!r:.80}", "write true or false")
+        return Event(name, condition, direction, action, values, holds)
 
     def _choice(self, event: str, word: object, kind: type[One]) -> One:
         known = [one.name.lower() for one in kind]

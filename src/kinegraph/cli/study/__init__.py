@@ -9,7 +9,15 @@ import typer
 
 from kinegraph.cli.common import JsonOption
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.run_options import AtolOption, EventOption, InputOption, QuietOption, RtolOption, StopOption
+from kinegraph.cli.run_options import (
+    AtolOption,
+    EventOption,
+    InputOption,
+    QuietOption,
+    RtolOption,
+    StopIfOption,
+    StopOption,
+)
 from kinegraph.cli.study.options import StudyOptions, planned
 from kinegraph.cli.study.report import finish, show_case
 
@@ -63,6 +71,7 @@ def run(
     success: Annotated[str | None, typer.Option(metavar="CONDITION", help="What counts as success: top > 0.")] = None,
     events: EventOption = None,
     stop: StopOption = None,
+    stop_if: StopIfOption = None,
     settings: SettingsOption = None,
     inputs: InputOption = None,
     method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams or bdf.")] = "dop853",
@@ -94,8 +103,8 @@ def run(
     from kinegraph.studies.run import run_plan
 
     options = StudyOptions(
-        vary, outcomes, classes, events, stop, settings, inputs, method, rtol, atol, step, duration, trajectories,
-        design, success,
+        vary, outcomes, classes, events, stop, stop_if, settings, inputs, method, rtol, atol, step, duration,
+        trajectories, design, success,
     ) if not is_study_file(source.model) else None  # fmt: skip
     compiled: Native = "auto" if native is None else native
     plan, known = planned(source, options, vary, cases, seed, chunk, compiled)

@@ -27,6 +27,7 @@ class StudyOptions:
     classes: list[str] | None
     events: list[str] | None
     stop: list[str] | None
+    stop_if: list[str] | None
     settings: list[str] | None
     inputs: list[str] | None
     method: str
@@ -59,7 +60,7 @@ def planned(
     described = StudySettings(
         mechanism, options.duration, pairs(options.vary, "--vary"), 100 if cases is None else cases,
         pairs(options.outcomes, "--outcome"), pairs(options.classes, "--class"), options.success,
-        read_events(options.events, options.stop), formulas(initial), formulas(parameters),
+        read_events(options.events, options.stop, options.stop_if), formulas(initial), formulas(parameters),
         input_values(assignments(options.inputs or (), "--input")), options.method, control, 0.0,
         options.trajectories, options.design, seed or 0, chunk, native,
     )  # fmt: skip

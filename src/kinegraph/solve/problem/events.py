@@ -33,6 +33,8 @@ class Event:
 
     condition: an expression in coordinates, velocities (`q1'`), output points (`tip.z`), parameters and t.
     reset: new values of coordinates and velocities by name, expressions of the state just before; makes it a reset.
+    holds: it stops the run wherever its condition is beyond zero (positive with RISING, negative with FALLING) and not
+    only where it passes: at the start, and after a jump, too.
     """
 
     name: str
@@ -40,19 +42,26 @@ class Event:
     direction: Direction = Direction.BOTH
     action: Action = Action.RECORD
     reset: Mapping[str, Scalar] = field(default_factory=dict)
+    holds: bool = False
 
     def __post_init__(self) -> None:
         if self.reset and self.action is Action.RECORD:
             object.__setattr__(self, "action", Action.RESET)
         if bool(self.reset) != (self.action is Action.RESET):
             raise SolveError(f"event {self.name}: action RESET and `reset={{name: value}}` belong together")
+        if self.holds and (self.action is not Action.STOP or self.direction is Direction.BOTH):
+            raise SolveError(
+                f"event {self.name}: what stops wherever its condition holds needs action STOP and a direction: "
+                "RISING if it holds above zero, FALLING if below"
+            )
 
 
 @dataclass(frozen=True)
 class EventSet:
     """Events as kernels: x -> values, [x, y', u'] -> their slopes and (0: none) x -> new states, a row for each event.
 
-    boundaries: which events act on a condition of positions alone, so that a motion may begin there.
+    boundaries: which events act on a condition of positions alone, so that a motion may begin there. holding: which
+    stop wherever their condition holds.
     samples: at how many points of a step the signs are compared. limit: how many events may happen in all.
     acted: for every event how far from zero it was found when it acted at the very start, and so may still be; less
     than zero where it did not. Nothing is as if none had.
@@ -62,6 +71,7 @@ class EventSet:
     directions: tuple[Direction, ...] = ()
     actions: tuple[Action, ...] = ()
     boundaries: tuple[bool, ...] = ()
+    holding: tuple[bool, ...] = ()
     code: Function = 0
     slope: Function = 0
     reset: Function = 0

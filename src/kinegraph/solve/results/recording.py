@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import SolveError
 from kinegraph.solve.contacts.mode import Phase
-from kinegraph.solve.loops.events.watch import Watch
+from kinegraph.solve.loops.events.watch import HOLDS, Watch
 from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
@@ -153,7 +153,7 @@ def _missing(times: Floats, last: float) -> bool:
 def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
     """Memory of the events of one run."""
     count = len(events.names)
-    acted = events.acted or (-1.0,) * count
+    acted, holding = events.acted or (-1.0,) * count, events.holding or (False,) * count
     recent = _RECENT + _RECENT_EACH * count
     rows = max(_EVENT_ROWS, 4 * events.samples * count) + 2 * recent
 
@@ -166,7 +166,7 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
         reset=code_of(events.reset),
         directions=integers([direction.value for direction in events.directions]),
         actions=integers([action.value for action in events.actions]),
-        boundary=integers(events.boundaries),
+        boundary=integers([k + HOLDS * holds for k, holds in zip(events.boundaries, holding, strict=True)]),
         side=integers(count),
         ahead=integers(count),
         stage=integers(count),

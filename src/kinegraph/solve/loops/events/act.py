@@ -10,6 +10,7 @@ from kinegraph.solve.loops.events.watch import (
     RESOLUTION,
     STOP,
     Watch,
+    is_beyond,
     leave_surface,
     next_due,
     passes,
@@ -61,7 +62,7 @@ def react(system: System, watch: Watch, counters: Integers, work: Work, t: float
         watch.stage[event] = CALM
         if rests(watch, counters, event, t):
             return ACCUMULATED
-        if not (watch.boundary[event] and watch.side[event] * watch.rates[event] > 0.0):
+        if not (watch.boundary[event] == 1 and watch.side[event] * watch.rates[event] > 0.0):
             act(system, watch, work, event, t)
         for d in range(size):
             work.x[d] = work.end[d]
@@ -88,8 +89,11 @@ def sort_out(watch: Watch, counters: Integers, work: Work, acted: int, t: float)
         if not abs(value - watch.zero[k]) <= max(watch.noise[k], near):
             leave_surface(watch, k)
             watch.side[k] = sign(value)
-            if watch.boundary[k]:
+            if watch.boundary[k] == 1:
                 watch.stage[k] = CALM
+            elif is_beyond(watch, k) and watch.stage[k] == CALM:
+                note(watch, counters, k, t, work.x)
+                stop = k
             continue
         put_on_surface(watch, k, t)
         ahead = sign(rate) if abs(rate) > _SLOPES * incoming else 0
@@ -108,7 +112,7 @@ def sort_out(watch: Watch, counters: Integers, work: Work, acted: int, t: float)
 def rests(watch: Watch, counters: Integers, event: int, t: float) -> bool:
     """Whether an event is due at the time of the last reset again, without any speed to rebound with."""
     last = watch.recent[(counters[RESETS] - 1) % len(watch.recent)]
-    return bool(counters[RESETS] > 0 and last == t and watch.boundary[event] and watch.rates[event] == 0.0)
+    return bool(counters[RESETS] > 0 and last == t and watch.boundary[event] == 1 and watch.rates[event] == 0.0)
 
 
 @part

@@ -6,7 +6,16 @@ from kinegraph.solve.loops.events.act import react
 from kinegraph.solve.loops.events.happen import happen, note
 from kinegraph.solve.loops.events.locate import first_event
 from kinegraph.solve.loops.events.values import event_rates, event_values, find_noise, look
-from kinegraph.solve.loops.events.watch import RESOLUTION, Watch, leave_surface, next_due, passes, put_on_surface, sign
+from kinegraph.solve.loops.events.watch import (
+    RESOLUTION,
+    Watch,
+    is_beyond,
+    leave_surface,
+    next_due,
+    passes,
+    put_on_surface,
+    sign,
+)
 from kinegraph.solve.loops.marks import Floats, Integers, part
 from kinegraph.solve.loops.record import COMPONENT, CUT, EVENT_TOTAL, NOT_A_NUMBER, RUNNING, TOO_MANY_EVENTS
 from kinegraph.solve.loops.step import System, Work
@@ -14,7 +23,7 @@ from kinegraph.solve.loops.step import System, Work
 
 @part
 def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t: float) -> int:
-    """The side each event begins on; what begins at a boundary and goes outwards acts at once, on work.end.
+    """The side each event begins on; what begins at a boundary and goes outwards, or holds, acts at once, on work.end.
 
     What has acted at this very moment, before the run, is on its surface as if it had acted within it.
     """
@@ -32,6 +41,8 @@ def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t
         if not abs(watch.values[k]) <= near + 2.0 * watch.residual[k]:
             watch.side[k] = sign(watch.values[k])
             leave_surface(watch, k)
+            if is_beyond(watch, k):
+                note(watch, counters, k, t, work.x)
             continue
         put_on_surface(watch, k, t)
         watch.side[k] = sign(watch.rates[k])

@@ -13,6 +13,8 @@ RECORD, STOP, RESET = range(3)
 # Where an event stands at the moment that is looked at: nothing has happened, it is to act, it has been recorded.
 CALM, DUE, DONE = range(3)
 
+HOLDS = 2  # of a boundary
+
 RESOLUTION = 1e-14  # times that differ by less than this part of the run are the same
 
 
@@ -20,7 +22,8 @@ class Watch(NamedTuple):
     """Events: the kernels of their values, slopes and new states, what each does, where they are recorded.
 
     code: x -> value of each event. slope: [x, y', u'] -> its rate. reset: x -> new states, one row for each event.
-    boundary: whether an event stops or resets, by a condition of positions. The motion is on its inner side.
+    boundary: 1 for an event that stops or resets by a condition of positions: the motion is on its inner side. With
+    HOLDS added, one that stops wherever its condition is beyond zero.
     side: of zero each event is on; 0 is not known. stage: CALM, DUE or DONE.
     before, values: at both ends of what is looked at. rates, ahead: slopes and sides at its end.
     incoming: slopes before any reset acted. residual: how far from zero an event was found.
@@ -68,6 +71,12 @@ def sign(value: float) -> int:
 def passes(side: int, following: int, direction: int) -> bool:
     """Whether going from one side of zero to another counts."""
     return bool(side * following < 0 and side * direction <= 0)
+
+
+@part
+def is_beyond(watch: Watch, event: int) -> bool:
+    """Whether an event stops by the side its value is on."""
+    return bool(watch.boundary[event] >= HOLDS and watch.values[event] * watch.directions[event] > 0.0)
 
 
 @part
