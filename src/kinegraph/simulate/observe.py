@@ -18,6 +18,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expression import PI, TIME
 from kinegraph.model.expression import names as names_in
+from kinegraph.simulate.checks.fitting import states_beside
 from kinegraph.simulate.checks.vanishing import vanishes
 from kinegraph.simulate.constraints.drift import Drift
 from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
@@ -100,7 +101,7 @@ def observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tu
 def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[str, ...]:
     """Which of energy (less its balances) and momenta cannot change: their rates vanish at random states.
 
-    With loops and constraints, which a random state would not fit, at states of the run.
+    With loops and constraints, which a random state would not fit, at states of the run and at others beside them.
     """
     rate = equations.rate
     if len(rate) > _LARGEST:
@@ -139,14 +140,15 @@ def _random_states(equations: Equations) -> dict[str, Floats]:
 
 
 def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
-    """Some states of the run, by the names of what moves."""
+    """Some states of the run, and as many beside them, by the names of what moves."""
     layout, random = equations.mechanism.layout, np.random.default_rng(1)
     places = np.unique(np.linspace(0, len(rows.times) - 1, _STATES).astype(int))
-    q, v = rows.closed
-    values = dict(zip(layout.positions, q[places].T, strict=True))
-    values |= zip(layout.velocities, v[places].T, strict=True)
-    values |= {name: random.uniform(-1, 1, len(places)) for name in equations.forces.sampled}
-    return values | {TIME: rows.times[places]}
+    own = rows.times[places], *(part[places] for part in rows.closed)
+    times, q, v = (np.concatenate(both) for both in zip(own, states_beside(equations, *own), strict=True))
+    values = dict(zip(layout.positions, q.T, strict=True))
+    values |= zip(layout.velocities, v.T, strict=True)
+    values |= {name: random.uniform(-1, 1, len(times)) for name in equations.forces.sampled}
+    return values | {TIME: times}
 
 
 def checks(

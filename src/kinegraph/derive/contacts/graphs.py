@@ -44,8 +44,8 @@ class ContactGraphs:
         """`qdd` in the mode of the flags, and the powers of elements and laws of time."""
         system = self.system
         tied = zip(system.bilateral, system.multipliers[: len(system.bilateral)], strict=True)
-        touching = zip(system.unilateral, chain.from_iterable(system.contact_forces()), strict=True)
-        return motion_graph(self.derivation, system.accelerations(), [*tied, *touching])
+        contacts = zip(system.unilateral, chain.from_iterable(system.contact_forces()), strict=True)
+        return motion_graph(self.derivation, system.accelerations(), [*tied, *contacts])
 
     def conditions(self) -> Graph:
         """For each contact what becomes negative when its mode ends, and the same for its friction."""

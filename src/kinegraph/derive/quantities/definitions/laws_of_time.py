@@ -46,8 +46,8 @@ def law_power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
         return [_by_velocities(derivation, accelerations, _at_rest(derivation, named), platform.forces)]
     if not derivation.is_constrained or not derivation.plan.partitioned or derivation.segmented:
         return [power_of_laws(derivation, accelerations, _row_forces(derivation))]
-    asked = [-rate for rate in rates_at_rest(derivation, derivation.constrained.taken)]
-    led = derivation.partitioned.offset(asked) if asked else [derivation.zero] * derivation.size
+    required = [-rate for rate in rates_at_rest(derivation, derivation.constrained.taken)]
+    led = derivation.partitioned.offset(required) if required else [derivation.zero] * derivation.size
     return [_by_velocities(derivation, accelerations, led, derivation.given_forces)]
 
 
