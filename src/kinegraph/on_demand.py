@@ -7,7 +7,7 @@ part and waits for the package, another one holds that of the package and waits 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from types import ModuleType
@@ -64,7 +64,15 @@ def _called(module: str, name: str, *arguments: object, **named: object) -> obje
     return function(*arguments, **named)
 
 
-def import_where_called(package: str, parts: Collection[str]) -> None:
-    """Let `from package import part` name functions of a part; it is imported where one of them is first called."""
-    for part in parts:
-        setattr(sys.modules[package], part, Functions(f"{package}.{part}"))
+class PartsWhereCalled(ModuleType):
+    """A package of whose parts functions are named: a part is imported where one of its functions is first called."""
+
+    def __getattr__(self, name: str) -> Functions:
+        if name.startswith("_"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return Functions(f"{self.__name__}.{name}")
+
+
+def import_where_called(package: str) -> None:
+    """Let `from package import part` stand for the functions of a part, which is imported where one is called."""
+    sys.modules[package].__class__ = PartsWhereCalled

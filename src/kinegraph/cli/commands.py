@@ -95,7 +95,7 @@ COMMANDS: dict[str, Entry | Group] = {
         "inspect",
         "Print a value between two stages, as `compile` makes it: the model, its tree of joints, the request with "
         "its key, the graph as derived and reduced, the graph chosen for the kernel, what of it is bound, its "
-        "program, LLVM code, assembly.",
+        "program, LLVM code, assembly; and what the code was proved equal to.",
     ),
     "reproduce": Entry("reproduce", "Every printed table of the source documents computed anew beside it."),
     "demo": Entry(

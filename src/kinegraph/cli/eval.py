@@ -10,7 +10,7 @@ import typer
 from numpy.typing import NDArray
 
 import kinegraph as kg
-from kinegraph.assembly.assemble import Assembler
+from kinegraph import assembly
 from kinegraph.cli.common import (
     ClosureOption,
     JsonOption,
@@ -71,7 +71,7 @@ def run(
     state = state_of(mechanism, given, parameter_values(mechanism, values))
     singular: str | None = None
     if is_constrained(mechanism):
-        assembler = Assembler(mechanism, values)
+        assembler = assembly.Assembler(mechanism, values)
         state = state if as_given else assembled(assembler, state, tuple(given))
         q = np.array([state[name] for name in mechanism.layout.positions])
         solved = ", ".join(str(one) for one in quantities_of(quantity) if one.record.solves_rows)
@@ -100,14 +100,14 @@ def _refuse_infinite(results: Mapping[str, Doubles]) -> None:
         raise typer.Exit(NO_VALUE)
 
 
-def _with_other_chart(mechanism: Mechanism, quantity: str, assembler: Assembler, state: State) -> Mechanism:
+def _with_other_chart(mechanism: Mechanism, quantity: str, assembler: assembly.Assembler, state: State) -> Mechanism:
     """The mechanism, as if it started here if its choice of dependent coordinates fails here; says so on stderr."""
     q = np.array([state[name] for name in mechanism.layout.positions])
     partitioned = [str(one) for one in quantities_of(quantity) if one.record.partitioned]
     if not partitioned or not assembler.loses_chart(q, state["t"]):
         return mechanism
     started = with_start(mechanism, q.tolist())
-    chosen = ", ".join(Assembler(started, assembler.parameters).independent())
+    chosen = ", ".join(assembly.Assembler(started, assembler.parameters).independent())
     named = ", ".join(partitioned)
     typer.echo(f"{named}: the usual independent coordinates fail here, {chosen} instead", err=True)
     return started
@@ -120,7 +120,7 @@ Doubles: TypeAlias = NDArray[np.float64]
 NO_VALUE = 1
 
 
-def assembled(assembler: Assembler, state: State, held: tuple[str, ...]) -> State:
+def assembled(assembler: assembly.Assembler, state: State, held: tuple[str, ...]) -> State:
     """The state that fits loops and constraints near the given one; what was given stays if it can."""
     layout = assembler.mechanism.layout
     q, v = (np.array([state[name] for name in names]) for names in (layout.positions, layout.velocities))

@@ -12,23 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph import library
+from kinegraph import io, library
 from kinegraph.errors import LeftOutWarning, ModelError
 from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
-from kinegraph.io.records.load import load as load_records
-from kinegraph.io.records.write import write as write_records
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
-from kinegraph.model.changes.lock import lock as lock_coordinates
-from kinegraph.model.changes.principal_velocities import in_principal_axes as with_principal_axes
-from kinegraph.model.changes.set_parameters import with_parameters
-from kinegraph.model.changes.shape_contacts import with_contacts as with_shape_contacts
+from kinegraph.model import changes, robot
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.robot.elements import JointModel, with_elements
 from kinegraph.model.robot.unused import full_report
 
 if TYPE_CHECKING:
     from kinegraph.io.robot.xml import Element
+    from kinegraph.model.robot import JointModel
 
 
 @dataclass(frozen=True)
@@ -67,12 +62,12 @@ def mechanism_of(source: MechanismSource) -> Mechanism:
 
 def write(mechanism: MechanismSource) -> str:
     """The mechanism in the model language; `kg.parse` reads it back. Takes a mechanism, a file or a library name."""
-    return write_records(mechanism_of(mechanism))
+    return io.write(mechanism_of(mechanism))
 
 
 def lock(mechanism: MechanismSource, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
     """The mechanism with coordinates held: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position."""
-    return lock_coordinates(mechanism_of(mechanism), *coordinates, **values)
+    return changes.lock(mechanism_of(mechanism), *coordinates, **values)
 
 
 def in_principal_axes(mechanism: MechanismSource) -> Mechanism:
@@ -80,7 +75,7 @@ def in_principal_axes(mechanism: MechanismSource) -> Mechanism:
 
     Its equations are shorter; start, motion and all quantities of bodies stay what they are.
     """
-    return with_principal_axes(mechanism_of(mechanism))
+    return changes.in_principal_axes(mechanism_of(mechanism))
 
 
 def with_contacts(mechanism: MechanismSource, *, restitution: Scalar = 0, friction: Scalar = 0) -> Mechanism:
@@ -88,7 +83,7 @@ def with_contacts(mechanism: MechanismSource, *, restitution: Scalar = 0, fricti
 
     friction: of corners of boxes; round shapes touch without, for the point that touches moves along them.
     """
-    return with_shape_contacts(mechanism_of(mechanism), restitution=restitution, friction=friction)
+    return changes.with_contacts(mechanism_of(mechanism), restitution=restitution, friction=friction)
 
 
 def load(
@@ -109,7 +104,7 @@ def load(
     """
     mechanism = read(source, ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters))
     if contacts:
-        mechanism = with_shape_contacts(mechanism)
+        mechanism = changes.with_contacts(mechanism)
     summary = full_report(mechanism).summary()
     if summary:
         message = f"{source}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
@@ -124,10 +119,10 @@ def read(source: str | Path, options: ReadOptions) -> Mechanism:
     if given is None:
         return mechanism
     if isinstance(given, Mapping):
-        return with_parameters(mechanism, given)
+        return changes.with_parameters(mechanism, given)
     from kinegraph.io.parameters import read_parameters
 
-    return with_parameters(mechanism, read_parameters(given))
+    return changes.with_parameters(mechanism, read_parameters(given))
 
 
 def _read(source: str | Path, options: ReadOptions) -> Mechanism:
@@ -147,7 +142,7 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
     from kinegraph.io.options import RobotFileOptions
 
     shared = RobotFileOptions(options.package_roots, angle_tolerance=options.angle_tolerance)
-    usual = JointModel() if options.elements is None else options.elements
+    usual = robot.JointModel() if options.elements is None else options.elements
     if kind is ModelFormat.MJCF:
         from kinegraph.io.mjcf.load import read_mjcf
 
@@ -172,7 +167,8 @@ def _urdf(root: Element, path: Path, options: ReadOptions) -> Mechanism:
 def _with_joint_model(mechanism: Mechanism, elements: bool | JointModel) -> Mechanism:
     if not elements:
         return mechanism
-    return with_elements(mechanism, elements if isinstance(elements, JointModel) else JointModel(dry_friction=True))
+    chosen = elements if isinstance(elements, robot.JointModel) else robot.JointModel(dry_friction=True)
+    return robot.with_elements(mechanism, chosen)
 
 
 def _in_library(source: str | Path) -> bool:
@@ -205,4 +201,4 @@ def _without_xml(source: str | Path, kind: ModelFormat, options: ReadOptions) ->
         from kinegraph.io.vectors import load_vectors
 
         return load_vectors(source)
-    return load_records(source)
+    return io.load(source)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from enum import Enum
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kinegraph.errors import ModelError
 from kinegraph.files import read_head
-from kinegraph.io.robot.xml import Element
+
+if TYPE_CHECKING:
+    from kinegraph.io.robot.xml import Element
 
 
 class ModelFormat(Enum):

@@ -14,11 +14,10 @@ from kinegraph.files import read_input_text
 from kinegraph.io.records.grammar.parser import Start, parser
 from kinegraph.io.records.reader import Reader
 from kinegraph.io.records.syntax_error import at_character, at_token
-from kinegraph.model.changes.principal_velocities import declared_principal
+from kinegraph.model import changes, platforms
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
-from kinegraph.model.platforms.start import fitted
 from kinegraph.model.validation.expressions import MAX_NESTING, MAX_SIZE
 from kinegraph.model.validation.mechanism import validate
 
@@ -55,8 +54,8 @@ def parse(text: str, source: str = "") -> Mechanism:
     mechanism = reader.mechanism(model_name_from(Path(source).stem) if source else "mechanism")
     validate(mechanism, places)
     if reader.principal:
-        mechanism = declared_principal(mechanism, reader.principal)
-    return fitted(mechanism) if reader.has_leg_tables else mechanism
+        mechanism = changes.declared_principal(mechanism, reader.principal)
+    return platforms.fitted(mechanism) if reader.has_leg_tables else mechanism
 
 
 def _is_file_name(text: str) -> bool:

@@ -15,6 +15,7 @@ from kinegraph.io.records.expression_reader import Children, as_expression
 from kinegraph.io.records.items import Item, read_inertia, read_transforms
 from kinegraph.io.records.platform_items import PlatformReader
 from kinegraph.io.records.shape_items import read_shape
+from kinegraph.model import platforms
 from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.elements import Element, Input, Potential
@@ -22,7 +23,6 @@ from kinegraph.model.expression import Expression, Name
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.places import Places
-from kinegraph.model.platforms.expand import with_legs
 from kinegraph.model.robot.data import Shape
 
 T = TypeVar("T")
@@ -75,7 +75,8 @@ class Reader(ConstraintReader, PlatformReader):
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
         )
-        written = with_legs(written, tuple(self._legs))
+        if self._legs:
+            written = platforms.with_legs(written, tuple(self._legs))
         coordinates = tuple(self._with_armature(self._with_initial(one)) for one in written.coordinates)
         self._check_initial_used(written)
         self._check_armature_used(written)

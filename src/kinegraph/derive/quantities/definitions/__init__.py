@@ -7,20 +7,4 @@ from __future__ import annotations
 
 from kinegraph.on_demand import import_where_called
 
-import_where_called(
-    __name__,
-    (
-        "accelerations",
-        "constraints",
-        "elements",
-        "energy",
-        "inertia",
-        "inverse_dynamics",
-        "joints",
-        "parameters",
-        "platforms",
-        "poses",
-        "reactions",
-        "velocity_forces",
-    ),
-)
+import_where_called(__name__)
