@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.request import unit_quaternions
 from kinegraph.derive.choices import ForwardMethod
 from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.graph.node import Kind, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar

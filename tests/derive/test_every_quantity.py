@@ -19,13 +19,14 @@ import kinegraph as kg
 from kinegraph.cli.inspect import Stage
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.records import Chosen, Derived, Means
-from kinegraph.compiler.request import arguments_of, request_of, unit_quaternions
+from kinegraph.compiler.request import arguments_of, request_of
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Extent, QuantityRecord
 from kinegraph.derive.quantities.table import TABLE
+from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.errors import KernelError
 from kinegraph.export import ExportOptions, FunctionLayout, Language, export
 from kinegraph.export.prepare import prepare

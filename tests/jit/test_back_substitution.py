@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import SOLVED_IN_LOOPS
+from kinegraph.compiler.stages.choose import SOLVED_IN_LOOPS
 from kinegraph.jit.kernel import Kernel, KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from tests.interpreted import interpreted

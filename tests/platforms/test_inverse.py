@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.request import unit_quaternions
 from kinegraph.derive.platforms.substitute import in_ring_coordinates
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.variables import Variables
+from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove

@@ -7,10 +7,10 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.request import unit_quaternions
 from kinegraph.derive.platforms import state as platform_state
 from kinegraph.derive.platforms.substitute import in_ring_coordinates
 from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.model.mechanism import Mechanism

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.request import unit_quaternions
 from kinegraph.derive.platforms import state
 from kinegraph.derive.platforms.legs.round_struts import RoundStrut
 from kinegraph.derive.platforms.substitute import in_ring_coordinates
 from kinegraph.derive.quantities.derivation import Derivation, Plan, constraint_graph
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Output
