@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.cli.run import data, process
+from tests.cli.run import data, runner
 
 DATA = Path(__file__).parents[1] / "io" / "data"
 
 
-def test_rackovic_example_2_1():
+def test_rackovic_example_2_1(capsys):
     reference = json.loads((DATA / "rackovic_example_2_1.json").read_text())
     at = ",".join(f"q{joint}={angle!r}" for joint, angle in enumerate(reference["q"], start=1))
-    found = data(process(f"eval rackovic-6r -q H,C,gravity --at {at} --json"))
+    found = data(runner(capsys)(f"eval rackovic-6r -q H,C,gravity --at {at} --json"))
     printed = np.array(reference["C"])
     assert printed[4, 5, 4] == 0.001  # the misprint the file describes: its mirror is 0, and so is the formula
     printed[4, 5, 4] = 0
@@ -22,11 +22,11 @@ def test_rackovic_example_2_1():
     assert np.abs(found["gravity"] - np.array(reference["hG"])).max() < 2e-6
 
 
-def test_puma_560():
+def test_puma_560(capsys):
     reference = json.loads((DATA / "puma560_sympybotics.json").read_text())["standard"]
     names = [("", "q_test"), ("'", "dq_test"), ("''", "ddq_test")]
     state = [f"q{j}{prime}={x!r}" for prime, key in names for j, x in enumerate(reference[key], start=1)]
-    found = data(process(f'eval puma560 -q H,bias,gravity,tau --json --at "{",".join(state)}"'))
+    found = data(runner(capsys)(f'eval puma560 -q H,bias,gravity,tau --json --at "{",".join(state)}"'))
     gravity, tau = np.array(found["gravity"]), np.array(found["tau"])
     for value, key in [
         (np.array(found["H"]), "M_pcorke"),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.assembly.places import is_among
 from kinegraph.errors import TaskError
-from kinegraph.tasks.angles import same_place
 from tests.tasks.reference import reference
 from tests.tasks.test_inverse_kinematics import PUMA
 
@@ -76,7 +76,7 @@ def test_the_search_finds_no_solution_that_the_closed_form_lacks(records):
         assert closed.complete and not searched.complete
         assert len(searched) == len(closed)
         for one in searched.solutions:
-            assert any(same_place(one.q, other.q, range(6)) for other in closed.solutions)
+            assert is_among(one.q, [other.q for other in closed.solutions], range(6))
 
 
 def test_unreachable_stretched_and_singular_poses_of_the_reference():
@@ -87,7 +87,7 @@ def test_unreachable_stretched_and_singular_poses_of_the_reference():
     stretched = kg.inverse_kinematics(puma, "L6", rows["stretched"]["pose"])
     assert len(stretched) == 4 and stretched.family  # singular: the elbow cannot move the hand outwards
     made = np.array(rows["stretched"]["made_from_q"])
-    assert any(same_place(one.q, made, range(6), 1e-6) for one in stretched.solutions)
+    assert is_among(made, [one.q for one in stretched.solutions], range(6), 1e-6)
 
 
 def test_an_arm_stretched_out_has_its_solutions_once():
@@ -115,9 +115,8 @@ def test_without_closed_form_one_says_so_and_searches():
         kg.pose_solver(rough, "F")
     pose = kg.compile(rough, "pose:F")([0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
     found = kg.inverse_kinematics(rough, "F", pose, starts=100)
-    assert found.method == "search" and any(
-        same_place(one.q, np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8]), range(6)) for one in found.solutions
-    )
+    made = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+    assert found.method == "search" and is_among(made, [one.q for one in found.solutions], range(6))
     with pytest.raises(TaskError, match="no chain of revolute and prismatic joints"):
         kg.pose_solver(kg.parse("coordinates q; A | Rz(2*q) | m(1);"), "A")
     with pytest.raises(TaskError, match="has loops"):

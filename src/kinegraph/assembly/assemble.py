@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.assembly.legs import ReachingLegs
+from kinegraph.assembly.places import is_among
 from kinegraph.derive.constraints.analysis import RowsOf, analysed, numeric_conditions, row_names_of
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
@@ -186,15 +187,13 @@ class Assembler:
         turns = [k for k, name in enumerate(self.mechanism.layout.positions) if is_angle(self.mechanism, name)]
         random = generator(seed)
         found: list[Assembly] = []
+        places: list[Floats] = []
         for start in range(starts):
             aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)
             place = assembled_positions(conditions, conditions.moved(q, aside), np.where(free, 1.0, 0.0))
-            if (
-                place.miss <= CLOSED
-                and not place.turned_round
-                and not any(_same(place.q, one.q, turns) for one in found)
-            ):
+            if place.miss <= CLOSED and not place.turned_round and not is_among(place.q, places, turns):
                 found.append(self.assembled(place.q, v, tuple(at)))
+                places.append(found[-1].q)
         return found
 
     def left_free(self, q: Floats, held: Sequence[str] = ()) -> int:
@@ -278,10 +277,3 @@ def is_angle(mechanism: Mechanism, name: str) -> bool:
                     return False
                 found = True
     return found
-
-
-def _same(first: Floats, second: Floats, turns: Sequence[int]) -> bool:
-    difference = np.abs(first - second)
-    part = np.mod(difference[list(turns)], 2 * np.pi)
-    difference[list(turns)] = np.minimum(part, 2 * np.pi - part)
-    return bool(np.all(difference < 1e-6))

@@ -42,11 +42,3 @@ def wrapped(q: Floats, turns: Sequence[int], box: Floats | None = None) -> Float
         high = (np.pi if box is None else box[index, 1]) + 1e-9
         q[:, index] = high - np.mod(high - q[:, index], 2 * np.pi)
     return q
-
-
-def same_place(first: Floats, second: Floats, turns: Sequence[int], tolerance: float = 1e-6) -> bool:
-    """Whether two rows of positions are the same but for whole turns."""
-    difference = np.abs(first - second)
-    part = np.mod(difference[list(turns)], 2 * np.pi)
-    difference[list(turns)] = np.minimum(part, 2 * np.pi - part)
-    return bool(np.all(difference < tolerance))

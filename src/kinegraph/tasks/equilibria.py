@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kinegraph.assembly.places import is_among
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.variables import depends_on_time
@@ -18,7 +19,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
-from kinegraph.tasks.angles import repeats, same_place, wrapped
+from kinegraph.tasks.angles import repeats, wrapped
 from kinegraph.tasks.balance import Balance, balance
 from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
 from kinegraph.tasks.equations import force_kernel, row_kernel
@@ -202,7 +203,7 @@ def _distinct(mechanism: Mechanism, unknowns: Floats, within: Mapping[str, tuple
     turns = repeating(mechanism, within)
     found: list[Floats] = []
     for row in wrapped(unknowns, turns):
-        if not any(same_place(row[:size], other[:size], turns) for other in found):
+        if not is_among(row[:size], [other[:size] for other in found], turns):
             found.append(row)
     return sorted(found, key=lambda row: np.round(row[:size], 9).tolist())
 

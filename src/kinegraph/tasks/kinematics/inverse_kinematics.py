@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.assembly.places import is_among
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
@@ -18,7 +19,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
-from kinegraph.tasks.angles import angle_names, same_place, wrapped
+from kinegraph.tasks.angles import angle_names, wrapped
 from kinegraph.tasks.forces.coordinates_alone import refuse_quaternions
 from kinegraph.tasks.kernels import kernel_of
 from kinegraph.tasks.kinematics.pose_errors import target
@@ -144,6 +145,6 @@ def _solutions(q: Floats, errors: Floats, turns: Sequence[int], limits: Floats |
     for row, error in zip(q, errors, strict=True):
         if limits is not None and np.any((row < limits[:, 0] - 1e-9) | (row > limits[:, 1] + 1e-9)):
             continue
-        if not any(same_place(row, other.q, turns) for other in found):
+        if not is_among(row, [other.q for other in found], turns):
             found.append(PoseSolution(row, float(error)))
     return tuple(sorted(found, key=lambda one: np.round(one.q, 9).tolist()))
