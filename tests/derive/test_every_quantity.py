@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+import kinegraph.export.write
 from kinegraph.cli.inspect import Stage
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.records import Chosen, Derived, Means
-from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.request import Quantities, arguments_of, request_of
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan import Plan
@@ -30,6 +31,7 @@ from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.errors import KernelError
 from kinegraph.export import ExportOptions, FunctionLayout, Language, export
 from kinegraph.export.prepare import prepare
+from kinegraph.export.unit import Unit
 from kinegraph.graph.law import check
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.evaluate import parameter_values
@@ -230,7 +232,24 @@ def test_ops_of_derivatives(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     ]
 
 
+@pytest.fixture(scope="module")
+def each_unit_is_prepared_once() -> Iterator[None]:
+    """What all languages print is the same."""
+    prepared: dict[tuple[str, ExportOptions], Unit] = {}
+
+    def prepare_once(mechanism: Mechanism, quantities: Quantities, options: ExportOptions) -> Unit:
+        key = mechanism.name, options
+        if key not in prepared:
+            prepared[key] = prepare(mechanism, quantities, options)
+        return prepared[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kinegraph.export.write, "prepare", prepare_once)
+        yield
+
+
 @every_mechanism
+@pytest.mark.usefixtures("each_unit_is_prepared_once")
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.value)
 def test_exported_to_every_language(language: Language, name: str, tmp_path: Path) -> None:
     wanted = words(MECHANISMS[name])

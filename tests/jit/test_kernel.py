@@ -310,8 +310,8 @@ def test_many_short_results() -> None:
     builder = GraphBuilder()
     names = [f"x{number}" for number in range(9)]
     x = [Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in names]
-    entries = [[(x[(i + k) % 9] * x[i % 9] + k).index for i in range(12)] for k in range(20)]
-    graph = builder.graph([Output(f"y{k}", (12,), tuple(nodes)) for k, nodes in enumerate(entries)])
+    entries = [[(x[(i + k) % 9] * x[i % 9] + k).index for i in range(40)] for k in range(20)]
+    graph = builder.graph([Output(f"y{k}", (40,), tuple(nodes)) for k, nodes in enumerate(entries)])
     kernel = compile_graph(graph, [Argument("x", coordinates(*names))], options=UNCACHED)
     states = np.random.default_rng(1).normal(size=(13, 9))
     found = kernel.batch(states)
