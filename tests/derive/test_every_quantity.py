@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-import kinegraph.export.write
 from kinegraph.cli.inspect import Stage
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.records import Chosen, Derived, Means
@@ -30,6 +29,7 @@ from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.errors import KernelError
 from kinegraph.export import ExportOptions, FunctionLayout, Language, export
+from kinegraph.export import write as driver
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
 from kinegraph.graph.law import check
@@ -244,7 +244,7 @@ def each_unit_is_prepared_once() -> Iterator[None]:
         return prepared[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kinegraph.export.write, "prepare", prepare_once)
+        patch.setattr(driver, "prepare", prepare_once)
         yield
 
 
