@@ -104,7 +104,7 @@ def test_removing_a_version_removes_its_parts(linkage):
 def as_version_1(store: Store) -> None:
     """The store as the first version of the tables left it."""
     with store.writing() as connection:
-        for name in (*(table.name for table in MODEL_PARTS.values()), "reduction"):
+        for name in (*(table.name for table in MODEL_PARTS.values()), "reduction", "defined"):
             connection.execute(text(f"DROP TABLE {name}"))
         connection.execute(text("UPDATE kinegraph_store SET schema_version = 1"))
 
@@ -123,6 +123,7 @@ def test_a_store_without_definitions_is_brought_up(linkage, target):
     before = {what: rows(linkage, what, "linkage") for what in MODEL_PARTS}
     with linkage.writing() as connection:
         connection.execute(text("DROP TABLE definition"))
+        connection.execute(text("DROP TABLE defined"))
         connection.execute(text("UPDATE kinegraph_store SET schema_version = 2"))
     again = open_store(target)
     assert {what: rows(again, what, "linkage") for what in MODEL_PARTS} == before and check(again)

@@ -79,6 +79,7 @@ terms MODEL OUTPUT NAME,...: the terms of its complete expression that contain a
 shared MODEL: the subexpressions used most often\n
 costliest MODEL: operations by output and entry\n
 levels MODEL: variables by level\n
+defined MODEL: variables that the model has a name for\n
 bodies, transforms, joints, elements, loops, constraints MODEL: the parts of the mechanism\n
 changed NAME [OLD NEW]: what changed between two versions\n
 sql STATEMENT: any SQL that reads (docs/store.md lists the tables)

@@ -85,6 +85,19 @@ def shared(store: Store, reference: str | int, limit: int = 20) -> Answer:
     return _answer(("variable", "level", "uses", "is"), listed)
 
 
+def defined(store: Store, reference: str | int) -> Answer:
+    """The variables that the model has a name for, and what they are."""
+    d = schema.defined
+    with store.reading() as connection:
+        graph = graph_row(connection, reference).id
+        found = connection.execute(select(d).where(d.c.graph == graph).order_by(d.c.variable)).all()
+        with needed(connection, graph, {row.variable for row in found}) as only:
+            nodes = read_nodes(connection, graph, only=only)
+    signed = ((row, "-" if row.negative else "") for row in found)
+    listed = ((f"%{row.variable}", f"{sign}{row.definition}", definition(row.variable, nodes)) for row, sign in signed)
+    return _answer(("variable", "definition", "is"), listed)
+
+
 def costliest(store: Store, reference: str | int, limit: int = 20) -> Answer:
     """Operations of each output by itself, and of the entries that cost most."""
     with store.reading() as connection:

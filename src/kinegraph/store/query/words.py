@@ -75,6 +75,7 @@ _QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Question], Answer]]]
     "affects": ("MODEL SYMBOL", 2, 2, lambda store, given: questions.affects(store, *given.words)),
     "terms": ("MODEL OUTPUT NAME,...", 3, 3, _terms),
     "shared": ("MODEL", 1, 1, lambda store, given: questions.shared(store, given.words[0])),
+    "defined": ("MODEL", 1, 1, lambda store, given: questions.defined(store, given.words[0])),
     "costliest": ("MODEL", 1, 1, lambda store, given: questions.costliest(store, given.words[0])),
     "levels": ("MODEL", 1, 1, lambda store, given: questions.levels(store, given.words[0])),
     **{what: ("MODEL", 1, 1, _parts(what)) for what in MODEL_PARTS},

@@ -17,6 +17,10 @@ def migrate(connection: Connection, found: int) -> None:
         schema.metadata.create_all(connection, tables=[model_tables.reduction])
     if found < 3:
         _add_model_parts(connection, [definition])
+    from kinegraph.store.write.defined import write_all_defined  # writing stands on this package
+
+    schema.metadata.create_all(connection, tables=[schema.defined])
+    write_all_defined(connection)
     connection.execute(update(schema.identity).values(schema_version=schema.SCHEMA_VERSION))
 
 

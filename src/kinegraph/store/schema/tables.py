@@ -27,7 +27,8 @@ from sqlalchemy.schema import SchemaItem
 
 #: Raised whenever a table changes; a store with a higher number is left alone, one with a lower number is brought up.
 #: 2: tables of bodies, transforms, joints, elements, loops and constraints, and of reductions. 3: of definitions.
-SCHEMA_VERSION = 3
+#: 4: variables that are definitions.
+SCHEMA_VERSION = 4
 
 metadata = MetaData()
 
@@ -117,6 +118,14 @@ argument = _part(
     Column("argument", Integer, nullable=False),
 )
 
+#: A variable that the model has a name for (`definition.name`), or the negative of one.
+defined = _part(
+    "defined",
+    Column("variable", Integer, primary_key=True, autoincrement=False),
+    Column("definition", Text, nullable=False),
+    Column("negative", Boolean(create_constraint=False), nullable=False),
+)
+
 #: A named array of variables; `shape` is "6,6" for a matrix and empty for a scalar.
 output = _part(
     "output",
@@ -195,4 +204,4 @@ run = Table(
 )
 
 #: The tables of the parts of graphs, in the order they are written.
-PARTS = (variable, term, factor, argument, output, entry, expression_term, expression_factor, pass_count)
+PARTS = (variable, term, factor, argument, defined, output, entry, expression_term, expression_factor, pass_count)

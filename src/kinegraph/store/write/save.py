@@ -25,6 +25,7 @@ from kinegraph.store.schema.model_rows import write_model_parts
 from kinegraph.store.schema.model_tables import reduction
 from kinegraph.store.schema.open import Store, now
 from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel, StoredGraph, labels
+from kinegraph.store.write.defined import write_defined
 
 Values = Mapping[str, Coefficient | float]
 
@@ -126,6 +127,7 @@ def _save_graph(connection: Connection, mechanism: int, record: GraphRecord, val
     }  # fmt: skip
     key = _insert(connection, schema.graph, row)
     write_parts(connection, key, graph, values)
+    write_defined(connection, key, mechanism, graph)
     passes = record.passes or (PassRecord(record.stage, count(graph)),)
     rows = [(key, ordinal, p.name, *astuple(p.operations), p.seconds) for ordinal, p in enumerate(passes)]
     insert_rows(connection, schema.pass_count, rows)

@@ -14,6 +14,7 @@ from kinegraph.store.schema import tables as schema
 from kinegraph.store.schema.bulk import insert_rows
 from kinegraph.store.schema.open import now
 from kinegraph.store.schema.records import PassRecord, StoredGraph
+from kinegraph.store.write.defined import write_defined
 from kinegraph.store.write.save import graph_hash
 
 #: The parts a copy takes along; expressions and counts belong to the original.
@@ -48,6 +49,8 @@ def finished(connection: Connection, work: int, stage: str, passes: Sequence[Pas
     connection.execute(delete(schema.graph).where(schema.graph.c.id == work))
     graph = read_graph(connection, new)
     law.check(graph)
+    mechanism = connection.execute(select(schema.graph.c.mechanism).where(schema.graph.c.id == new)).scalar_one()
+    write_defined(connection, new, mechanism, graph)
     row = {"nodes": len(graph), "levels": max(graph.levels, default=0), "hash": graph_hash(graph), "stage": stage}
     connection.execute(update(schema.graph).where(schema.graph.c.id == new).values(row))
     counts = [(new, i, p.name, *astuple(p.operations), p.seconds) for i, p in enumerate(passes)]

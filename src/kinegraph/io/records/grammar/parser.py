@@ -42,7 +42,7 @@ def grammar_text() -> str:
 @cache
 def parser(start: Start) -> Lark:
     """The parser of models, or of single expressions."""
-    return _kept(start) or made(start)
+    return _stored(start) or made(start)
 
 
 def made(start: Start) -> Lark:
@@ -62,7 +62,7 @@ def written(start: Start) -> bytes:
     return stamp() + b"\n" + file.getvalue()
 
 
-def _kept(start: Start) -> Lark | None:
+def _stored(start: Start) -> Lark | None:
     """A parser of the tables in their file; None where they are not there, or made of something else."""
     try:
         of, _, tables = start.tables.read_bytes().partition(b"\n")

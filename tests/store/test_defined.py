@@ -1,0 +1,50 @@
+"""Variables of stored graphs carry the names of the model's definitions."""
+
+import pytest
+from sqlalchemy import text
+
+import kinegraph as kg
+from kinegraph.store import Store, check, open_store
+from kinegraph.store.query.words import Question, answer_to
+from kinegraph.store.write.add import add
+from kinegraph.store.write.by_updates import reduce_by_updates
+from tests.notation.test_defined import NAMED
+
+
+@pytest.fixture
+def named(store: Store) -> Store:
+    add(store, NAMED, "forces")
+    return store
+
+
+def defined(store: Store, reference: str) -> dict[str, str]:
+    return {name: what for _, name, what in answer_to(store, Question("defined", (reference,))).rows}
+
+
+def test_definitions_of_coordinates_rates_and_points_are_found(named):
+    found = defined(named, "named")
+    assert found["gamma"] in ("q1 + q2", "q2 + q1")
+    assert {name.removeprefix("-") for name in found} >= {"gamma", "load", "height", "w", "x1"}
+    assert "idle" not in found
+
+
+def test_a_reduction_inside_the_database_names_them_again(named):
+    assert defined(named, "named:initial")
+    reduce_by_updates(named, "named:initial", "products")
+    assert {name.removeprefix("-") for name in defined(named, "named:by updates")} >= {"gamma", "height"}
+    assert check(named)
+
+
+def test_an_older_store_learns_the_names(named, target):
+    before = defined(named, "named"), defined(named, "named:initial")
+    with named.writing() as connection:
+        connection.execute(text("DROP TABLE defined"))
+        connection.execute(text("UPDATE kinegraph_store SET schema_version = 3"))
+    again = open_store(target)
+    assert (defined(again, "named"), defined(again, "named:initial")) == before
+    again.close()
+
+
+def test_models_without_definitions_have_none(store):
+    add(store, kg.load("double-pendulum"), "H")
+    assert defined(store, "double-pendulum") == {}
