@@ -142,4 +142,10 @@ class GraphBuilder(SumBuilder):
 
     def graph(self, outputs: Iterable[Output]) -> Graph:
         """The finished graph; nodes no output needs are left out."""
-        return without_dead_nodes(Graph(tuple(self.nodes), tuple(outputs)), self.static)
+        return without_dead_nodes(self.whole_graph(outputs))
+
+    def whole_graph(self, outputs: Iterable[Output]) -> Graph:
+        """The graph with all nodes made so far: leaving dead ones out takes longer than counting operations."""
+        graph = Graph(tuple(self.nodes), tuple(outputs))
+        vars(graph)["static"] = tuple(self.static)  # what it would find out by going through all nodes
+        return graph

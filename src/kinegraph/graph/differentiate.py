@@ -26,12 +26,14 @@ class ForwardDerivative:
 
     def _node(self, node: Node) -> int:
         if isinstance(node, Polynomial):
-            return self.builder.polynomial(
-                (c * exponent, (*_reduced(factors, position), (self._known[child], 1)))
+            known, zero = self._known, self._zero
+            terms = [
+                (c * exponent, (*_reduced(factors, position), (known[child], 1)))
                 for c, factors in node.terms
                 for position, (child, exponent) in enumerate(factors)
-                if self._known[child] != self._zero
-            )
+                if known[child] != zero
+            ]
+            return self.builder.polynomial(terms) if terms else zero
         if isinstance(node, Function) and any(self._known[a] != self._zero for a in node.arguments):
             partials = _partials(self.builder, node)
             products = (

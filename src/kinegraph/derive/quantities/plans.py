@@ -10,6 +10,7 @@ from typing import TypedDict
 
 from kinegraph.derive.choices import Closure, CrossAxis, ForwardMethod, InertiaMethod, Propagated
 from kinegraph.derive.constraints.cuts.recut import recut
+from kinegraph.derive.dynamics.articulated_body import joints_are_independent
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
 from kinegraph.derive.quantities.derivation import Derivation
@@ -23,6 +24,7 @@ from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.limbs import SideBySide
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.canonical.renumber import without_dead_nodes
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
@@ -60,12 +62,22 @@ class _Change(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A graph derived by one plan."""
+    """A graph derived by one plan; `whole` has all that was derived, needed or not."""
 
     plan: Plan
-    graph: Graph
+    whole: Graph
     operations: Operations
     limbs: SideBySide | None = None
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph without dead nodes: made for the few that are not only compared."""
+        return without_dead_nodes(self.whole)
+
+    @property
+    def size(self) -> int:
+        """How many nodes the graph has."""
+        return sum(self.whole.live)
 
     @property
     def cost(self) -> tuple[int, int]:
@@ -107,7 +119,7 @@ class PlanSearch:
         """The graph by which one plan is judged (derived once): of the quantities before they are differentiated."""
         if plan not in self._seen:
             self._seen[plan] = self._derived(plan, self._judged)
-            self._left -= len(self._seen[plan].graph)
+            self._left -= self._seen[plan].size
         return self._seen[plan]
 
     def derived(self, plan: Plan) -> Candidate:
@@ -129,9 +141,9 @@ class PlanSearch:
     def _candidate(
         self, derivation: Derivation, outputs: Sequence[Output], quantities: Sequence[Quantity]
     ) -> Candidate:
-        graph = derivation.builder.graph(outputs)
-        graph = self._recut.in_stated_coordinates(graph) if self._recut else graph
-        graph = self._with_values(graph) if self._differentiated_by(quantities) else graph
+        graph = derivation.builder.whole_graph(outputs)
+        graph = self._recut.in_stated_coordinates(without_dead_nodes(graph)) if self._recut else graph
+        graph = self._with_values(without_dead_nodes(graph)) if self._differentiated_by(quantities) else graph
         settled = replace(derivation.plan, in_parent_frame=derivation.layout.in_parent_frame, euler=derivation.euler)
         return Candidate(settled, graph, count(graph), derivation.side_by_side_parts if self.side_by_side else None)
 
@@ -212,7 +224,7 @@ class PlanSearch:
             return 0
         if self._recut or not is_constrained(self.mechanism) or self.closure is not Closure.MULTIPLIERS:
             return 0
-        ring = Derivation(self.mechanism, self.bound, Plan()).ring
+        ring = self._derivation(Plan(), self.quantities, side_by_side=False).ring
         return len(ring.bars) if ring else 0
 
     def segment_plans(self) -> list[Plan]:
@@ -258,7 +270,7 @@ class PlanSearch:
     def _main_choices(self) -> Iterator[_Change]:
         """Choices for the whole mechanism, tried one after the other, each on top of the best so far."""
         matters = {choice for quantity in self._judged for choice in quantity.record.choices}
-        if Choice.FORWARD in matters:
+        if Choice.FORWARD in matters and self._articulates:
             yield {"forward": ForwardMethod.ARTICULATED}
         yield {"in_parent_frame": frozenset(), "euler": None}
         if not self._at_rest:
@@ -318,8 +330,18 @@ class PlanSearch:
         return frozenset((index, CrossAxis.FIRST) for index in self._revolute_links)
 
     @cached_property
+    def _articulates(self) -> bool:
+        """Whether articulated bodies give accelerations at all: else that plan's graph is the one there is."""
+        return not is_constrained(self.mechanism) and joints_are_independent(self._first_derivation.motion())
+
+    @cached_property
+    def _first_derivation(self) -> Derivation:
+        """What tells of the mechanism which plans there are."""
+        return self._derivation(Plan(), self._judged, side_by_side=False)
+
+    @cached_property
     def _revolute_links(self) -> list[int]:
-        links = self._derivation(Plan(), self._judged, side_by_side=False).tree.links
+        links = self._first_derivation.tree.links
         return [i for i, link in enumerate(links) if link.joint and link.joint.kind is JointKind.REVOLUTE]
 
 

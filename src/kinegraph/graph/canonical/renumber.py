@@ -16,16 +16,16 @@ def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
     return Graph(nodes, outputs)
 
 
-def without_dead_nodes(graph: Graph, static: Sequence[bool] | None = None) -> Graph:
-    """The same graph with only the nodes its outputs need; `static` says of each node whether it is, where known."""
+def without_dead_nodes(graph: Graph) -> Graph:
+    """The same graph with only the nodes its outputs need."""
     keep = [index for index, live in enumerate(graph.live) if live]
     if len(keep) == len(graph):
         return graph
     living = renumber(graph, keep)
     # What the graph would find out by going through all its nodes.
     vars(living)["live"] = (True,) * len(living)
-    if static is not None:
-        vars(living)["static"] = tuple([static[old] for old in keep])
+    if "static" in vars(graph):
+        vars(living)["static"] = tuple([graph.static[old] for old in keep])
     return living
 
 

@@ -192,17 +192,16 @@ class SumBuilder:
     def _normalised(self, terms: list[Term]) -> int:
         """Make the first coefficient positive; take out the size of the coefficients where all share it."""
         first = terms[0][0]
-        opposite = -first
-        content: Coefficient = first if first > 0 else opposite
+        content: Coefficient = first
         for coefficient, _ in terms[1:]:
-            if coefficient != first and coefficient != opposite:
-                content = 1
+            if coefficient != first and coefficient != -first:
+                content = 1 if first > 0 else -1
                 break
-        if first < 0:
-            content = -content
+        if content == 1:
+            return self.intern(Polynomial(tuple(terms)))
         if content == -1:
             terms = [(-c, factors) for c, factors in terms]
-        elif content != 1:
+        else:
             terms = [(1 if c == content else -1, factors) for c, factors in terms]
         return self._scaled(content, self.intern(Polynomial(tuple(terms))))
 
@@ -213,6 +212,8 @@ class SumBuilder:
     def _sum(self, first: int, second: int, sign: int) -> int:
         """Most of what recursions ask for: the same as `polynomial`, without collecting like terms."""
         (left, factors), (right, others) = self.split(first), self.split(second)
+        if not factors and not others:
+            return self.number(left + right if sign == 1 else left - right)
         if factors == others or not left or not right or (self.static[first] and self.static[second]):
             return self.polynomial(((1, ((first, 1),)), (sign, ((second, 1),))))
         terms = [(left, factors), (right if sign == 1 else -right, others)]
@@ -236,11 +237,13 @@ class SumBuilder:
 
     def scale(self, coefficient: Coefficient, index: int) -> int:
         """A number times a node."""
-        if self.static[index]:
-            return self.polynomial(((coefficient, ((index, 1),)),))
         if not coefficient:
             return self.zero
         own, factors = self.split(index)
+        if not factors:
+            return self.number(product_of_numbers(coefficient, own))
+        if self.static[index]:
+            return self.polynomial(((coefficient, ((index, 1),)),))
         return self._scaled(exact(product_of_numbers(coefficient, own)), factors[0][0])
 
     def negative(self, index: int) -> int:
@@ -259,9 +262,11 @@ class SumBuilder:
         return self.polynomial(((1, tuple((index, 1) for index in factors)),))
 
     def _product_of(self, first: int, second: int) -> int:
+        (left, factors), (right, others) = self.split(first), self.split(second)
+        if not factors and not others:
+            return self.number(product_of_numbers(left, right))
         if self.static[first] and self.static[second]:
             return self.multiply(first, second)
-        (left, factors), (right, others) = self.split(first), self.split(second)
         if not left or not right:
             return self.zero
         if factors == others:
