@@ -12,6 +12,7 @@ from math import isqrt
 
 from kinegraph.errors import GraphError
 from kinegraph.graph.angle import RATIONAL_SINES, LinearForm, linear_form, quarter_turns, shifted
+from kinegraph.graph.canonical.folded import mark_folded
 from kinegraph.graph.canonical.renumber import without_dead_nodes
 from kinegraph.graph.canonical.sums import SumBuilder
 from kinegraph.graph.functions import FUNCTIONS
@@ -58,7 +59,7 @@ class GraphBuilder(SumBuilder):
         if name in ("sin", "cos"):
             return self._trigonometric(name, arguments[0])
         folded = self._fold(name, arguments)
-        return self.intern(Function(name, arguments)) if folded is None else folded
+        return self._intern(Function(name, arguments)) if folded is None else folded
 
     def _fold(self, name: str, arguments: tuple[int, ...]) -> int | None:
         first = self.value_of(arguments[0])
@@ -115,7 +116,7 @@ class GraphBuilder(SumBuilder):
         if rest:
             form[pi] = rest
         angle = self._angle(tuple(sorted(form.items())), argument if rest == pi_multiple else None)
-        return self.scale(sign * turned, self.intern(Function(name, (angle,))))
+        return self.scale(sign * turned, self._intern(Function(name, (angle,))))
 
     def _fixed_angle(self, name: str, pi_multiple: Coefficient) -> int:
         """sin or cos of a multiple of pi: a number where it is rational, else one node between zero and pi/4."""
@@ -130,7 +131,7 @@ class GraphBuilder(SumBuilder):
         rest = rest if rest > 0 else -rest
         if rest == Fraction(1, 4):
             name = "sin"
-        return self.scale(sign, self.intern(Function(name, (self.scale(rest, self.pi()),))))
+        return self.scale(sign, self._intern(Function(name, (self.scale(rest, self.pi()),))))
 
     def _angle(self, form: tuple[tuple[tuple[Factor, ...], Coefficient], ...], argument: int | None) -> int:
         """One node for each linear form, in whatever order it was added up: the first node made is used again."""
@@ -148,4 +149,6 @@ class GraphBuilder(SumBuilder):
         """The graph with all nodes made so far: leaving dead ones out takes longer than counting operations."""
         graph = Graph(tuple(self.nodes), tuple(outputs))
         vars(graph)["static"] = tuple(self.static)  # what it would find out by going through all nodes
+        if self.folded:
+            mark_folded(graph)
         return graph

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.canonical.folded import is_folded
 from kinegraph.graph.canonical.renumber import without_dead_nodes
 from kinegraph.graph.node import Graph
 from kinegraph.graph.transfer import moved, transfer
@@ -18,6 +19,8 @@ class Rebuild:
 
     def apply(self, graph: Graph) -> Graph:
         """The graph after this pass."""
+        if is_folded(graph):
+            return without_dead_nodes(graph)
         builder = GraphBuilder()
         return builder.graph(moved(graph.outputs, transfer(graph, builder)))
 

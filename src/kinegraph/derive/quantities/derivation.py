@@ -80,6 +80,7 @@ class Derivation:
         self.names = Names(self.builder, mechanism, bound)
         self.zero = self.names.number(0)
         self._motions = MotionBuilder(self.builder, mechanism)
+        self._known_motions: dict[tuple[bool, bool, bool], Motion] = {}
         self._lowered = lowered or LoweredTrees()
         self._before = len(self.builder.nodes)
 
@@ -213,7 +214,12 @@ class Derivation:
         self, velocities: bool = False, accelerations: bool | Sequence[Scalar] = False, prescribed: bool = True
     ) -> Motion:
         """The rates of all joints, with velocities and accelerations symbolic, given or zero."""
-        return self._motions.motion(self.tree, velocities, accelerations, prescribed)
+        if not isinstance(accelerations, bool):
+            return self._motions.motion(self.tree, velocities, accelerations, prescribed)
+        kind = velocities, accelerations, prescribed
+        if kind not in self._known_motions:
+            self._known_motions[kind] = self._motions.motion(self.tree, *kind)
+        return self._known_motions[kind]
 
     @cached_property
     def at_rest(self) -> Motion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from kinegraph.graph.canonical.folded import is_marked, mark_folded
 from kinegraph.graph.node import Factor, Function, Graph, Node, Polynomial
 
 
@@ -24,6 +25,8 @@ def without_dead_nodes(graph: Graph) -> Graph:
     living = renumber(graph, keep)
     # What the graph would find out by going through all its nodes.
     vars(living)["live"] = (True,) * len(living)
+    if is_marked(graph):
+        mark_folded(living)
     if "static" in vars(graph):
         vars(living)["static"] = tuple([graph.static[old] for old in keep])
     return living

@@ -34,6 +34,7 @@ class SumBuilder:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.folded = True  # whether all nodes were made here, none by others
         self.static: list[bool] = []
         self._ids: dict[Node, int] = {}
         # Recursions ask for the same few sums and products again and again: two of three are known already.
@@ -42,11 +43,15 @@ class SumBuilder:
         self._products: dict[tuple[int, int], int] = {}
         self._negatives: dict[int, int] = {}
         self._numbers: dict[Coefficient, int] = {}
-        self.zero = self.intern(Polynomial(()))
-        self.one = self.intern(Polynomial(((1, ()),)))
+        self.zero = self._intern(Polynomial(()))
+        self.one = self._intern(Polynomial(((1, ()),)))
 
     def intern(self, node: Node) -> int:
-        """The id of this very node, new or known; the caller guarantees it is in canonical form."""
+        """The id of this very node, new or known, though the builder might have folded it."""
+        self.folded = False
+        return self._intern(node)
+
+    def _intern(self, node: Node) -> int:
         new = len(self.nodes)
         index = self._ids.setdefault(node, new)
         if index == new:
@@ -58,18 +63,18 @@ class SumBuilder:
 
     def symbol(self, kind: Kind, name: str) -> int:
         """The symbol of this kind and name."""
-        return self.intern(Symbol(kind, name))
+        return self._intern(Symbol(kind, name))
 
     def number(self, value: Coefficient) -> int:
         """An exact rational number."""
         known = self._numbers.get(value)
         if known is None:
-            known = self._numbers[value] = self.intern(Polynomial(((exact(value), ()),) if value else ()))
+            known = self._numbers[value] = self._intern(Polynomial(((exact(value), ()),) if value else ()))
         return known
 
     def pi(self) -> int:
         """The constant pi."""
-        return self.intern(PI)
+        return self._intern(PI)
 
     def value_of(self, index: int) -> Coefficient | None:
         """The number a node is, or None."""
@@ -180,14 +185,14 @@ class SumBuilder:
     def _product(self, factors: tuple[Factor, ...]) -> int:
         if len(factors) == 1 and factors[0][1] == 1:
             return factors[0][0]
-        return self.intern(Polynomial(((1, factors),)))
+        return self._intern(Polynomial(((1, factors),)))
 
     def _scaled(self, coefficient: Coefficient, index: int) -> int:
         if coefficient == 1:
             return index
         if index == self.one:
             return self.number(coefficient)
-        return self.intern(Polynomial(((exact(coefficient), ((index, 1),)),)))
+        return self._intern(Polynomial(((exact(coefficient), ((index, 1),)),)))
 
     def _normalised(self, terms: list[Term]) -> int:
         """Make the first coefficient positive; take out the size of the coefficients where all share it."""
@@ -198,12 +203,12 @@ class SumBuilder:
                 content = 1 if first > 0 else -1
                 break
         if content == 1:
-            return self.intern(Polynomial(tuple(terms)))
+            return self._intern(Polynomial(tuple(terms)))
         if content == -1:
             terms = [(-c, factors) for c, factors in terms]
         else:
             terms = [(1 if c == content else -1, factors) for c, factors in terms]
-        return self._scaled(content, self.intern(Polynomial(tuple(terms))))
+        return self._scaled(content, self._intern(Polynomial(tuple(terms))))
 
     def add(self, *summands: int) -> int:
         """The sum of nodes."""

@@ -14,19 +14,19 @@ MOST_TERMS = 100
 
 def tidy(system: System) -> None:
     """Visit what has changed; take in expressions used once where that costs nothing."""
-    while system.touched:
-        literal = next(iter(system.touched))
-        del system.touched[literal]
-        if literal in system.arguments:
-            _drop_argument(system, system.arguments[literal])
-        terms = system.expressions.get(literal)
-        if terms is None or literal in system.roots:
-            continue
-        uses = system.uses.get(literal)
-        if not uses:
-            system.delete(literal)
-        elif _worth_inlining(system, literal, terms):
-            inline(system, literal)
+    touched = system.touched
+    while touched:
+        for literal in list(touched):  # what is touched meanwhile comes after these
+            del touched[literal]
+            if literal in system.arguments:
+                _drop_argument(system, system.arguments[literal])
+            terms = system.expressions.get(literal)
+            if terms is None or literal in system.roots:
+                continue
+            if not system.uses.get(literal):
+                system.delete(literal)
+            elif _worth_inlining(system, literal, terms):
+                inline(system, literal)
 
 
 def _drop_argument(system: System, argument: int) -> None:
