@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import cast
 
 from kinegraph.derive.tree.links import Tree
@@ -40,8 +41,15 @@ def _in_builder(value: object, builder: GraphBuilder) -> object:
         parts = [_in_builder(part, builder) for part in value]
         make: Callable[..., object] = type(value)
         return make(*parts) if hasattr(value, "_fields") else tuple(parts)
+    names = _field_names(type(value))
+    if names:
+        return type(value)(**{name: _in_builder(getattr(value, name), builder) for name in names})
     if isinstance(value, Mapping):
         return {name: _in_builder(part, builder) for name, part in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return type(value)(**{one.name: _in_builder(getattr(value, one.name), builder) for one in fields(value)})
     return value
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass, found out once: a tree has thousands of records of few types."""
+    return tuple(one.name for one in fields(kind)) if is_dataclass(kind) else ()
