@@ -37,19 +37,19 @@ def _in_builder(value: object, builder: GraphBuilder) -> object:
     """The same value with its scalars in another builder, which has the same nodes."""
     if isinstance(value, Scalar):
         return Scalar(builder, value.index)
+    make: Callable[..., object] = type(value)
     if isinstance(value, tuple):
         parts = [_in_builder(part, builder) for part in value]
-        make: Callable[..., object] = type(value)
         return make(*parts) if hasattr(value, "_fields") else tuple(parts)
-    names = _field_names(type(value))
+    names = _field_names(make)
     if names:
-        return type(value)(**{name: _in_builder(getattr(value, name), builder) for name in names})
+        return make(**{name: _in_builder(getattr(value, name), builder) for name in names})
     if isinstance(value, Mapping):
         return {name: _in_builder(part, builder) for name, part in value.items()}
     return value
 
 
 @cache
-def _field_names(kind: type) -> tuple[str, ...]:
+def _field_names(kind: Callable[..., object]) -> tuple[str, ...]:
     """The fields of a dataclass, found out once: a tree has thousands of records of few types."""
-    return tuple(one.name for one in fields(kind)) if is_dataclass(kind) else ()
+    return tuple(one.name for one in fields(kind)) if isinstance(kind, type) and is_dataclass(kind) else ()
