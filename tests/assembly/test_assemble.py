@@ -40,7 +40,7 @@ def test_velocities_follow_the_one_that_is_given():
 
 
 def test_all_ways_to_assemble():
-    found = Assembler(four_bar()).modes({"crank": 1})
+    found = Assembler(four_bar()).modes({"crank": 1}, starts=40)
     assert len(found) == 2
     assert all(one.q[0] == 1 and one.residual < 1e-12 for one in found)
 

@@ -34,6 +34,7 @@ from kinegraph.simulate.equations import VelocityForm
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.derive.constraints.rings import ring
+from tests.interpreted import interpreted
 
 PLATFORM = """
     model platform;
@@ -95,7 +96,7 @@ def state(mechanism: Mechanism) -> tuple[Any, Any, Any]:
 @cache
 def derived(mechanism: Mechanism) -> Any:
     """The derived graph of accelerations: several cases are about one mechanism."""
-    return kg.compile(mechanism, "qdd", loops=False)
+    return interpreted(mechanism, "qdd")
 
 
 def compared(mechanism: Mechanism, **options: Any) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def pivots(name: str) -> dict[str, Any]:
     """Pivots by chains and by the graph."""
     mechanism = kg.library.mechanism(name)
     q, v, tau = state(mechanism)
-    graph = kg.compile(mechanism, "pivots", loops=False)
+    graph = interpreted(mechanism, "pivots")
     wanted = np.asarray(graph(*([q] if len(graph.arguments) == 1 else [q, v, tau])))
     found = ChainSystem(mechanism).evaluated(q, v, tau).pivots
     return {"difference": float(np.max(np.abs(found - wanted[: len(found)])))}
@@ -129,7 +130,7 @@ def bars(mechanism: Mechanism) -> dict[str, Any]:
     system = ClosedSystem(mechanism)
     wanted = derived(mechanism)(q, v, tau)
     found = system.qdd(q, v, tau)
-    pivots = np.asarray(kg.compile(mechanism, "pivots", loops=False)(q))
+    pivots = np.asarray(interpreted(mechanism, "pivots")(q))
     return {
         "code": system.code,
         "difference": float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))),

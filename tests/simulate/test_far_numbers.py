@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import kinegraph as kg
 from kinegraph.errors import SolveError
 from kinegraph.simulate import Status
 from kinegraph.solve.results.solution import Solution
+from tests.cli.run import runner
 
 OSCILLATOR = kg.parse("""model oscillator; parameters k = 1, m = 1; coordinates x = 1; Block | Sx(x) | m(m);
 spring coil | on(x), stiffness(k);""")
@@ -37,13 +36,12 @@ def test_slopes_whose_squares_are_infinite(method: str, given: dict[str, object]
     assert run(method=method, **given).ending.status is status
 
 
-def test_json_is_all_that_is_printed(tmp_path: Path) -> None:
+def test_json_is_all_that_is_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The integrator's library wrote lines of its own about a first step that is too short."""
     (tmp_path / "block.kg").write_text(kg.write(OSCILLATOR), "utf-8")
-    words = ["simulate", "block.kg", "--for", "1", "--set", "k=1e300", "--method", "bdf", "--interpret", "--json"]
-    command = [sys.executable, "-m", "kinegraph", *words]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-    assert json.loads(ended.stdout)["status"] == "NOT_A_NUMBER"
+    words = "simulate --for 1 --set k=1e300 --method bdf --interpret --json"
+    ended = runner(capfd)(words, tmp_path / "block.kg")
+    assert json.loads(ended.out)["status"] == "NOT_A_NUMBER"
 
 
 def test_infinite_energies_fail_their_check_without_warnings() -> None:

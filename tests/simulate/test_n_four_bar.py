@@ -30,7 +30,7 @@ def top(run: Solution) -> np.ndarray:
     return np.column_stack([-np.sin(angle), np.cos(angle)])[1:]
 
 
-@pytest.mark.parametrize("count", EXACT if os.environ.get("KINEGRAPH_SOAK") else [1, 2, 5, 10])
+@pytest.mark.parametrize("count", EXACT if os.environ.get("KINEGRAPH_SOAK") else [1, 2, 5])
 def test_through_the_singular_position_at_every_turn(count: int) -> None:
     run = kg.simulate(f"n-four-bar-{count}", 10, grid=TIMES, rtol=1e-10, atol=1e-11, native=False, progress=False)
     np.testing.assert_allclose(top(run), EXACT[count], atol=3e-8)

@@ -65,18 +65,18 @@ def file(tmp_path):
 
 
 def test_a_study_file(run, file, tmp_path):
-    found = data(run("study --interpret --json", file, "-o", tmp_path / "out"))
+    found = data(run("study --interpret --json", file))
     assert found["cases"] == 9 and found["complete"] and found["failed"] == 0
     assert set(found["classes"]) <= {"landed", "in the air"} and found["success"]["cases"] == 8
-    study = kg.study(file, native=False)
+    study = kg.study(file, native=False, folder=tmp_path / "out")
     falls = np.sqrt(study["z"] / 5)
     landed = study["class"] == "landed"
     assert landed.any() and np.abs(study["when"] - falls)[landed].max() < 0.3
     assert np.isnan(study["when"][~landed]).all() and study["low"][landed] == pytest.approx(0, abs=1e-9)
     assert set(study["weight"]) <= {1.0, 2.0, 4.0}
-    assert (tmp_path / "out" / "page.html").read_text().startswith("<!doctype html>")
     again = data(run("study --interpret --json", file, "-o", tmp_path / "out"))
     assert again["resumed"] == 9 and again["outcomes"] == found["outcomes"]
+    assert (tmp_path / "out" / "page.html").read_text().startswith("<!doctype html>")
     assert data(run("study --interpret --json --cases 2 --seed 4", file))["cases"] == 3
 
 

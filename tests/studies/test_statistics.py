@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import pytest
 
 from kinegraph.studies.sampling.laws import read_laws
 from kinegraph.studies.sampling.samples import Design, Samples
 from kinegraph.studies.statistics.intervals import clopper_pearson, mean, quantile, wilson
-from kinegraph.studies.statistics.summaries import class_probabilities, first_order_indices, sobol_indices
+from kinegraph.studies.statistics.summaries import (
+    class_probabilities,
+    first_order_indices,
+    rank_correlations,
+    sobol_indices,
+)
 
 
 def test_intervals_of_probabilities_are_the_published_ones():
@@ -29,6 +36,27 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     assert 0.93 <= np.mean(inside) <= 1.0
     inside = [one.low <= 1 <= one.high for one in (mean(row) for row in random.normal(1, 3, (400, 20)))]
     assert 0.92 <= np.mean(inside) <= 0.98
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.9])
+@pytest.mark.parametrize(("count", "level"), [(1, 0.1), (5, 0.5), (13, 0.05), (30, 0.99), (9, 0.0), (9, 1.0)])
+def test_intervals_of_quantiles_are_those_of_the_binomial_law(count, level, confidence):
+    """By the definition: the fewest successes to which half of what is left out is reached."""
+    found = quantile(np.arange(count), level, confidence)
+    reached = np.cumsum([comb(count, k) * level**k * (1 - level) ** (count - k) for k in range(count + 1)])
+    rest = 0.5 * (1 - confidence)
+    below, above = (int(np.argmax(reached >= part)) for part in (rest, 1 - rest))
+    assert found.low == (below - 1 if below else -np.inf)
+    assert found.high == (above if above < count else np.inf)
+
+
+def test_rank_correlations_of_equal_and_missing_numbers():
+    """Spearman's rho with ties: 1 - 6 sum(d^2)/(n^3 - n) does not hold, the correlation of middle ranks does."""
+    inputs = np.array([[1.0, 2.0, 2.0, 5.0], [3.0, 3.0, 3.0, 3.0], [4.0, 3.0, 2.0, 1.0]]).T
+    found = rank_correlations(inputs, np.array([1.0, 5.0, 7.0, 9.0]))
+    assert found == pytest.approx([4.5 / np.sqrt(4.5 * 5), 0, -1])
+    assert rank_correlations(np.zeros((4, 0)), np.arange(4.0)).shape == (0,)
+    assert not rank_correlations(inputs, np.array([1.0, np.nan, 7.0, 9.0])).any()
 
 
 def test_few_values_give_wide_intervals_and_no_error():

@@ -18,7 +18,7 @@ from tests.cli.run import runner
         ("equilibria double-pendulum", {"equilibria", "singular", "starts"}),
         ("equilibria bead-on-hoop --over omega=3:6 --starts 2", {"over", "equilibria", "branches"}),
         ("integrals heavy-top", {"integrals"}),
-        ("assemble four-bar --at crank=1 --all", {"modes", "dof", "free"}),
+        ("assemble slider-crank --at crank=1 --all", {"modes", "dof", "free"}),
         (
             "inverse double-pendulum -m q1=sin(t) -m q2=0.5*t --unknown tau:q1,tau:q2 --for 2",
             {"t", "tau:q1", "tau:q2", "determinate", "near_singular"},

@@ -16,7 +16,8 @@ from tests.studies.oscillator import MODEL, OPTIONS
 @pytest.fixture(scope="module")
 def study():
     classes = {"<deep>": "low < -0.5", "flat": "true"}
-    return kg.study(MODEL, 1, **{**OPTIONS, "cases": 30, "classes": classes})
+    outcomes = {name: OPTIONS["outcomes"][name] for name in ("low", "area", "cross")}  # each is many panels
+    return kg.study(MODEL, 1, **{**OPTIONS, "cases": 30, "classes": classes, "outcomes": outcomes})
 
 
 #: The page draws all of them; files are written of one or, by `make soak`, of all.
@@ -53,4 +54,4 @@ def test_the_page_says_all_and_escapes_names(study, tmp_path):
     assert "&lt;deep&gt;" in text and "<deep>" not in text
     for word in ("What was asked", "Probabilities", "Outcomes", "Histograms", "Success over two", "Sensitivity"):
         assert word in text
-    assert text.count("data:image/png;base64,") == 6
+    assert text.count("data:image/png;base64,iVBORw0KGgo") == 6  # as every PNG begins

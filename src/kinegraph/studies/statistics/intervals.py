@@ -57,33 +57,33 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Estimate:
 
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> Estimate:
     """A probability with the exact interval (Clopper and Pearson 1934): never less sure than it says."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv
 
     if trials == 0:
         return Estimate(float("nan"), 0.0, 1.0, confidence, 0)
     rest = 0.5 * (1 - check_confidence(confidence))
-    low = 0.0 if successes == 0 else float(beta.ppf(rest, successes, trials - successes + 1))
-    high = 1.0 if successes == trials else float(beta.ppf(1 - rest, successes + 1, trials - successes))
+    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, rest))
+    high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - rest))
     return Estimate(successes / trials, low, high, confidence, trials)
 
 
 def mean(values: Floats, confidence: float = 0.95) -> Estimate:
     """The mean with Student's interval."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     count = len(values)
     if count < 2:
         value = float(values[0]) if count else float("nan")
         return Estimate(value, -np.inf, np.inf, confidence, count)
-    reach = float(t.ppf(0.5 + 0.5 * check_confidence(confidence), count - 1)) * float(values.std(ddof=1)) / sqrt(count)
+    reach = (
+        float(stdtrit(count - 1, 0.5 + 0.5 * check_confidence(confidence))) * float(values.std(ddof=1)) / sqrt(count)
+    )
     value = float(values.mean())
     return Estimate(value, value - reach, value + reach, confidence, count)
 
 
 def quantile(values: Floats, level: float, confidence: float = 0.95) -> Estimate:
     """A quantile with the interval of order statistics, which holds for every law (David and Nagaraja, 7.1)."""
-    from scipy.stats import binom
-
     if not 0 <= level <= 1:
         raise StudyError(f"a quantile of {level!r}: give a number between 0 and 1")
     count = len(values)
@@ -91,8 +91,21 @@ def quantile(values: Floats, level: float, confidence: float = 0.95) -> Estimate
         return Estimate(float("nan"), -np.inf, np.inf, confidence, 0)
     ordered = np.sort(values)
     rest = 0.5 * (1 - check_confidence(confidence))
-    below = int(binom.ppf(rest, count, level)) - 1
-    above = int(binom.ppf(1 - rest, count, level))
+    below = _successes(rest, count, level) - 1
+    above = _successes(1 - rest, count, level)
     low = float(ordered[below]) if below >= 0 else -np.inf
     high = float(ordered[above]) if above < count else np.inf
     return Estimate(float(np.quantile(ordered, level)), low, high, confidence, count)
+
+
+def _successes(probability: float, trials: int, chance: float) -> int:
+    """The quantile of the binomial law: the fewest successes to which this probability is reached.
+
+    SciPy's own is in `scipy.stats`, which takes longer to import than most studies to be summed up.
+    """
+    from scipy.special import bdtr, bdtrik
+
+    if chance in (0, 1):
+        return int(chance * trials)
+    found = int(np.ceil(bdtrik(probability, trials, chance)))
+    return found - 1 if found > 0 and bdtr(found - 1, trials, chance) >= probability else found

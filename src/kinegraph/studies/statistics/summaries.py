@@ -74,14 +74,20 @@ class Sensitivity:
 
 def rank_correlations(inputs: Floats, outcome: Floats) -> Floats:
     """Spearman's correlation of every column with the outcome; zero where one of them is constant."""
-    from scipy.stats import rankdata
-
     if len(outcome) < 3:
         return np.zeros(inputs.shape[1])
-    a, b = rankdata(inputs, axis=0), rankdata(outcome)
+    a, b = np.reshape([_ranks(column) for column in inputs.T], inputs.T.shape).T, _ranks(outcome)
     a, b = a - a.mean(axis=0), b - b.mean()
     size = np.sqrt((a**2).sum(axis=0) * (b**2).sum())
     return np.asarray(np.divide(a.T @ b, size, out=np.zeros(inputs.shape[1]), where=size > 0))
+
+
+def _ranks(values: Floats) -> Floats:
+    """The ranks of numbers, from one; equal ones share the middle of theirs, and what is no number leaves no ranks."""
+    if np.isnan(values).any():
+        return np.full(len(values), np.nan)
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(count) - 0.5 * (count - 1))[place])
 
 
 def sobol_indices(samples: Samples, outcome: str, values: Floats, confidence: float = 0.95) -> Sensitivity:

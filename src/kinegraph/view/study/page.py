@@ -111,8 +111,11 @@ def _figures(study: Study) -> str:
 
 
 def _image(study: Study, kind: str) -> str:
-    stream = io.BytesIO()
-    figure_of(study, kind).savefig(stream, format="png", dpi=110)
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    stream, figure = io.BytesIO(), figure_of(study, kind)
+    figure.set_dpi(110)
+    FigureCanvasAgg(figure).print_png(stream)  # savefig would draw it twice
     data = base64.b64encode(stream.getvalue()).decode()
     return f"<p><img alt='{kind}' src='data:image/png;base64,{data}'></p>"
 
