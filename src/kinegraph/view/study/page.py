@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -115,7 +116,8 @@ def _image(study: Study, kind: str) -> str:
 
     stream, figure = io.BytesIO(), figure_of(study, kind)
     figure.set_dpi(110)
-    FigureCanvasAgg(figure).print_png(stream)  # savefig would draw it twice
+    draw: Callable[[io.BytesIO], None] = FigureCanvasAgg(figure).print_png  # savefig would draw it twice
+    draw(stream)
     data = base64.b64encode(stream.getvalue()).decode()
     return f"<p><img alt='{kind}' src='data:image/png;base64,{data}'></p>"
 
