@@ -10,7 +10,7 @@ from kinegraph.codegen.estimate.choice import cycles_of_kernel
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.codegen.simd import Exchanged
 from kinegraph.compiler.stages.whole_proof import with_exact_numbers
-from kinegraph.derive.constraints.segments.lanes import without_lanes
+from kinegraph.derive import constraints
 from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.plans import PlanSearch
 from kinegraph.graph.flatten import flattened
@@ -48,7 +48,7 @@ def _in_segments(search: PlanSearch, plan: Plan, arguments: Sequence[Argument], 
     if values is None:
         return None
     # Segments are written with few operations; what is reduced further would no longer be of one shape.
-    graph, nodes = without_lanes(flattened(candidate.graph))
+    graph, nodes = constraints.without_lanes(flattened(candidate.graph))
     exchange = (*side_by_side.exchange.items(), *nodes)
     cycles = cycles_of_kernel(bind(graph, arguments, values), dict(exchange), fused)
     return InSegments(plan, graph, side_by_side.numbers, values, exchange, cycles)

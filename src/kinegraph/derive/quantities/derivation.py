@@ -6,18 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from kinegraph.derive import constraints
 from kinegraph.derive.choices import ForwardMethod, InertiaMethod
-from kinegraph.derive.constraints.analysis import analysed, row_names_of
-from kinegraph.derive.constraints.cuts.recut import refuse_cuts
-from kinegraph.derive.constraints.dyads.choice import Choice
-from kinegraph.derive.constraints.dyads.dynamics import Dyads, NoClosedForm
-from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
-from kinegraph.derive.constraints.partition import ReducedSystem
-from kinegraph.derive.constraints.quasi_velocities import QuasiVelocitySystem, quasi_velocity_rows
-from kinegraph.derive.constraints.segments.dynamics import SegmentedRing, lengths_of
-from kinegraph.derive.constraints.segments.lanes import WIDTH, Lanes, lane_groups
-from kinegraph.derive.constraints.segments.ring import Ring, planar_ring
-from kinegraph.derive.constraints.ties import Ties
 from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
 from kinegraph.derive.dynamics import armature, composite_body, newton_euler
 from kinegraph.derive.dynamics.closed_form import ClosedForm
@@ -56,6 +46,12 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.platforms.recognise import legs_of, platform_of
 
 if TYPE_CHECKING:
+    from kinegraph.derive.constraints.dyads.dynamics import Dyads
+    from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
+    from kinegraph.derive.constraints.partition import ReducedSystem
+    from kinegraph.derive.constraints.segments.dynamics import SegmentedRing
+    from kinegraph.derive.constraints.segments.ring import Ring
+    from kinegraph.derive.constraints.ties import Ties
     from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 
 __all__ = ["Derivation", "ForwardMethod", "InertiaMethod", "Plan"]
@@ -101,7 +97,7 @@ class Derivation:
             case Extent.BASE_PARAMETERS:
                 return len(self.base_parameters.parameters)
             case Extent.ROWS:
-                return len(row_names_of(self.mechanism))
+                return len(constraints.row_names_of(self.mechanism))
             case Extent.LEGS:
                 return len(legs_of(self.mechanism))
             case Extent.LEG_COORDINATES:
@@ -149,7 +145,8 @@ class Derivation:
         return tree
 
     def _described(self) -> Tree:
-        refuse_cuts(self.mechanism)
+        if self.mechanism.cuts:
+            constraints.refuse_cuts(self.mechanism)
         return build_tree(self.mechanism, self.names)
 
     @property
@@ -297,13 +294,13 @@ class Derivation:
         """The rows of loops and constraints."""
         names = ElementNames(self.mechanism, self.bound, self.layout)
         seeds = displacement_seeds(self.mechanism, self.builder)
-        return Ties(self.mechanism, self.layout, self.motion(velocities=True), names, seeds)
+        return constraints.Ties(self.mechanism, self.layout, self.motion(velocities=True), names, seeds)
 
     @cached_property
     def constrained(self) -> ConstrainedDynamics:
         """The rows together with the inertia; without the rows that follow from others."""
-        analysis = analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
-        return ConstrainedDynamics(self.ties, lambda: self.factorised, analysis)
+        analysis = constraints.analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
+        return constraints.ConstrainedDynamics(self.ties, lambda: self.factorised, analysis)
 
     @cached_property
     def dyads(self) -> Dyads | None:
@@ -312,13 +309,13 @@ class Derivation:
         layout = arrange(tree, parallel_runs(tree))
         motion = self._motions.motion(tree, velocities=True, accelerations=False)
         names = ElementNames(self.mechanism, self.bound, layout)
-        ties = Ties(self.mechanism, layout, motion, names, displacement_seeds(self.mechanism, self.builder))
+        ties = constraints.Ties(self.mechanism, layout, motion, names, displacement_seeds(self.mechanism, self.builder))
         whole, places = ties.rows(), self.constrained.places
         rows = [whole[k] for k in places]
-        blocks = Choice(ties, rows, [row.name for row in rows], self._motions.velocity_of).blocks()
+        blocks = constraints.Choice(ties, rows, [row.name for row in rows], self._motions.velocity_of).blocks()
         if not blocks:
             return None
-        return Dyads(self.builder, tuple(blocks), rows, self.mechanism.layout.velocities)
+        return constraints.Dyads(self.builder, tuple(blocks), rows, self.mechanism.layout.velocities)
 
     @cached_property
     def partitioned(self) -> ReducedSystem:
@@ -326,8 +323,8 @@ class Derivation:
         names as many; else of independent coordinates, loop by loop where loops have closed forms."""
         constrained = self.constrained
         if len(self.mechanism.quasivelocities) == self.size - len(constrained.places):
-            return QuasiVelocitySystem(
-                constrained.taken, quasi_velocity_rows(self.ties), dict(constrained.analysis.sample)
+            return constraints.QuasiVelocitySystem(
+                constrained.taken, constraints.quasi_velocity_rows(self.ties), dict(constrained.analysis.sample)
             )
         dyads = self.dyads
         if dyads is None:
@@ -353,7 +350,7 @@ class Derivation:
             return found
         try:
             nodes = self.closed_loops.written([Scalar(self.builder, node) for node in found.nodes])
-        except NoClosedForm:
+        except constraints.NoClosedForm:
             raise DerivationError(f"{quantity}: it contains parts of angles whose sines no closed form tells") from None
         return found._replace(nodes=tuple(one.index for one in nodes))
 
@@ -366,7 +363,7 @@ class Derivation:
     @cached_property
     def ring(self) -> Ring | None:
         """The mechanism as a planar loop of bars, if it is one and both directions of the plane restrict it."""
-        ring = planar_ring(self.mechanism, self.described_tree, self.motion(velocities=True))
+        ring = constraints.planar_ring(self.mechanism, self.described_tree, self.motion(velocities=True))
         return ring if ring and self.constrained.places == sorted(ring.rows) else None
 
     @cached_property
@@ -374,9 +371,11 @@ class Derivation:
         """The ring in the plan's segments; None where the plan has none."""
         if not self.plan.segment or self.ring is None:
             return None
-        lengths = lengths_of(self.ring, self.plan.segment)
-        lanes = Lanes(lane_groups(lengths, WIDTH)) if self.side_by_side else None
-        return SegmentedRing(self.ring, tuple(lengths), self.given_forces, self.mechanism.layout.velocities, lanes)
+        lengths = constraints.lengths_of(self.ring, self.plan.segment)
+        lanes = constraints.Lanes(constraints.lane_groups(lengths, constraints.WIDTH)) if self.side_by_side else None
+        return constraints.SegmentedRing(
+            self.ring, tuple(lengths), self.given_forces, self.mechanism.layout.velocities, lanes
+        )
 
     @property
     def side_by_side_parts(self) -> SideBySide:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
 
+from kinegraph.derive import constraints
 from kinegraph.derive.choices import Closure, CrossAxis, ForwardMethod, InertiaMethod, Propagated
-from kinegraph.derive.constraints.cuts.recut import recut
 from kinegraph.derive.dynamics.articulated_body import joints_are_independent
 from kinegraph.derive.dynamics.forward import LinearSystem
 from kinegraph.derive.quantities.definitions.accelerations import unsolved
@@ -102,7 +102,7 @@ class PlanSearch:
         lowered: dict[frozenset[str], LoweredTrees] | None = None,
     ) -> None:
         """lowered: the trees of another search for the same mechanism with the same `bound` and `cut`."""
-        self._recut = recut(mechanism, cut) if cut else None
+        self._recut = constraints.recut(mechanism, cut) if cut else None
         self.side_by_side = side_by_side
         self.closure = closure if is_constrained(mechanism) else Closure.MULTIPLIERS
         self.closed_legs = closed_legs
