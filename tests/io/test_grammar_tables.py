@@ -24,10 +24,10 @@ def test_the_tables_are_those_of_the_grammar(start: Start) -> None:
     assert of.endswith(f"grammar {current}"), "run `python -m kinegraph.io.records.grammar`"
 
 
-def outcome(start: Start, text: str, kept: bool) -> object:
+def outcome(start: Start, text: str, stored: bool) -> object:
     """The tree of a text, or the complaint and what is said to be allowed."""
     try:
-        return (parser(start) if kept else made(start)).parse(text)
+        return (parser(start) if stored else made(start)).parse(text)
     except UnexpectedInput as error:
         return type(error), error.pos_in_stream, getattr(error, "accepts", None), getattr(error, "allowed", None)
 
@@ -55,7 +55,7 @@ def test_other_tables_are_not_used(contents: bytes, monkeypatch: pytest.MonkeyPa
     (tmp_path / "expression.tables").write_bytes(contents)
     (tmp_path / "records.lark").write_text(grammar_text(), encoding="utf-8")
     monkeypatch.setattr(module, "_FOLDER", tmp_path)
-    assert module._kept(Start.EXPRESSION) is None
+    assert module._stored(Start.EXPRESSION) is None
     assert module.parser.__wrapped__(Start.EXPRESSION).parse("1 + 1")
 
 
