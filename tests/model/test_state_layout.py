@@ -1,5 +1,9 @@
 """The order of q, v and all other vectors is written down once."""
 
+import re
+from pathlib import Path
+
+import kinegraph
 from kinegraph.io import parse
 from kinegraph.model.state_layout import StateLayout, force_on, is_force, moved_by
 
@@ -37,3 +41,19 @@ def test_the_state_is_cut_where_its_parts_begin():
     parts = (layout.position_part, layout.velocity_part, layout.integral_part)
     assert [layout.state[part.slice] for part in parts] == [("a", "b"), ("a'",), ("w.integral",)]
     assert layout.state[parts[-1].stop :] == ("work",)
+
+
+SOURCE = Path(kinegraph.__file__).parent
+#: Words of users, given as they would type them.
+TYPED = {"bench/tasks/machines.py", "bench/tasks/unknown_forces.py"}
+PREFIX = re.compile(r"""f?["'](?:tau|p):(?!\s)""")
+
+
+def test_no_other_module_knows_how_forces_and_momenta_are_called():
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if PREFIX.search(line)
+    }
+    assert found == {"model/state_layout.py"} | TYPED

@@ -16,6 +16,7 @@ from kinegraph.errors import SolveError
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.event_kernels import event_set, read
 from kinegraph.solve.methods.by_name import Method
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
@@ -23,8 +24,9 @@ from tests.cli.run import ENVIRONMENT
 
 SCRIPT = """
 import pickle, sys
+from kinegraph.solve.methods.run_options import RunOptions
 problem, events, solver, control = pickle.load(open(sys.argv[1], "rb"))
-run = solver.integrate(problem, control, events=events)
+run = solver.integrate(problem, control, RunOptions(events=events))
 found = run.times, run.states, [(one.name, one.time) for one in run.events]
 pickle.dump(found, open(sys.argv[2], "wb"))
 """
@@ -44,7 +46,7 @@ def parts() -> tuple[CauchyProblem, EventSet]:
 def test_a_compiled_problem_gives_the_same_numbers_in_a_fresh_process(parts, tmp_path: Path) -> None:
     problem, events = parts
     solver, control = Method.DOPRI5.solver(), Adaptive(1e-9)
-    here = solver.integrate(problem, control, events=events)
+    here = solver.integrate(problem, control, RunOptions(events=events))
     sent, received = tmp_path / "sent", tmp_path / "received"
     sent.write_bytes(pickle.dumps((problem, events, solver, control)))
     subprocess.run([sys.executable, "-c", SCRIPT, str(sent), str(received)], env=ENVIRONMENT, check=True)

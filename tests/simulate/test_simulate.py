@@ -14,8 +14,8 @@ import kinegraph as kg
 from kinegraph.errors import SolveError
 from kinegraph.simulate import Adaptive, FixedStep, Sampled, Solution, Status, simulate
 from kinegraph.solve.methods.by_name import Method
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.problem.progress import Silent
-from kinegraph.solve.results.recording import OwnSteps
 from tests.mechanisms import random_tree
 from tests.solve.problems import PENDULUM, problem
 
@@ -113,7 +113,7 @@ class Impatient(Silent):
 @pytest.mark.parametrize("method", [Method.DOPRI5, Method.BDF])
 def test_an_interrupted_run_keeps_what_it_has(method: Method) -> None:
     task = problem(kg.load("pendulum-6"), 1000.0, jacobian=True)
-    run = method.solver().integrate(task, Adaptive(1e-8), OwnSteps(), progress=Impatient())
+    run = method.solver().integrate(task, Adaptive(1e-8), RunOptions(progress=Impatient()))
     assert run.ending.status is Status.INTERRUPTED
     assert 0 < run.times[-1] < 1000
     assert len(run.times) == len(run.states) > 5

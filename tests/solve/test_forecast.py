@@ -9,6 +9,7 @@ import kinegraph as kg
 from kinegraph.interrupt import Interrupt
 from kinegraph.simulate import Status, simulate, sweep
 from kinegraph.solve.methods.by_name import Method
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem import execution
 from kinegraph.solve.problem.execution import Alternatives, Execution, Forecast, Native
@@ -31,7 +32,7 @@ def test_a_better_way_ends_the_run_by_its_token(method: Method, monkeypatch: pyt
     token = Interrupt()
     looking = forecast(token, native=1e-3)
     control = FixedStep(0.01) if method is Method.SYMPLECTIC else Adaptive(1e-8)
-    run = method.solver().integrate(TASK, control, progress=looking, interrupt=token)
+    run = method.solver().integrate(TASK, control, RunOptions(progress=looking, interrupt=token))
     assert run.ending.status is Status.INTERRUPTED and 0 < run.ending.time < 1e5
     assert looking.better is not None and looking.better.execution is Execution.NATIVE
     assert looking.better.estimates[Execution.INTERPRETED] > looking.better.estimates[Execution.NATIVE]

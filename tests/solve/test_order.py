@@ -10,6 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.simulate.constraints.form_for import FORMS
 from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.methods.symplectic import Symplectic
@@ -59,9 +60,9 @@ def test_order_with_quaternions() -> None:
 def test_dense_output_loses_at_most_its_one_order(tableau, steps: int, order: int) -> None:  # type: ignore[no-untyped-def]
     task = problem(kg.parse(PENDULUM), 2.0)
     grid = Grid(np.linspace(0, 2, 173))
-    exact = RungeKutta(DORMAND_PRINCE_8).integrate(task, Adaptive(1e-14, 1e-15), grid).states
+    exact = RungeKutta(DORMAND_PRINCE_8).integrate(task, Adaptive(1e-14, 1e-15), RunOptions(grid)).states
     errors = [
-        np.abs(RungeKutta(tableau).integrate(task, FixedStep(2 / n), grid).states - exact).max()
+        np.abs(RungeKutta(tableau).integrate(task, FixedStep(2 / n), RunOptions(grid)).states - exact).max()
         for n in (steps, 2 * steps)
     ]
     assert log2(errors[0] / errors[1]) > order - 1.3

@@ -36,6 +36,7 @@ from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Frame, Joint, Loop
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import ZERO, Mechanism, Parameter
+from kinegraph.model.state_layout import is_force
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.state_names import StateNames
 from kinegraph.solve.methods.feedback import Samples
@@ -96,7 +97,7 @@ class ModeEquations:
         docking, given = self.docking, self._without_guides
         names = (docking.chaser, docking.ring, docking.target)
         chaser, ring, target = (free_by_quaternion(docking.mechanism, name) for name in names)
-        acting = {name for name in (*self.given.formulas, *self.given.sampled) if name.startswith("tau:")}
+        acting = {name for name in (*self.given.formulas, *self.given.sampled) if is_force(name)}
         if not self.joints or acting or not can_be_fastened(docking.mechanism, names):
             return None
         assert chaser is not None and ring is not None and target is not None

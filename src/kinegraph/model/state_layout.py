@@ -55,7 +55,7 @@ class StateLayout:
     @cached_property
     def momenta(self) -> tuple[str, ...]:
         """p, one momentum for every entry of q: `p:q1`."""
-        return tuple(_MOMENTUM + name for name in self.positions)
+        return tuple(momentum_of(name) for name in self.positions)
 
     @cached_property
     def state(self) -> tuple[str, ...]:
@@ -95,6 +95,16 @@ def force_on(velocity: str) -> str:
 def is_force(name: str) -> bool:
     """Whether a name is an entry of tau."""
     return name.startswith(_FORCE)
+
+
+def momentum_of(velocity: str) -> str:
+    """The momentum that belongs to a velocity or its coordinate: `p:q1` for `q1'` and for `q1`."""
+    return _MOMENTUM + velocity.removesuffix("'")
+
+
+def is_momentum(name: str) -> bool:
+    """Whether a name is that of a momentum."""
+    return name.startswith(_MOMENTUM)
 
 
 def moved_by(force: str) -> str:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from kinegraph.graph.node import Kind, Symbol
+from kinegraph.model.state_layout import is_force, moved_by
 
 _LETTERS = (
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
@@ -39,8 +40,8 @@ class LatexNames:
 
 def symbol_name(symbol: Symbol) -> str:
     """A symbol in LaTeX."""
-    if symbol.kind is Kind.INPUT and symbol.name.startswith("tau:"):
-        return rf"\tau_{{{name_latex(symbol.name.removeprefix('tau:'))}}}"
+    if symbol.kind is Kind.INPUT and is_force(symbol.name):
+        return rf"\tau_{{{name_latex(moved_by(symbol.name))}}}"
     base = symbol.name.rstrip("'")
     return name_latex(base, len(symbol.name) - len(base))
 

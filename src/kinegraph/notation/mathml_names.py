@@ -10,6 +10,7 @@ import unicodedata
 from html import escape
 
 from kinegraph.graph.node import Kind, Symbol
+from kinegraph.model.state_layout import is_force, moved_by
 from kinegraph.notation.latex_names import GREEK
 
 #: A longer name is set as it was typed: panda_joint1 is a word, not a letter with an index.
@@ -20,8 +21,8 @@ _ACCENTS = {1: "˙", 2: "¨"}
 
 def symbol_mathml(symbol: Symbol) -> str:
     """A symbol of a graph."""
-    if symbol.kind is Kind.INPUT and symbol.name.startswith("tau:"):
-        return _indexed("<mi>τ</mi>", name_mathml(symbol.name.removeprefix("tau:")))
+    if symbol.kind is Kind.INPUT and is_force(symbol.name):
+        return _indexed("<mi>τ</mi>", name_mathml(moved_by(symbol.name)))
     return name_mathml(symbol.name)
 
 

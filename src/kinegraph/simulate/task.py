@@ -17,6 +17,7 @@ from kinegraph.jit.straight import StraightKernel
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import event_set
 from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.events import Event
@@ -87,7 +88,7 @@ class Task:
         loops = execution is Execution.NATIVE
         problem = CauchyProblem(rhs, self.state, *self.span, self.parameters, self.inputs, loops)
         events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED)
-        return self.solver.integrate(problem, self.control, self.save, events, display, interrupt)
+        return self.solver.integrate(problem, self.control, RunOptions(self.save, events, display, interrupt))
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()

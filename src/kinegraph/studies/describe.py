@@ -14,6 +14,7 @@ from kinegraph.model.evaluate import Value, initial_positions, initial_velocitie
 from kinegraph.model.expression import TIME, Expression, Name, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Parameter
 from kinegraph.model.names import did_you_mean, name_fault
+from kinegraph.model.state_layout import is_force
 from kinegraph.simulate.arguments import check_inputs, check_length, check_method, seconds
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.inputs import Input, read_inputs, with_given_inputs
@@ -122,7 +123,7 @@ class _Planning:
         layout = mechanism.layout
         state = {*layout.positions, *layout.velocities}
         own = {parameter.name for parameter in mechanism.parameters}
-        acting = {given.name for given in mechanism.inputs} | {f"tau:{name}" for name in layout.positions}
+        acting = {given.name for given in mechanism.inputs} | set(layout.forces)
         for name in self.names:
             if name in state:
                 continue
@@ -160,7 +161,7 @@ class _Planning:
         return found | self._nominal_state(mechanism, values)
 
     def _nominal_inputs(self, values: Mapping[str, Value]) -> dict[str, float]:
-        found = {name: 0.0 for name in self.names if name.startswith("tau:")}
+        found = {name: 0.0 for name in self.names if is_force(name)}
         declared = {given.name: given.value for given in self.settings.mechanism.inputs if given.value is not None}
         for name in self.names:
             given = self.settings.inputs.get(name, declared.get(name))

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinegraph.bench.tasks.machines import CRANE_LAW, DRAWINGS, crane, load_path, torques
 from kinegraph.compiler.compile import compile
+from kinegraph.model.state_layout import moved_by
 from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
 from kinegraph.tasks.operating_point import Floats
 
@@ -89,7 +90,7 @@ def _arms(path: Path) -> None:
         left.set_ylabel("z / m")
         left.set_title(drawing.model)
         for name in drawing.drives:
-            right.plot(motion.times, forces[name], label=name.removeprefix("tau:"))
+            right.plot(motion.times, forces[name], label=moved_by(name))
         right.set_xlabel("t / s")
         right.set_ylabel("N m, N")
         right.margins(x=0)

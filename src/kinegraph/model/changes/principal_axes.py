@@ -1,4 +1,4 @@
-"""Principal axes (K1): bodies with products of inertia, their principal moments, and the mechanism without products.
+"""Principal axes (K1): bodies with products of inertia, and their principal moments.
 
 Numeric, for an eigenvalue problem has no short exact solution; parameters take the model's values.
 """
@@ -6,15 +6,15 @@ Numeric, for an eigenvalue problem has no short exact solution; parameters take 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.model.evaluate import Value, known_parameter_values, number
-from kinegraph.model.expression import PI, expression, names
-from kinegraph.model.mechanism import ZERO, Body, Inertia, Mechanism, Quaternion
+from kinegraph.model.expression import PI, names
+from kinegraph.model.mechanism import ZERO, Body, Mechanism
 
 Vector3 = tuple[float, float, float]
 _MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
@@ -39,13 +39,6 @@ def report(mechanism: Mechanism) -> tuple[PrincipalAxes, ...]:
     values = known_parameter_values(mechanism)
     found = (_principal(body, values) for body in mechanism.bodies if _has_products(body, values))
     return tuple(found)
-
-
-def diagonalised(mechanism: Mechanism) -> Mechanism:
-    """The same mechanism with principal moments: bodies with products get a turned central frame and numbers."""
-    by_body = {axes.body: axes for axes in report(mechanism)}
-    bodies = (_turned(body, by_body[body.name]) if body.name in by_body else body for body in mechanism.bodies)
-    return replace(mechanism, bodies=tuple(bodies))
 
 
 def _has_products(body: Body, values: Mapping[str, Value]) -> bool:
@@ -97,12 +90,3 @@ def _quaternion(matrix: NDArray[np.float64]) -> tuple[float, float, float, float
 def _triple(values: NDArray[np.float64]) -> Vector3:
     x, y, z = (float(value) for value in values)
     return x, y, z
-
-
-def _turned(body: Body, axes: PrincipalAxes) -> Body:
-    inertia = body.inertia
-    e0, e1, e2, e3 = (expression(part) for part in axes.quaternion)
-    jx, jy, jz = (expression(moment) for moment in axes.moments)
-    central = (*inertia.central, Quaternion((e0, e1, e2, e3)))
-    turned = Inertia(inertia.mass, jx, jy, jz, central=central, accepted=inertia.accepted)
-    return replace(body, inertia=turned)

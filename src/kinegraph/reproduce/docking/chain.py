@@ -11,6 +11,7 @@ from kinegraph.derive.tree.links import JointKind, Link, Tree, first_frame, rota
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Axis
 from kinegraph.model.platforms.recognise import FoundLeg
+from kinegraph.model.state_layout import force_on
 from kinegraph.reproduce.docking.arrays import Array, array
 
 
@@ -97,5 +98,5 @@ def _segment(link: Link, name: str, names: Names) -> Segment:
     else:
         base = base @ array(rotation_matrix(joint.axis, joint.displacement))
     inertia = array([part.inertia.column(i) for i in range(3)])
-    rate, force = names[f"{name}'"], names[f"tau:{name}'"]
+    rate, force = names[f"{name}'"], names[force_on(name)]
     return Segment(base, place, axis, prismatic, part.mass, array(part.first), inertia, rate, force)

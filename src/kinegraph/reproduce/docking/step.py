@@ -19,6 +19,7 @@ from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import platform_of
+from kinegraph.model.state_layout import force_on
 from kinegraph.reproduce.docking.arrays import Array, array, cross, zeros
 from kinegraph.reproduce.docking.chain import Chain, Ring, chain_of
 from kinegraph.reproduce.docking.inertia import bias_loads, generalized_forces, inertia_matrix, on_base
@@ -54,7 +55,7 @@ class Step:
     def _give_forces(self, mechanism: Mechanism) -> None:
         symbols = Variables.FORCES.symbols(mechanism)
         scalars = [Scalar(self.builder, self.builder.symbol(one.kind, one.name)) for one in symbols]
-        self.names.replace(dict(zip((f"tau:{name}" for name in mechanism.layout.velocities), scalars, strict=True)))
+        self.names.replace(dict(zip(mechanism.layout.forces, scalars, strict=True)))
 
     @cached_property
     def ring(self) -> Ring:
@@ -66,8 +67,8 @@ class Step:
         trace = second.xx + second.yy + second.zz
         inertia = array([[trace * int(i == j) - second.entry(i, j) for j in range(3)] for i in range(3)])
         assert self.platform.ring.quaternion is not None
-        force = array([self.names[f"tau:{name}'"] for name in self.platform.ring.position])
-        moment = array([self.names[f"tau:{name}"] for name in self.platform.ring.quaternion.velocities])
+        force = array([self.names[force_on(name)] for name in self.platform.ring.position])
+        moment = array([self.names[force_on(name)] for name in self.platform.ring.quaternion.velocities])
         return Ring(motion, array(motion.rotation), array(motion.spin), moments.mass, inertia, force, moment)
 
     @cached_property

@@ -19,6 +19,7 @@ from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import TIME
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.state_layout import momentum_of
 from kinegraph.simulate.checks.vanishing import vanishes
 from kinegraph.solve.problem.problem import Floats
 
@@ -50,7 +51,7 @@ def candidates(mechanism: Mechanism, graph: Graph) -> Graph:
 
 def _momentum_names(mechanism: Mechanism) -> list[str]:
     """`p:x` for the momentum of the coordinate x, `p:wx` for that of a quasi-velocity."""
-    return ["p:" + name.removesuffix("'") for name in mechanism.layout.velocities]
+    return [momentum_of(name) for name in mechanism.layout.velocities]
 
 
 def random_states(mechanism: Mechanism, others: Sequence[str] = ()) -> dict[str, Floats]:

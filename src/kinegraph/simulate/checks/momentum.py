@@ -10,6 +10,7 @@ import numpy as np
 
 from kinegraph.derive.dynamics.state_rate import along_motion, weighted
 from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.state_layout import is_momentum
 from kinegraph.simulate.checks.conserved import ENERGY, JACOBI, MOMENTA, candidates, combinations, random_states, rows
 from kinegraph.simulate.equations import VelocityForm, row_values, state_symbols
 from kinegraph.simulate.observe import Rows, quantities, relative_limit
@@ -41,7 +42,7 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
         return ()
     numbers = row_values(wanted, state_symbols(equations), np.hstack([states.q, states.v, states.times[:, None]]))
     limit = relative_limit(rtol)
-    least = max(float(np.max(np.abs(numbers[name]))) for name in names if name.startswith("p:") or name in MOMENTA)
+    least = max(float(np.max(np.abs(numbers[name]))) for name in names if is_momentum(name) or name in MOMENTA)
     checks = []
     for one in found:
         terms = np.array([factor * np.broadcast_to(numbers[name], states.times.shape) for name, factor in one.items()])

@@ -13,12 +13,11 @@ from kinegraph.simulate.contacts.system import ContactSystem
 from kinegraph.solve.contacts.in_loops import LoopedContacts, contact_loops
 from kinegraph.solve.contacts.phases import integrate_phases
 from kinegraph.solve.loops.many.tally import Tally
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, SolverAround
+from kinegraph.solve.methods.method import SolverAround
+from kinegraph.solve.methods.run_options import AS_USUAL, SILENT, RunOptions
 from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
-from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.results.recording import Grid, Run, Save
+from kinegraph.solve.results.recording import Grid, Run
 
 _CASE_STEPS = 512  # of a case, before Python looks again: calling the loop takes as long as some dozens
 
@@ -34,17 +33,9 @@ class ContactSolver(SolverAround):
         tableau = self.capabilities.lanes
         return self.method.loops if tableau is None else contact_loops(tableau)
 
-    def integrate(
-        self,
-        problem: CauchyProblem,
-        control: Control,
-        save: Save = EVERY_STEP,
-        events: EventSet = NO_EVENTS,
-        progress: Progress = SILENT,
-        interrupt: Interrupt | None = None,
-    ) -> Run:
+    def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
         """Run from mode to mode; the events are those of the code."""
-        token, tableau = interrupt or Interrupt(), self.capabilities.lanes
+        save, progress, token, tableau = options.save, options.progress, options.token, self.capabilities.lanes
         span, system, chosen = (problem.start, problem.end), self._system(problem), self.method.accept(control)
         if tableau is not None:
             return LoopedContacts(tableau, chosen, system, span, problem.state, save).run(progress, token)

@@ -11,7 +11,7 @@ from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver, with_flags
 from kinegraph.simulate.sweep_task import SweepTask
 from kinegraph.solve.batch.sweep import SweepRun, integrate_each
-from kinegraph.solve.methods.method import NO_EVENTS
+from kinegraph.solve.methods.run_options import NO_EVENTS
 from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem
 from kinegraph.solve.problem.progress import Progress

@@ -13,7 +13,7 @@ from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.simulate.task import Task
-from kinegraph.solve.methods.method import NO_EVENTS
+from kinegraph.solve.methods.run_options import NO_EVENTS, RunOptions
 from kinegraph.solve.problem.execution import Execution
 from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
@@ -29,7 +29,7 @@ class ContactTask(Task):
         loops, solver = execution is Execution.NATIVE, self._contact_solver(execution)
         flags = np.zeros(rhs.parameters)
         problem = CauchyProblem(rhs, self.state, *self.span, flags, self.inputs, loops)
-        return solver.integrate(problem, self.control, self.save, NO_EVENTS, display, interrupt)
+        return solver.integrate(problem, self.control, RunOptions(self.save, NO_EVENTS, display, interrupt))
 
     @cached_property
     def _loading(self) -> Loading:

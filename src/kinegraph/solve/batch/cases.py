@@ -17,7 +17,8 @@ from kinegraph.solve.loops.many import cases as case_loop
 from kinegraph.solve.loops.many.cases import Cases
 from kinegraph.solve.loops.many.tally import Tally
 from kinegraph.solve.loops.weights import LOOKS
-from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
+from kinegraph.solve.methods.method import TYPICAL
+from kinegraph.solve.methods.run_options import NO_EVENTS
 from kinegraph.solve.methods.runge_kutta import (
     loop_control,
     loop_method,

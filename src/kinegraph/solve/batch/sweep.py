@@ -15,7 +15,8 @@ from kinegraph.interrupt import Interrupt, delayed
 from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.solve.batch.cases import CaseProblem, CaseRows, case_loops
 from kinegraph.solve.batch.lanes import lane_count
-from kinegraph.solve.methods.method import NO_EVENTS, SILENT, Solver
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.run_options import NO_EVENTS, SILENT, RunOptions
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
@@ -136,7 +137,7 @@ def integrate_each(
             one = replace(problem, state=states[row], parameters=parameters[row])
             row_progress = _RowProgress(progress, row, one) if threads == 1 else SILENT
             if not token.requested:
-                rows.keep(row, solver.integrate(one, control, save, events, row_progress, token))
+                rows.keep(row, solver.integrate(one, control, RunOptions(save, events, row_progress, token)))
                 progress.reached(rows.done)
 
     with progress:

@@ -28,7 +28,8 @@ from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.many.tally import Tally, begin_tally, end_tally
 from kinegraph.solve.loops.record import BEGUN, INTERRUPTED, SAVED, STEP, STOPPED, TIME
 from kinegraph.solve.loops.step import Work
-from kinegraph.solve.methods.method import NO_EVENTS, TYPICAL
+from kinegraph.solve.methods.method import TYPICAL
+from kinegraph.solve.methods.run_options import NO_EVENTS
 from kinegraph.solve.methods.runge_kutta import loop_control, loop_method, loop_system, loop_work
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.methods.tableau import Tableau

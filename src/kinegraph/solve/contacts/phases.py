@@ -23,6 +23,7 @@ from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import onto_constraints, set_inputs
 from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, code_of
@@ -231,7 +232,7 @@ def _phase(
     grid = _remaining(save, span)
     rebound = settled.rebound if settled.rebound and settled.rebound.time < span[1] - span[0] else None
     chosen = _careful(solver, control, rebound)
-    run = solver.integrate(problem, chosen, grid, events, _Within(progress), interrupt)
+    run = solver.integrate(problem, chosen, RunOptions(grid, events, _Within(progress), interrupt))
     if not isinstance(save, Grid):
         return run, len(run.times)
     wanted = save.times[(save.times > span[0]) | ((save.times == span[0]) & (span[0] == save.times[0]))]

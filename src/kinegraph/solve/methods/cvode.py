@@ -35,15 +35,15 @@ from kinegraph.solve.loops.record import (
 )
 from kinegraph.solve.loops.step import HIGHEST, LATEST, LOWEST, ROW, TAYLOR, System, Work, project
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver
+from kinegraph.solve.methods.method import TYPICAL, Solver
+from kinegraph.solve.methods.run_options import AS_USUAL, EVERY_STEP, NO_EVENTS, RunOptions
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.headway import Headway
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.problem.slices import STALLED, ending_of
-from kinegraph.solve.results.recording import Recorder, Run, Save
+from kinegraph.solve.results.recording import Recorder, Run
 from kinegraph.solve.results.status import Ending, Status
 from kinegraph.solve.sundials.callbacks import callbacks
 from kinegraph.solve.sundials.library import Session
@@ -88,21 +88,13 @@ class Cvode(Solver):
             fixed_step=False, evaluations=2, jacobian=True, stiff=self.formula is Formula.BDF, starts_slowly=True
         )
 
-    def integrate(
-        self,
-        problem: CauchyProblem,
-        control: Control,
-        save: Save = EVERY_STEP,
-        events: EventSet = NO_EVENTS,
-        progress: Progress = SILENT,
-        interrupt: Interrupt | None = None,
-    ) -> Run:
+    def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
         begun, adaptive = perf_counter(), self.adaptive(control)
         with delayed():  # loads SUNDIALS and compiled code
-            trajectory = _Trajectory(self, problem, adaptive, Recorder(problem, save, events))
+            trajectory = _Trajectory(self, problem, adaptive, Recorder(problem, options.save, options.events))
         try:
-            with progress, np.errstate(all="ignore"):
-                ending = trajectory.run(progress, interrupt or Interrupt())
+            with options.progress, np.errstate(all="ignore"):
+                ending = trajectory.run(options.progress, options.token)
             return trajectory.result(ending, perf_counter() - begun)
         finally:
             trajectory.session.close()

@@ -13,13 +13,11 @@ from math import isfinite
 import numpy as np
 
 from kinegraph.errors import SolveError
-from kinegraph.interrupt import Interrupt
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, SolverAround
+from kinegraph.solve.methods.method import SolverAround
+from kinegraph.solve.methods.run_options import AS_USUAL, SILENT, RunOptions
 from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Feedback, Floats, Signals
-from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.results.recording import Grid, Run, Save, Statistics
 from kinegraph.solve.results.status import Status
 
@@ -86,15 +84,7 @@ class FeedbackSolver(SolverAround):
     def capabilities(self) -> Capabilities:
         return replace(self.method.capabilities, lanes=None)
 
-    def integrate(
-        self,
-        problem: CauchyProblem,
-        control: Control,
-        save: Save = EVERY_STEP,
-        events: EventSet = NO_EVENTS,
-        progress: Progress = SILENT,
-        interrupt: Interrupt | None = None,
-    ) -> Run:
+    def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
         """Run from sample to sample."""
         self.samples.begin(problem.start)
         runs: list[Run] = []
@@ -102,6 +92,7 @@ class FeedbackSolver(SolverAround):
         due = [problem.start] * len(self.controllers)
         counts = [0] * len(self.controllers)
         row = np.zeros(len(self.controllers))
+        progress = options.progress
         with progress:
             while not runs or (runs[-1].ending.status is Status.FINISHED and time < problem.end):
                 self._call_controller(time, state, due, counts, row, problem.start)
@@ -109,12 +100,11 @@ class FeedbackSolver(SolverAround):
                 stretch = replace(
                     problem, state=state, start=time, end=until, inputs=self.samples.add(time, row.copy())
                 )
-                runs.append(
-                    self.method.integrate(stretch, control, _part(save, time, until), events, SILENT, interrupt)
-                )
+                part = replace(options, save=_part(options.save, time, until), progress=SILENT)
+                runs.append(self.method.integrate(stretch, control, part))
                 time, state = float(runs[-1].times[-1]), runs[-1].states[-1]
                 progress.reached(time)
-        return _joined(runs, save)
+        return _joined(runs, options.save)
 
     def _call_controller(
         self, time: float, state: Floats, due: list[float], counts: list[int], row: Floats, start: float

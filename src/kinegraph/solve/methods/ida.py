@@ -24,13 +24,13 @@ from kinegraph.solve.loops.record import DONE, INTERRUPTED, RUNNING, TIME
 from kinegraph.solve.loops.step import System, set_inputs
 from kinegraph.solve.methods.capabilities import Capabilities, StateForm
 from kinegraph.solve.methods.cvode import multistep_clock, multistep_work
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, Solver
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.problem.slices import ending_of
-from kinegraph.solve.results.recording import Recorder, Run, Save
+from kinegraph.solve.results.recording import Recorder, Run
 from kinegraph.solve.results.status import Ending, Status
 
 _NOT_TESTED = 1e8  # absolute tolerance of what takes no part in the choice of steps
@@ -67,19 +67,11 @@ class Ida(Solver):
     def compile_loops(self) -> None:
         """There are none: IDA calls Python around the kernels."""
 
-    def integrate(
-        self,
-        problem: CauchyProblem,
-        control: Control,
-        save: Save = EVERY_STEP,
-        events: EventSet = NO_EVENTS,
-        progress: Progress = SILENT,
-        interrupt: Interrupt | None = None,
-    ) -> Run:
+    def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
         begun = perf_counter()
-        trajectory = _Trajectory(problem, self.adaptive(control), Recorder(problem, save, events))
-        with progress, np.errstate(all="ignore"):
-            ending = trajectory.run(progress, interrupt or Interrupt())
+        trajectory = _Trajectory(problem, self.adaptive(control), Recorder(problem, options.save, options.events))
+        with options.progress, np.errstate(all="ignore"):
+            ending = trajectory.run(options.progress, options.token)
         return trajectory.result(ending, perf_counter() - begun)
 
 

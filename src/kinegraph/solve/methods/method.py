@@ -10,19 +10,12 @@ import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
-from kinegraph.interrupt import Interrupt
 from kinegraph.solve.methods.capabilities import Capabilities
+from kinegraph.solve.methods.run_options import AS_USUAL, EVERY_STEP, NO_EVENTS, RunOptions
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
-from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
-from kinegraph.solve.problem.progress import Progress, Silent
 from kinegraph.solve.problem.slices import Loop
-from kinegraph.solve.results.recording import OwnSteps, Recorder, Run, Save
-
-NO_EVENTS = EventSet()
-EVERY_STEP = OwnSteps()
-SILENT = Silent()
-
+from kinegraph.solve.results.recording import Recorder, Run
 
 #: A problem whose types are those of all problems; it is never run.
 TYPICAL = CauchyProblem(RightHandSide(1, ("y",)), np.zeros(1), 0.0, 1.0)
@@ -64,16 +57,8 @@ class Solver(ABC):
         return self.loops
 
     @abstractmethod
-    def integrate(
-        self,
-        problem: CauchyProblem,
-        control: Control,
-        save: Save = EVERY_STEP,
-        events: EventSet = NO_EVENTS,
-        progress: Progress = SILENT,
-        interrupt: Interrupt | None = None,
-    ) -> Run:
-        """Run the problem from its start to its end, or until `interrupt` is requested: what there is is kept."""
+    def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
+        """Run the problem from its start to its end, or until its token is requested: what there is is kept."""
 
     def accept(self, control: Control) -> Control:
         """The controller; SolveError if the method cannot take it."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
-from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import runge_kutta as loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.runge_kutta import Control as LoopControl
@@ -17,14 +16,13 @@ from kinegraph.solve.loops.step import NESTED, System, Work
 from kinegraph.solve.loops.weights import TABLEAUX, Method
 from kinegraph.solve.loops.weights_code import EACH, ONE, sums_code
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver, compile_sliced
+from kinegraph.solve.methods.method import TYPICAL, Solver, compile_sliced
+from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.methods.tableau import Tableau
-from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
-from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.problem.slices import Loop, run_in_slices
-from kinegraph.solve.results.recording import Recorder, Run, Save
+from kinegraph.solve.results.recording import Recorder, Run
 
 
 @dataclass(frozen=True)
@@ -46,18 +44,10 @@ class RungeKutta(Solver):
         estimated = bool(self.tableau.error)
         return Capabilities(adaptive=estimated, evaluations=self.tableau.order, lanes=self.tableau)
 
-    def integrate(
-        self,
-        problem: CauchyProblem,
-        control: Control,
-        save: Save = EVERY_STEP,
-        events: EventSet = NO_EVENTS,
-        progress: Progress = SILENT,
-        interrupt: Interrupt | None = None,
-    ) -> Run:
-        recorder = Recorder(problem, save, events)
+    def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
+        recorder = Recorder(problem, options.save, options.events)
         loop = self._loop(problem, self.accept(control), recorder)
-        return run_in_slices(loop, problem, recorder, progress, interrupt or Interrupt())
+        return run_in_slices(loop, problem, recorder, options.progress, options.token)
 
     @property
     def loops(self) -> Compilation:

@@ -15,20 +15,18 @@ import numpy as np
 
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
-from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import gauss as loop
 from kinegraph.solve.loops import rattle as rattle_loop
 from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.step import NESTED, Work
 from kinegraph.solve.methods.capabilities import Capabilities, StateForm
-from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS, SILENT, TYPICAL, Solver, compile_sliced
+from kinegraph.solve.methods.method import TYPICAL, Solver, compile_sliced
+from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Control, FixedStep
-from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Closing, Floats, code_of
-from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.problem.slices import Loop, run_in_slices
-from kinegraph.solve.results.recording import Recorder, Run, Save
+from kinegraph.solve.results.recording import Recorder, Run
 
 _ITERATIONS = 8  # of the stages' equations in one step, about
 
@@ -67,20 +65,12 @@ class Symplectic(Solver):
         a = np.array([_integrals(c, 0.0, node) for node in c])
         return a, weights / 2, c
 
-    def integrate(
-        self,
-        problem: CauchyProblem,
-        control: Control,
-        save: Save = EVERY_STEP,
-        events: EventSet = NO_EVENTS,
-        progress: Progress = SILENT,
-        interrupt: Interrupt | None = None,
-    ) -> Run:
-        recorder, step = Recorder(problem, save, events), self.fixed(control)
+    def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
+        recorder, step = Recorder(problem, options.save, options.events), self.fixed(control)
         loop = (
             self._closed_loop(problem, step, recorder) if problem.rhs.closing else self._loop(problem, step, recorder)
         )
-        return run_in_slices(loop, problem, recorder, progress, interrupt or Interrupt())
+        return run_in_slices(loop, problem, recorder, options.progress, options.token)
 
     @property
     def loops(self) -> Compilation:

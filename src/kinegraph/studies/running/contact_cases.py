@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinegraph.graph.node import Graph
-from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.contacts.columns import phase_slices
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.mode_flags import mode_flags
 from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.solve.batch.cases import CaseRows, Integers
 from kinegraph.solve.batch.outputs import NO_OUTPUTS, Outputs
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.results.recording import Grid, Run
 from kinegraph.solve.results.status import Ending, Status
@@ -72,7 +72,7 @@ class ContactCases(EachCase):
         if self.grid is None:
             return super()._on_grid(run, problem)
         assert isinstance(self.solver, ContactSolver)
-        again = self.solver.integrate(problem, self.control, self.grid, interrupt=Interrupt())
+        again = self.solver.integrate(problem, self.control, RunOptions(self.grid))
         saved = np.full((len(self.grid.times), run.states.shape[1]), np.nan)
         known = np.isin(again.times, self.grid.times)
         saved[np.searchsorted(self.grid.times, again.times[known])] = again.states[known]

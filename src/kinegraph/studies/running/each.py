@@ -18,10 +18,11 @@ from kinegraph.simulate.equations import Equations, row_values
 from kinegraph.simulate.event_kernels import slopes_along
 from kinegraph.solve.batch.cases import CaseRows, Integers
 from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
-from kinegraph.solve.results.recording import Grid, OwnSteps, Run
+from kinegraph.solve.results.recording import Grid, Run
 from kinegraph.solve.results.status import Ending, Status
 from kinegraph.studies.outcomes.outputs import output_graph
 
@@ -58,7 +59,7 @@ class EachCase:
                 found.append(self._nothing(state))
                 continue
             one = self._start(state, values)
-            run = self.solver.integrate(one, self.control, OwnSteps(), self.events)
+            run = self.solver.integrate(one, self.control, RunOptions(events=self.events))
             found.append(self._row(run, one))
         return _joined(found)
 

@@ -25,6 +25,7 @@ from kinegraph.model.elements import (
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.expression import TIME, Expression, Name, names
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.state_layout import is_force, moved_by
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses
 from kinegraph.view.page.geometry.packing import Part, packed
@@ -35,9 +36,6 @@ Working: TypeAlias = Spring | Damper | Friction | Force | Limit
 #: What an element is drawn as: between two points, and in a revolute joint.
 _BETWEEN = {Spring: "spring", Damper: "damper", Friction: "damper", Force: "piston", Limit: "rope"}
 _IN_JOINT = {Spring: "torsion", Damper: "brake", Friction: "brake"}
-
-#: The name of a force in a joint begins so.
-_JOINT_FORCE = "tau:"
 
 
 class ElementDrawer:
@@ -59,8 +57,8 @@ class ElementDrawer:
         for element in self.mechanism.elements:
             yield from self._element(element)
         for symbol in self.states.inputs:
-            if symbol.startswith(_JOINT_FORCE) and symbol in self.states.columns:
-                coordinate = symbol.removeprefix(_JOINT_FORCE)
+            if is_force(symbol) and symbol in self.states.columns:
+                coordinate = moved_by(symbol)
                 yield from self._joint_force(coordinate, self.states.columns[symbol], coordinate)
 
     def _element(self, element: Element) -> Iterator[Part]:
