@@ -175,7 +175,7 @@ def test_compiled_called_and_batched(name: str, list_of: type[words]) -> None:
     for word in wanted:
         assert_close(found[word], expected(name, list_of)[word], word)
     if list_of is words or name == "arm" or SOAK:  # batches are code of their own, seconds for long derivatives
-        batch = kernel.batch(**{key: np.stack([one] * 3) for key, one in arguments.items()})
+        batch = kernel.batch(**{key: np.stack([0.9 * one, 1.1 * one, one]) for key, one in arguments.items()})
         for word in wanted:
             assert_close(batch[word][2], expected(name, list_of)[word], word)
 
@@ -188,7 +188,7 @@ def test_compiled_alone_dense_and_sparse(record: QuantityRecord) -> None:
         kernel = kg.compile(MECHANISMS[name], word)
         assert_close(kernel(**arguments), expected(name, words)[word], word)
         if arguments:
-            rows = kernel.batch(**{key: np.stack([one, one]) for key, one in arguments.items()})
+            rows = kernel.batch(**{key: np.stack([0.9 * one, one]) for key, one in arguments.items()})
             assert_close(rows[1], expected(name, words)[word], word)
         if expected(name, words)[word].ndim == 2:
             sparse = kg.compile(MECHANISMS[name], word, sparse=True)(**arguments)
