@@ -8,6 +8,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.compiler.request import arguments_of
 from kinegraph.model.mechanism import Mechanism
+from tests.interpreted import interpreted
 from tests.mechanisms import Floats
 
 STEP = 1e-6
@@ -30,14 +31,14 @@ def random_state(mechanism: Mechanism, word: str) -> dict[str, Floats]:
 @pytest.mark.parametrize("name", ["free-body", "heavy-top"])
 def test_differences_of_unit_quaternions_give_the_same(name: str, word: str) -> None:
     mechanism = kg.load(name)
-    state, kernel = random_state(mechanism, word), kg.compile(mechanism, word)
+    state, kernel = random_state(mechanism, word), interpreted(mechanism, word)
 
     def at(change: Floats) -> Floats:
         return np.asarray(kernel(**{**state, "q": of_unit_length(mechanism, state["q"] + change)}))
 
     steps = STEP * np.eye(len(state["q"]))
     differences = np.stack([(at(one) - at(-one)) / (2 * STEP) for one in steps], axis=-1)
-    found = np.asarray(kg.compile(mechanism, f"d({word})/d(q)")(**state))
+    found = np.asarray(interpreted(mechanism, f"d({word})/d(q)")(**state))
     np.testing.assert_allclose(found, differences, atol=1e-7 * max(1.0, np.abs(differences).max()))
 
 
@@ -52,9 +53,9 @@ def test_they_are_proved_whatever_plan_is_chosen() -> None:
 def test_by_one_component_it_is_the_same_entry() -> None:
     mechanism = kg.load("heavy-top")
     state = random_state(mechanism, "energy")
-    whole = kg.compile(mechanism, "d(energy)/d(q)")(**state)
+    whole = interpreted(mechanism, "d(energy)/d(q)")(**state)
     for place, name in enumerate(mechanism.layout.positions):
-        alone = kg.compile(mechanism, f"d(energy)/d({name})")(**state)
+        alone = interpreted(mechanism, f"d(energy)/d({name})")(**state)
         np.testing.assert_allclose(alone, whole[..., place], atol=1e-14)
     quaternion = state["q"][mechanism.layout.quaternions[0] :][:4]
     assert np.abs(whole[..., mechanism.layout.quaternions[0] :][..., :4] @ quaternion).max() < 1e-12

@@ -16,6 +16,7 @@ from kinegraph.model.elements import Damper, Friction, Limit, Spring
 from kinegraph.model.mechanism import ZERO
 from kinegraph.model.robot.data import JointFriction, JointLimits, JointSpring
 from kinegraph.model.robot.elements import JointModel, with_elements
+from tests.interpreted import interpreted
 
 FILE = Path(__file__).parent / "data" / "passive.xml"
 NUMBERS = json.loads((Path(__file__).parents[1] / "data" / "passive_mujoco.json").read_text("utf-8"))
@@ -38,8 +39,8 @@ def state(values: dict[str, list[float]]) -> tuple[list[float], list[float]]:
 def test_passive_forces_and_armature_are_those_of_mujoco() -> None:
     """As loaded: MuJoCo counts them in, so do we. `forces` are its qfrc_passive, H has the armature."""
     robot = kg.load(FILE)
-    inertia, forward = kg.compile(robot, "H"), kg.compile(robot, "qdd")
-    forces, energy = kg.compile(robot, "forces"), kg.compile(robot, "energy")
+    inertia, forward = interpreted(robot, "H"), interpreted(robot, "qdd")
+    forces, energy = interpreted(robot, "forces"), interpreted(robot, "energy")
     for values in NUMBERS["states"]:
         q, v = state(values)
         assert np.allclose(inertia(q), values["H"], rtol=1e-12, atol=1e-13)

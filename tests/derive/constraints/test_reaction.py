@@ -6,6 +6,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import DerivationError
 from tests.derive.constraints.test_four_bar import FOUR_BAR, REFERENCE, state
+from tests.interpreted import interpreted
 from tests.tasks.test_loop_reactions import PINS
 
 SPATIAL = """coordinates a = 0.4, b = -0.3, c = 0.5, d = 0.2, x = 0.9; gravity 0, -3, -9.81;
@@ -18,7 +19,7 @@ SPATIAL = """coordinates a = 0.4, b = -0.3, c = 0.5, d = 0.2, x = 0.9; gravity 0
 @pytest.mark.parametrize("case", REFERENCE["forward"])
 def test_pins_of_the_four_bar_are_quantities(case):
     words = [f"reaction:{body}" for body in PINS] + ["reaction:pin"]
-    kernel = kg.compile(kg.parse(FOUR_BAR.format(gravity="-9.81")), words)
+    kernel = interpreted(kg.parse(FOUR_BAR.format(gravity="-9.81")), words)
     q, v, tau = state(case)
     found = kernel(q, v, tau)
     wanted = case["gravity_on"]["pin_forces"]
@@ -36,7 +37,7 @@ def test_every_body_moves_under_the_reactions_on_it():
     """Newton's law for D: what its slide and the ball exert is what its mass accelerates with."""
     model = kg.parse(SPATIAL)
     q, v, tau = fitting(model)
-    found = kg.compile(model, "qdd,reaction:D,reaction:ball,pose:D")(q, v, tau)
+    found = interpreted(model, "qdd,reaction:D,reaction:ball,pose:D")(q, v, tau)
     along = found["pose:D"][:3, 0]
     force = found["reaction:D"][:3] + found["reaction:ball"][:3] + 1.5 * np.array([0, -3, -9.81])
     np.testing.assert_allclose(force, 1.5 * found["qdd"][4] * along, atol=1e-11)
@@ -48,7 +49,7 @@ def test_frames_turn_the_vectors():
     model = kg.parse(SPATIAL)
     q, v, tau = fitting(model)
     words = "reaction:B,reaction:B@parent,reaction:B@body,reaction:c@C,reaction:ball,reaction:ball@D"
-    found = kg.compile(model, words + "".join(f",pose:{body}" for body in "ABCD"))(q, v, tau)
+    found = interpreted(model, words + "".join(f",pose:{body}" for body in "ABCD"))(q, v, tau)
     for word, body in (("reaction:B@parent", "A"), ("reaction:B@body", "B"), ("reaction:c@C", "C")):
         turn = found[f"pose:{body}"][:3, :3]
         for part in (slice(0, 3), slice(3, 6)):
@@ -76,7 +77,7 @@ def test_increments_take_closing_errors_away(text):
     """A Newton step by `increments` leaves the square of what was open, and moves dependent coordinates alone."""
     model = kg.parse(text)
     q = kg.assemble(model).q + 1e-5 * np.arange(1, len(model.layout.positions) + 1)
-    kernel = kg.compile(model, "constraints,increments")
+    kernel = interpreted(model, "constraints,increments")
     found = kernel(q)
     step = found["increments"] @ found["constraints"]
     after = kernel(q + step)["constraints"]
@@ -90,7 +91,7 @@ def test_a_and_b_are_the_motion_of_the_closing_frame(text):
     model = kg.parse(text)
     loop = model.loops[0]
     q, v = kg.assemble(model).q, np.linspace(-1, 1, len(model.layout.velocities))
-    found = kg.compile(model, f"A:{loop.name},B:{loop.name},constraint_jacobian")(q)
+    found = interpreted(model, f"A:{loop.name},B:{loop.name},constraint_jacobian")(q)
     difference = found[f"A:{loop.name}"] - found[f"B:{loop.name}"]
     np.testing.assert_allclose(difference[:3] @ v, found["constraint_jacobian"][:3] @ v, atol=1e-12)
     assert not np.any(np.any(found[f"A:{loop.name}"], axis=0) & np.any(found[f"B:{loop.name}"], axis=0))
