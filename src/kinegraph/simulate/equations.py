@@ -176,8 +176,8 @@ class Equations(ABC):
         """Rows of q, v and balances (the one output of a graph in these) as rows of y, in y."""
 
     @abstractmethod
-    def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
-        """y from q and v."""
+    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
+        """y from q and v at t."""
 
     @abstractmethod
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
@@ -308,7 +308,7 @@ class VelocityForm(Equations):
     def carry_states(self, graph: Graph) -> Graph:
         return graph
 
-    def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
+    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
         return np.concatenate([q, v, np.zeros(len(self.names) - len(q) - len(v))])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from numpy.typing import ArrayLike
 
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
+from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.model.changes.rewrite import expressions
 from kinegraph.model.expression import PI, TIME, Expression, Scalar, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.formula import formula
 from kinegraph.solve.methods.feedback import Samples
+from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.problem import Feedback, Sampled, Signals, signals
 
 Input: TypeAlias = "Scalar | Sampled | Feedback | tuple[ArrayLike, ArrayLike]"
@@ -69,3 +71,12 @@ def _law(mechanism: Mechanism, name: str, forces: Forces) -> Expression:
     if found is None or names(found) - {TIME, PI, *(one.name for one in mechanism.parameters)}:
         raise SolveError(f"inputs: {name!r} leads a constraint: give a formula of t and parameters, which has a rate")
     return found
+
+
+def is_autonomous(mechanism: Mechanism, forces: Forces, events: Sequence[Event]) -> bool:
+    """Whether neither the model, nor what acts on it from outside, nor an event names time."""
+    formulas = [*forces.formulas.values()]
+    for event in events:
+        formulas += [one for one in (event.condition, *event.reset.values()) if isinstance(one, Expression)]
+    timed = any(TIME in names(one) for one in formulas)
+    return not (timed or forces.sampled or depends_on_time(mechanism))

@@ -93,8 +93,8 @@ class MomentumForm(Equations):
         v = dict(zip(symbols, solved, strict=True))
         return moved(graph.outputs, transfer(graph, builder, _replacing(builder, v)))
 
-    def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
-        row = np.concatenate([q, v, [0.0], parameters])
+    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
+        row = np.concatenate([q, v, [t], parameters])
         return np.concatenate([q, row_values(self._momenta, state_symbols(self), row[None])["p"][0]])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:

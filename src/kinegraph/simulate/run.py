@@ -30,7 +30,7 @@ from kinegraph.simulate.contacts.task import ContactTask
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
-from kinegraph.simulate.inputs import Input, controllers_of, read_inputs, with_given_inputs
+from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.start import starting_state
@@ -118,14 +118,14 @@ def simulate(
     given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
-    q, v = _start(equations, given, numbers)
-    state = equations.pack(q, v, np.zeros(0))
+    q, v = _start(equations, given, numbers, span[0])
+    state = equations.pack(q, v, np.zeros(0), span[0])
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
     solver = asking(solver, controllers, samples, partial(_by_name, equations))
     kind = ContactTask if mechanism.contacts else Task
     task = kind(
         equations, solver, chosen, state, span, signal, event_list, save, progress,
-        interrupt=interrupt or Interrupt(),
+        interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
     )  # fmt: skip
     run, decision = task.run(native)
     reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
@@ -141,12 +141,14 @@ def _linkage_form() -> type[LinkageForm]:
     return LinkageForm
 
 
-def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value]) -> tuple[Floats, Floats]:
+def _start(
+    equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float
+) -> tuple[Floats, Floats]:
     """Where a run starts; long linkages are assembled by loops of their own."""
     if isinstance(equations, LoopedForm) and is_constrained(equations.mechanism):
         assert isinstance(equations, _linkage_form())
         return equations.assembled(given, numbers)
-    return starting_state(equations.mechanism, given, numbers)
+    return starting_state(equations.mechanism, given, numbers, t)
 
 
 def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None, passes: str = "") -> type[Equations]:

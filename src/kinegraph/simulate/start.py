@@ -35,15 +35,15 @@ def given_state(
 
 
 def starting_state(
-    mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
+    mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value], t: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """q and v at the start. A mechanism with loops or constraints is assembled near the values that are given."""
+    """q and v at the start. A mechanism with loops or constraints is assembled near the values that are given, at t."""
     positions, velocities = given_state(mechanism, initial, parameters)
     if not (mechanism.loops or mechanism.constraints):
         return positions, velocities
     assembler = Assembler(mechanism, parameters)
-    fitting = assembler.assembled(positions, velocities, tuple(initial))
-    if singular := assembler.singular_rows(fitting.q):
+    fitting = assembler.assembled(positions, velocities, tuple(initial), t)
+    if singular := assembler.singular_rows(fitting.q, t):
         raise SolveError(
             f"{mechanism.name} starts in a singular position: {', '.join(singular)} follows from the other rows there\n"
             "  its loops allow more than one way on, and accelerations mean nothing: start a little beside it"

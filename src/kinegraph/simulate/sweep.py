@@ -140,7 +140,7 @@ def sweep(
     event_list = read_events(events)
     check_method(solver, mechanism, event_list)
     equations = form_for(mechanism, solver)(mechanism, values, forces, runtime)
-    states = _states(equations, varied, initial or {}, values)
+    states = _states(equations, varied, initial or {}, values, start)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     span = span_of(start, duration, chosen)
@@ -172,9 +172,10 @@ def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Fl
 
 
 def _states(
-    equations: Equations, varied: Mapping[str, Floats], initial: Mapping[str, Scalar], values: Mapping[str, Scalar]
-) -> Floats:
-    """The initial states by row."""
+    equations: Equations, varied: Mapping[str, Floats], initial: Mapping[str, Scalar], values: Mapping[str, Scalar],
+    t: float,
+) -> Floats:  # fmt: skip
+    """The initial states by row, at t."""
     mechanism = equations.mechanism
     rows = len(next(iter(varied.values())))
     loops = is_constrained(mechanism)
@@ -184,7 +185,7 @@ def _states(
         here = {name: float(column[row]) for name, column in varied.items()}
         numbers = {**values, **{name: here.pop(name) for name in equations.runtime}}
         given = {**initial, **here} if loops else initial
-        found.append(np.concatenate(starting_state(mechanism, given, parameter_values(mechanism, numbers))))
+        found.append(np.concatenate(starting_state(mechanism, given, parameter_values(mechanism, numbers), t)))
     table = np.array(found) if changing else np.tile(found[0], (rows, 1))
     layout = mechanism.layout
     for place, name in enumerate((*layout.positions, *layout.velocities)):
@@ -194,7 +195,7 @@ def _states(
         normalise(mechanism, table, start)
     parameters = np.array([[varied[name][row] for name in equations.runtime] for row in range(rows)])
     q, v = table[:, : len(layout.positions)], table[:, len(layout.positions) :]
-    return np.array([equations.pack(*one) for one in zip(q, v, parameters, strict=True)])
+    return np.array([equations.pack(*one, t) for one in zip(q, v, parameters, strict=True)])
 
 
 def _starts_by_formula(mechanism: Mechanism) -> bool:

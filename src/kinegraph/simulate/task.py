@@ -24,15 +24,19 @@ from kinegraph.solve.problem.events import Event
 from kinegraph.solve.problem.execution import Alternatives, Decision, Execution, Forecast, Native, forced
 from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide, Signals
-from kinegraph.solve.problem.progress import Progress, bar
-from kinegraph.solve.results.recording import Run, Save
+from kinegraph.solve.problem.progress import Later, Progress, bar
+from kinegraph.solve.results.recording import Run, Save, earlier
 
 _MOST_INTERPRETED = 100_000  # nodes (with a guess of the Jacobian's) that Python can still be asked to read
 
 
 @dataclass(frozen=True)
 class Task:
-    """Equations, where they start, and how they are to be integrated."""
+    """Equations, where they start, and how they are to be integrated.
+
+    autonomous: nothing depends on time, so that a run far from t = 0 may be counted from its start, where times have
+    more digits.
+    """
 
     equations: Equations
     solver: Solver
@@ -46,6 +50,7 @@ class Task:
     parameters: Floats = field(default_factory=lambda: np.zeros(0))
     interrupt: Interrupt = field(default_factory=Interrupt)
     interpreted: int = _MOST_INTERPRETED  # nodes up to which the interpreter begins
+    autonomous: bool = False
 
     def run(self, native: Native) -> tuple[Run, Decision]:
         """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
@@ -85,10 +90,29 @@ class Task:
         return bar(self.progress, *self.span, label=self.equations.mechanism.name)
 
     def _integrate(self, rhs: RightHandSide, execution: Execution, display: Progress, interrupt: Interrupt) -> Run:
+        """The run, counted from where its times have most digits."""
+        (start, end), origin = self.span, self._origin
         loops = execution is Execution.NATIVE
-        problem = CauchyProblem(rhs, self.state, *self.span, self.parameters, self.inputs, loops)
+        problem = CauchyProblem(rhs, self.state, start - origin, end - origin, self._numbers(rhs), self.inputs, loops)
+        if origin == 0.0:
+            return self._run(problem, execution, self.save, display, interrupt)
+        save, shown = earlier(self.save, origin), Later(display, origin)
+        return self._run(problem, execution, save, shown, interrupt).later(origin)
+
+    @property
+    def _origin(self) -> float:
+        """Times of a run that begins farther from zero than it is long, doubled, have exact differences."""
+        start, end = self.span
+        return start if self.autonomous and abs(start) >= 2.0 * (end - start) else 0.0
+
+    def _numbers(self, rhs: RightHandSide) -> Floats:
+        return self.parameters
+
+    def _run(
+        self, problem: CauchyProblem, execution: Execution, save: Save, display: Progress, interrupt: Interrupt
+    ) -> Run:
         events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED)
-        return self.solver.integrate(problem, self.control, RunOptions(self.save, events, display, interrupt))
+        return self.solver.integrate(problem, self.control, RunOptions(save, events, display, interrupt))
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()

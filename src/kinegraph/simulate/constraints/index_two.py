@@ -168,17 +168,17 @@ class IndexTwoForm(VelocityForm):
             algebraic=tuple(symbol.name for symbol in self.multipliers),
         )
 
-    def pack(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
+    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
         first = [*q, *v, *np.zeros(len(self._moving_names) - len(q) - len(v))]
-        found = self._start_multipliers(q, v, parameters) if self.rows else np.zeros(0)
+        found = self._start_multipliers(q, v, parameters, t) if self.rows else np.zeros(0)
         return np.array(self._placed(first, [*found, *np.zeros(len(found))]))
 
-    def _start_multipliers(self, q: Floats, v: Floats, parameters: Floats) -> Floats:
+    def _start_multipliers(self, q: Floats, v: Floats, parameters: Floats, t: float) -> Floats:
         derivation = self._derivation
         constrained = derivation.constrained
         found = constrained.system.multipliers(driving_forces(derivation), constrained.gamma)
         graph = derivation.builder.graph([output("lambda", (len(found),), found)])
         graph = reduced(with_forces(self.mechanism, graph, self.bound, self.forces))
         still = [Symbol(Kind.INPUT, name) for name in self.forces.sampled]
-        row = np.concatenate([q, v, [0.0], parameters, np.zeros(len(still))])
+        row = np.concatenate([q, v, [t], parameters, np.zeros(len(still))])
         return np.asarray(row_values(graph, (*state_symbols(self), *still), row[None])["lambda"][0])

@@ -16,20 +16,23 @@ from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.run_options import NO_EVENTS, RunOptions
 from kinegraph.solve.problem.execution import Execution
 from kinegraph.solve.problem.loading import Loading
-from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.results.recording import Run
+from kinegraph.solve.results.recording import Run, Save
 
 
 @dataclass(frozen=True)
 class ContactTask(Task):
     """Equations with contacts, where they start, and how they are to be integrated."""
 
-    def _integrate(self, rhs: RightHandSide, execution: Execution, display: Progress, interrupt: Interrupt) -> Run:
-        loops, solver = execution is Execution.NATIVE, self._contact_solver(execution)
-        flags = np.zeros(rhs.parameters)
-        problem = CauchyProblem(rhs, self.state, *self.span, flags, self.inputs, loops)
-        return solver.integrate(problem, self.control, RunOptions(self.save, NO_EVENTS, display, interrupt))
+    def _numbers(self, rhs: RightHandSide) -> Floats:
+        return np.zeros(rhs.parameters)
+
+    def _run(
+        self, problem: CauchyProblem, execution: Execution, save: Save, display: Progress, interrupt: Interrupt
+    ) -> Run:
+        options = RunOptions(save, NO_EVENTS, display, interrupt)
+        return self._contact_solver(execution).integrate(problem, self.control, options)
 
     @cached_property
     def _loading(self) -> Loading:

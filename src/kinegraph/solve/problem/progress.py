@@ -40,6 +40,26 @@ class Silent:
         """Nothing."""
 
 
+class Later:
+    """Tells another one, with times that were counted from an origin."""
+
+    def __init__(self, told: Progress, origin: float) -> None:
+        self.told, self.origin = told, origin
+
+    def __enter__(self) -> Later:
+        self.told.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.told.__exit__(kind, error, trace)
+
+    def reached(self, amount: float) -> None:
+        """So much is done, counted from the origin."""
+        self.told.reached(amount + self.origin)
+
+
 class Bar:
     """A rich progress bar on the error stream, from `start` to `end` of whatever `unit` is counted in."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,11 @@ class Grid:
 Save = OwnSteps | Grid
 
 
+def earlier(save: Save, origin: float) -> Save:
+    """The same with times counted from an origin."""
+    return Grid(save.times - origin) if isinstance(save, Grid) else save
+
+
 @dataclass(frozen=True)
 class EventRecord:
     """An event that happened, with the state just before it acted."""
@@ -85,6 +90,16 @@ class Run:
     events: tuple[EventRecord, ...] = ()
     statistics: Statistics = field(default_factory=Statistics)
     phases: tuple[Phase, ...] = ()
+
+    def later(self, origin: float) -> Run:
+        """The same run with times that were counted from an origin."""
+        return replace(
+            self,
+            times=self.times + origin,
+            ending=replace(self.ending, time=self.ending.time + origin),
+            events=tuple(replace(one, time=one.time + origin) for one in self.events),
+            phases=tuple(replace(one, start=one.start + origin) for one in self.phases),
+        )
 
 
 class Recorder:
