@@ -123,3 +123,13 @@ def test_what_holds_stops_and_has_a_side(wrong: dict[str, object]) -> None:
         Event(
             **{"name": "e", "condition": "z", "direction": Direction.RISING, "action": Action.STOP} | wrong, holds=True
         )
+
+
+def test_events_may_name_the_accounts_of_energy() -> None:
+    damped = kg.parse(
+        "model o; coordinates x = 1; A | Sx(x) | m(1); spring s | on(x), stiffness(1); damper d | on(x), damping(0.1);"
+    )
+    run = simulate(damped, 20, events=[Event("half", "dissipated - 0.25", action=Action.STOP)], native=False)
+    assert run.status is Status.EVENT and run["energy"][-1] == pytest.approx(0.25, abs=1e-8)
+    with pytest.raises(SolveError, match="did you mean `supplied`"):
+        simulate(damped, 1, events={"wrong": "suplied"}, native=False)

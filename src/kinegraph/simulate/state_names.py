@@ -73,9 +73,12 @@ class StateNames(Names):
             return self._entry("energy", (0,)) + self._entry("energy", (1,))
         if name in MOMENTA:
             return self._entry("momentum", (MOMENTA.index(name),))
+        if name in self._equations.balances:
+            return Scalar(self.builder, self.builder.symbol(Kind.INPUT, name))
         layout = self._equations.mechanism.layout
         parameters = [parameter.name for parameter in self._equations.mechanism.parameters]
-        known = (*layout.positions, *layout.velocities, *parameters, KINETIC, POTENTIAL, ENERGY, *MOMENTA)
+        columns = (KINETIC, POTENTIAL, ENERGY, *MOMENTA, *self._equations.balances)
+        known = (*layout.positions, *layout.velocities, *parameters, *columns)
         raise self.error(f"there is no {name!r} in the model\n  {did_you_mean(name, known)}")
 
     def _entry(self, quantity: str, places: tuple[int, ...]) -> Scalar:

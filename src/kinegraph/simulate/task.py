@@ -95,9 +95,9 @@ class Task:
         loops = execution is Execution.NATIVE
         problem = CauchyProblem(rhs, self.state, start - origin, end - origin, self._numbers(rhs), self.inputs, loops)
         if origin == 0.0:
-            return self._run(problem, execution, self.save, display, interrupt)
-        save, shown = earlier(self.save, origin), Later(display, origin)
-        return self._run(problem, execution, save, shown, interrupt).later(origin)
+            return self._run(problem, execution, RunOptions(self.save, progress=display, interrupt=interrupt))
+        counted = RunOptions(earlier(self.save, origin), progress=Later(display, origin), interrupt=interrupt)
+        return self._run(problem, execution, counted).later(origin)
 
     @property
     def _origin(self) -> float:
@@ -108,11 +108,9 @@ class Task:
     def _numbers(self, rhs: RightHandSide) -> Floats:
         return self.parameters
 
-    def _run(
-        self, problem: CauchyProblem, execution: Execution, save: Save, display: Progress, interrupt: Interrupt
-    ) -> Run:
+    def _run(self, problem: CauchyProblem, execution: Execution, options: RunOptions) -> Run:
         events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED)
-        return self.solver.integrate(problem, self.control, RunOptions(save, events, display, interrupt))
+        return self.solver.integrate(problem, self.control, replace(options, events=events))
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         begun = perf_counter()

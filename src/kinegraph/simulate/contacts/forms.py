@@ -12,6 +12,7 @@ from kinegraph.derive.contacts.flags import flag_symbols
 from kinegraph.derive.contacts.graphs import ContactGraphs
 from kinegraph.derive.dynamics.laws_of_time import contacts_moved_by_laws, moved_by_laws
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate, with_forces
+from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.graph.node import Graph, Symbol
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -58,6 +59,11 @@ class OpenForm(VelocityForm):
         whole, layout = self.described, self.mechanism.layout
         led = moved_by_laws(whole) or contacts_moved_by_laws(whole)
         return led * (len(self.names) - len(layout.positions) - len(layout.velocities))
+
+    @cached_property
+    def led_gaps(self) -> Graph | None:
+        """How fast laws of time change gaps; None where none does."""
+        return self.driven(self.graphs.led_gaps()) if depends_on_time(self.described) else None
 
     def driven(self, graph: Graph) -> Graph:
         """A graph with the forces of this run."""

@@ -9,6 +9,7 @@ import numpy as np
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.contacts.code import ContactCode
+from kinegraph.simulate.contacts.pace import paced
 from kinegraph.simulate.contacts.system import ContactSystem
 from kinegraph.solve.contacts.in_loops import LoopedContacts, contact_loops
 from kinegraph.solve.contacts.phases import integrate_phases
@@ -36,7 +37,7 @@ class ContactSolver(SolverAround):
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
         """Run from mode to mode; the events are those of the code."""
         save, progress, token, tableau = options.save, options.progress, options.token, self.capabilities.lanes
-        span, system, chosen = (problem.start, problem.end), self._system(problem), self.method.accept(control)
+        span, system, chosen = (problem.start, problem.end), self._system(problem), self._control(control, problem)
         if tableau is not None:
             return LoopedContacts(tableau, chosen, system, span, problem.state, save).run(progress, token)
         return integrate_phases(self.method, chosen, system, span, problem.state, save, progress, token)
@@ -45,9 +46,12 @@ class ContactSolver(SolverAround):
         """A run by an explicit method of which a tally is kept, and its last state."""
         tableau, span = self.capabilities.lanes, (problem.start, problem.end)
         assert tableau is not None
-        chosen, system = self.method.accept(control), self._system(problem)
+        chosen, system = self._control(control, problem), self._system(problem)
         run = LoopedContacts(tableau, chosen, system, span, problem.state, save, tally, row, _CASE_STEPS)
         return run.run(SILENT, Interrupt()), run.final
+
+    def _control(self, control: Control, problem: CauchyProblem) -> Control:
+        return self.method.accept(paced(control, self.code.open, problem))
 
     def _system(self, problem: CauchyProblem) -> ContactSystem:
         """The modes of a run with these numbers."""

@@ -8,17 +8,15 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.errors import SolveError
-from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.simulate.task import Task
-from kinegraph.solve.methods.run_options import NO_EVENTS, RunOptions
+from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.problem.execution import Execution
 from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide
-from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.results.recording import Run, Save
+from kinegraph.solve.results.recording import Run
 
 
 @dataclass(frozen=True)
@@ -28,10 +26,7 @@ class ContactTask(Task):
     def _numbers(self, rhs: RightHandSide) -> Floats:
         return np.zeros(rhs.parameters)
 
-    def _run(
-        self, problem: CauchyProblem, execution: Execution, save: Save, display: Progress, interrupt: Interrupt
-    ) -> Run:
-        options = RunOptions(save, NO_EVENTS, display, interrupt)
+    def _run(self, problem: CauchyProblem, execution: Execution, options: RunOptions) -> Run:
         return self._contact_solver(execution).integrate(problem, self.control, options)
 
     @cached_property
