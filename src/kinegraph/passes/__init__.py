@@ -8,7 +8,14 @@ from kinegraph.on_demand import load_on_demand
 
 if TYPE_CHECKING:
     from kinegraph.passes.by_name import passes_text, read_passes
+    from kinegraph.passes.pipeline import reduce
 
-__all__ = ["passes_text", "read_passes"]
+__all__ = ["passes_text", "read_passes", "reduce"]
 
-load_on_demand(__name__, dict.fromkeys(("passes_text", "read_passes"), "kinegraph.passes.by_name"))
+load_on_demand(
+    __name__,
+    {
+        **dict.fromkeys(("passes_text", "read_passes"), "kinegraph.passes.by_name"),
+        "reduce": "kinegraph.passes.pipeline",
+    },
+)

@@ -11,6 +11,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from kinegraph import passes as known_passes
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.compile import derive
@@ -33,7 +34,6 @@ from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.pipeline import reduce
 from kinegraph.passes.step import Effort
 from kinegraph.solve.problem.problem import Floats, RightHandSide, Signals
 from kinegraph.solve.results.recording import Run
@@ -348,7 +348,5 @@ def kernel_of_graph(graph: Graph, arguments: Sequence[Argument], native: bool, p
 def reduced(graph: Graph, passes: str = "") -> Graph:
     """Fewer operations where finding them takes no time; a large graph would take longer than it saves."""
     if passes:
-        from kinegraph.passes.by_name import read_passes  # brings all passes with it
-
-        return reduce(graph, passes=read_passes(passes)).graph
-    return reduce(graph, effort=Effort.QUICK).graph if len(graph) <= _LARGEST_REDUCED else graph
+        return known_passes.reduce(graph, passes=known_passes.read_passes(passes)).graph
+    return known_passes.reduce(graph, effort=Effort.QUICK).graph if len(graph) <= _LARGEST_REDUCED else graph

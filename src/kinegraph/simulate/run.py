@@ -20,13 +20,12 @@ from kinegraph.model.evaluate import Value, parameter_values
 from kinegraph.model.expression import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
+from kinegraph.simulate import contacts
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
 from kinegraph.simulate.checks.momentum import momentum_checks
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.constraints.form_for import form_for
-from kinegraph.simulate.contacts.checks import contact_checks
-from kinegraph.simulate.contacts.task import ContactTask
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
@@ -122,7 +121,7 @@ def simulate(
     state = equations.pack(q, v, np.zeros(0), span[0])
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
     solver = asking(solver, controllers, samples, partial(_by_name, equations))
-    kind = ContactTask if mechanism.contacts else Task
+    kind = contacts.ContactTask if mechanism.contacts else Task
     task = kind(
         equations, solver, chosen, state, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
@@ -223,7 +222,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     observe = looped_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
     columns = own | balances | found | further
-    gained = contact_checks(columns, balances, rtol) if finished.mechanism.contacts else ()
+    gained = contacts.contact_checks(columns, balances, rtol) if finished.mechanism.contacts else ()
     conserved = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
     return Solution(
         model=mechanism.name,

@@ -7,9 +7,9 @@ shortest way measured by kinetic energy. The step is quadratic: what a step of i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from kinegraph.derive.platforms.projection import put_back
-from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
+from kinegraph.derive import platforms
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.tree.quasi_velocities import position_rates
@@ -17,6 +17,9 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 
 PROJECTED, MISSED, PIVOTS = "projected", "missed", "pivots"
 
@@ -56,7 +59,7 @@ def _platform_projection(derivation: Derivation, closed: ClosedLegs) -> Graph:
     """The legs where the ring wants them, by their closed forms."""
     layout = derivation.mechanism.layout
     symbols = {name: derivation.names[name] for name in (*layout.positions, *layout.velocities)}
-    legs, missed, pivots = put_back(closed.dynamics, symbols)
+    legs, missed, pivots = platforms.put_back(closed.dynamics, symbols)
     parts = {PROJECTED: list((symbols | legs).values()), MISSED: missed, PIVOTS: pivots}
     return derivation.builder.graph([output(name, (len(values),), values) for name, values in parts.items()])
 

@@ -3,3 +3,16 @@
 The six velocities of the ring are the only unknowns. What a leg does follows from its joint on the ring by square roots
 (`struts.py`, `cranks.py`); no angles, no multipliers, nothing that drifts.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kinegraph.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from kinegraph.derive.platforms.projection import put_back
+
+__all__ = ["put_back"]
+
+load_on_demand(__name__, {"put_back": "kinegraph.derive.platforms.projection"})

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
-from kinegraph.derive.quantities.definitions.accelerations import driving_forces
-from kinegraph.derive.quantities.definitions.laws_of_time import motion_graph
+from kinegraph.derive.quantities.definitions import accelerations, laws_of_time
 from kinegraph.errors import SolveError
 from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.records import is_constrained
@@ -82,8 +81,10 @@ class BaumgarteForm(VelocityForm):
     def rate(self) -> Graph:
         derivation = self._derivation
         constrained = derivation.constrained
-        found, multipliers = constrained.stabilised(driving_forces(derivation), *self._gains)
-        motion = reduced(motion_graph(derivation, found, list(zip(constrained.taken, multipliers, strict=True))))
+        found, multipliers = constrained.stabilised(accelerations.driving_forces(derivation), *self._gains)
+        motion = reduced(
+            laws_of_time.motion_graph(derivation, found, list(zip(constrained.taken, multipliers, strict=True)))
+        )
         return state_rate(self.mechanism, motion, self.bound, self.forces)
 
     @property

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate import contacts
 from kinegraph.simulate.constraints.index_two import IndexTwoForm
 from kinegraph.simulate.constraints.momenta import ClosedMomentumForm
-from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.momentum_form import MomentumForm
 from kinegraph.solve.methods.capabilities import StateForm
@@ -21,7 +21,7 @@ FORMS: Mapping[StateForm, type[Equations]] = {StateForm.VELOCITIES: VelocityForm
 def form_for(mechanism: Mechanism, solver: Solver) -> type[Equations]:
     """The form that a method takes for a mechanism, but for loops over bodies."""
     if mechanism.contacts:
-        return OpenForm
+        return contacts.OpenForm
     wanted = solver.capabilities.form
     if wanted is StateForm.MULTIPLIERS:
         return IndexTwoForm
