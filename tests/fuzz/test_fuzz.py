@@ -27,7 +27,7 @@ _FEW = {"command": 30, "minimise": 15}
 def test_a_few_cases_end_in_success_or_an_error_of_ours(subject: Subject, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("KINEGRAPH_STORE", str(tmp_path / "store.sqlite"))
     found = set()
-    for number in range(_FEW.get(subject.name, 60)):
+    for number in range(_FEW.get(subject.name, 40)):
         text, depth = subject.case(0, number)
         how, trace = outcome(subject, text, min(depth, Depth.DERIVE))
         assert how != "fault", f"case {number}, {text!r}: {trace}"
