@@ -15,6 +15,7 @@ from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Parameters, Quantities, Request, arguments_of, request_of, runtime_names
 from kinegraph.derive.choices import Closure
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.record import Looped
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph, Symbol
@@ -28,9 +29,6 @@ from kinegraph.passes.step import Effort
 
 #: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
 LARGE = 300
-
-#: What loops over bodies compute of mechanisms with closed loops.
-CLOSED = ("qdd", "pivots", "energy")
 
 
 def derive(
@@ -118,7 +116,7 @@ def uses_loops(request: Request, runtime: Sequence[str] = (), loops: bool | None
     looped = all(_is_looped(quantity, request.mechanism) for quantity in request.quantities)
     possible = usual and looped and not runtime and not request.passes
     if loops and not possible:
-        names = ", ".join(record.name for record in TABLE if record.looped)
+        names = ", ".join(record.name for record in TABLE if _kind(request.mechanism) in record.looped)
         raise KernelError(f"loops compute {names} only, all parameters bound, without passes: compile with loops=False")
     if loops is not None:
         return loops
@@ -126,10 +124,14 @@ def uses_loops(request: Request, runtime: Sequence[str] = (), loops: bool | None
 
 
 def _is_looped(quantity: Quantity, mechanism: Mechanism) -> bool:
-    """Whether loops over bodies compute a quantity: with loops to close, accelerations, pivots and energy alone."""
+    """Whether loops over bodies compute a quantity, of a mechanism that is built so."""
     if quantity.by:
         return False
-    return quantity.name in CLOSED if is_constrained(mechanism) else quantity.record.looped
+    return _kind(mechanism) in quantity.record.looped
+
+
+def _kind(mechanism: Mechanism) -> Looped:
+    return Looped.CLOSED_LOOPS if is_constrained(mechanism) else Looped.TREES
 
 
 def _looped(request: Request) -> Kernel:

@@ -43,7 +43,6 @@ MULTIPLIERS = 40
 #: Of how many bars the segments of longer loops may be: what a bar takes no longer depends on how many there are.
 _LONG_SEGMENTS = (3, 4)
 _LONGEST_SEGMENT = 5
-_OF_SEGMENTS = ("qdd", "multipliers", "pivots")
 
 #: A factorisation takes operations as the squares of the depths of all bodies; beyond this sum it is not tried.
 _DEEP = 50_000
@@ -220,7 +219,7 @@ class PlanSearch:
     @cached_property
     def bars(self) -> int:
         """Of how many bars the mechanism is a planar loop, if all that is wanted follows from segments; or 0."""
-        if any(quantity.by or quantity.name not in _OF_SEGMENTS for quantity in self.quantities):
+        if any(quantity.by or not quantity.record.in_segments for quantity in self.quantities):
             return 0
         if self._recut or not is_constrained(self.mechanism) or self.closure is not Closure.MULTIPLIERS:
             return 0

@@ -77,6 +77,13 @@ class Choice(Enum):
     FORWARD = "forward"
 
 
+class Looped(Enum):
+    """What loops over bodies run over."""
+
+    TREES = "trees"
+    CLOSED_LOOPS = "mechanisms with closed loops"
+
+
 @dataclass(frozen=True, slots=True)
 class Letter:
     """How mathematics writes a quantity: a letter (Greek ones by name), dots above it, an upper index."""
@@ -111,8 +118,10 @@ class QuantityRecord:
     variables: bool = False
     #: Elements and inputs act on it.
     driven: bool = False
-    #: Loops over bodies compute it for large mechanisms.
-    looped: bool = False
+    #: Loops over bodies compute it for large mechanisms, by how these are built.
+    looped: frozenset[Looped] = frozenset()
+    #: Of long planar loops it is derived segment by segment.
+    in_segments: bool = False
     #: With constraints, their rows are solved for it: in a singular position it means nothing.
     solves_rows: bool = False
     #: With constraints, it depends on which coordinates follow from the others.

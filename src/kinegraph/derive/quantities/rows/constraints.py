@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.derive.quantities.definitions import constraints, reactions
-from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, QuantityRecord, Subject
+from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, Looped, QuantityRecord, Subject
 from kinegraph.derive.quantities.rows.shared import FORCE, QV, QVA, N, Q
 from kinegraph.derive.quantities.variables import Variables
 
@@ -65,6 +65,7 @@ ROWS: tuple[QuantityRecord, ...] = (
         choices=frozenset({Choice.INERTIA}),
         synonyms=("lambda", "constraint_forces", "lagrange_multipliers"),
         solves_rows=True,
+        in_segments=True,
     ),
     QuantityRecord(
         "A",
@@ -155,5 +156,7 @@ ROWS: tuple[QuantityRecord, ...] = (
         unit="1",
         choices=frozenset({Choice.INERTIA}),
         synonyms=("conditioning",),
+        looped=frozenset({Looped.CLOSED_LOOPS}),
+        in_segments=True,
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.derive.quantities.definitions import accelerations, inertia, inverse_dynamics, velocity_forces
-from kinegraph.derive.quantities.record import Choice, Frame, Letter, QuantityRecord
+from kinegraph.derive.quantities.record import Choice, Frame, Letter, Looped, QuantityRecord
 from kinegraph.derive.quantities.rows.shared import FORCE, INERTIA, QV, QVA, N, Q
 from kinegraph.derive.quantities.variables import Variables
 
@@ -20,7 +20,7 @@ ROWS: tuple[QuantityRecord, ...] = (
         entries=Variables.FORCES,
         variables=True,
         driven=True,
-        looped=True,
+        looped=frozenset({Looped.TREES}),
         of_links=True,
         closed_legs=True,
         derivative=inverse_dynamics.tau_derivative,
@@ -106,7 +106,8 @@ ROWS: tuple[QuantityRecord, ...] = (
         entries=Variables.ACCELERATIONS,
         variables=True,
         driven=True,
-        looped=True,
+        looped=frozenset(Looped),
+        in_segments=True,
         of_links=True,
         closed_legs=True,
         choices=frozenset({Choice.INERTIA, Choice.FORWARD}),

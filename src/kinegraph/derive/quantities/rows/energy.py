@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.derive.quantities.definitions import elements, energy, laws_of_time
-from kinegraph.derive.quantities.record import Choice, Frame, Letter, QuantityRecord
+from kinegraph.derive.quantities.record import Choice, Frame, Letter, Looped, QuantityRecord
 from kinegraph.derive.quantities.rows.shared import FORCE, QV, N
 from kinegraph.derive.quantities.variables import Variables
 
@@ -17,7 +17,7 @@ ROWS: tuple[QuantityRecord, ...] = (
         frame=Frame.NONE,
         unit="J",
         letter=Letter("E"),
-        looped=True,
+        looped=frozenset(Looped),
         synonyms=("kinetic", "potential", "T", "V", "E"),
     ),
     QuantityRecord(
