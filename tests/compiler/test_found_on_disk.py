@@ -95,6 +95,14 @@ def test_commands_do_not_import_it_either(tmp_path: Path, monkeypatch: pytest.Mo
     assert [name for name in modules if name.startswith((*wanted, "rich."))] == []
 
 
+def test_trees_need_nothing_of_loops_legs_and_contacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path))
+    parts = ("kinegraph.derive.constraints.", "kinegraph.derive.contacts", "kinegraph.derive.platforms.")
+    modules = run(PROGRAM.format(model="double-pendulum", quantity="tau"))[-1].split()
+    assert "kinegraph.derive.quantities.derivation" in modules  # nothing was on disk
+    assert [name for name in modules if name.startswith(parts)] == []
+
+
 def test_every_row_names_functions_that_exist() -> None:
     """They are imported where they are called: a wrong name would be seen late."""
     functions = [one for record in TABLE for one in (record.derive, record.derivative) if one is not None]
