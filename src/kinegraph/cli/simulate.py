@@ -36,7 +36,7 @@ from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
     from kinegraph.model.expression import Expression
-    from kinegraph.simulate.accuracy import ErrorEstimate
+    from kinegraph.simulate.checks.accuracy import ErrorEstimate
     from kinegraph.simulate.constraints.baumgarte import Baumgarte
     from kinegraph.simulate.inputs import Input
     from kinegraph.solve.problem.events import Event
@@ -101,7 +101,7 @@ def run(
     Example: kinegraph simulate double-pendulum --for 5 --set q1=1 --event low=tip.z+1.9 --page run.html -o run.csv
     """
     from kinegraph.simulate import Adaptive, FixedStep, Status, simulate
-    from kinegraph.simulate.accuracy import error_estimates, tighter
+    from kinegraph.simulate.checks.accuracy import error_estimates, tighter
 
     _require_files(output, plot, page)
     mechanism = source.mechanism()

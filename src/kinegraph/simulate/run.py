@@ -32,6 +32,7 @@ from kinegraph.simulate.formula import formula
 from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
+from kinegraph.simulate.pace import paced_by_events
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
@@ -119,6 +120,7 @@ def simulate(
         check_values(mechanism, numbers)
     q, v = _start(equations, given, numbers, span[0])
     state = equations.pack(q, v, np.zeros(0), span[0])
+    chosen = paced_by_events(chosen, equations, event_list, state, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
     solver = asking(solver, controllers, samples, partial(_by_name, equations))
     kind = contacts.ContactTask if mechanism.contacts else Task

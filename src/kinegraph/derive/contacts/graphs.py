@@ -18,10 +18,10 @@ from kinegraph.derive.quantities.derivation import Derivation, Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.values import output
 from kinegraph.derive.tree.quasi_velocities import position_rates
-from kinegraph.graph.differentiate import ForwardDerivative, gradient
-from kinegraph.graph.node import Graph, Kind, Output
+from kinegraph.graph.differentiate import gradient
+from kinegraph.graph.node import Graph
 from kinegraph.graph.scalar import Scalar
-from kinegraph.model.expression import TIME, Expression
+from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Coordinate, Mechanism
 
 #: Outputs: conditions of the mode; forces of contacts; and for impacts gaps, rates of all rows, what these are sums of,
@@ -72,16 +72,6 @@ class ContactGraphs:
         """The gaps of all contacts, in the order of the model."""
         values = [contact.normal.zero_value() for contact in self.system.contacts]
         return self.derivation.builder.graph([output(GAPS, (len(values),), values)])
-
-    def led_gaps(self) -> Graph:
-        """The first and the third rate of every gap by time alone."""
-        builder = self.derivation.builder
-        by_time = ForwardDerivative(builder, {builder.symbol(Kind.TIME, TIME): builder.one})
-        first = [by_time(contact.normal.zero_value().index) for contact in self.system.contacts]
-        third = [by_time(by_time(node)) for node in first]
-        return builder.graph(
-            [Output("first", (len(first),), tuple(first)), Output("third", (len(third),), tuple(third))]
-        )
 
     def projection(self) -> Graph:
         """Positions and velocities after a Newton step onto constraints and closed contacts; pivots of the former."""

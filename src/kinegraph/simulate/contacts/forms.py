@@ -20,6 +20,7 @@ from kinegraph.simulate.contacts.columns import closed_states, contact_columns, 
 from kinegraph.simulate.contacts.mode_flags import mode_flags
 from kinegraph.simulate.equations import VelocityForm, reduced
 from kinegraph.simulate.event_kernels import Endings
+from kinegraph.simulate.pace import led_rates
 from kinegraph.solve.problem.problem import Floats, Signals
 from kinegraph.solve.results.recording import Run
 
@@ -63,7 +64,7 @@ class OpenForm(VelocityForm):
     @cached_property
     def led_gaps(self) -> Graph | None:
         """How fast laws of time change gaps; None where none does."""
-        return self.driven(self.graphs.led_gaps()) if depends_on_time(self.described) else None
+        return led_rates(self.driven(self.graphs.gaps())) if depends_on_time(self.described) else None
 
     def driven(self, graph: Graph) -> Graph:
         """A graph with the forces of this run."""

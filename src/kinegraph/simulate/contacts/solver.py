@@ -9,14 +9,14 @@ import numpy as np
 from kinegraph.ahead.compilation import Compilation
 from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.contacts.code import ContactCode
-from kinegraph.simulate.contacts.pace import paced
 from kinegraph.simulate.contacts.system import ContactSystem
+from kinegraph.simulate.pace import paced
 from kinegraph.solve.contacts.in_loops import LoopedContacts, contact_loops
 from kinegraph.solve.contacts.phases import integrate_phases
 from kinegraph.solve.loops.many.tally import Tally
 from kinegraph.solve.methods.method import SolverAround
 from kinegraph.solve.methods.run_options import AS_USUAL, SILENT, RunOptions
-from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.results.recording import Grid, Run
 
@@ -51,7 +51,11 @@ class ContactSolver(SolverAround):
         return run.run(SILENT, Interrupt()), run.final
 
     def _control(self, control: Control, problem: CauchyProblem) -> Control:
-        return self.method.accept(paced(control, self.code.open, problem))
+        form = self.code.open
+        if form.led_gaps is not None and isinstance(control, Adaptive):
+            x = problem.state, np.concatenate([np.zeros(problem.rhs.inputs), problem.parameters])
+            control = paced(control, form.led_gaps, form, x, (problem.start, problem.end))
+        return self.method.accept(control)
 
     def _system(self, problem: CauchyProblem) -> ContactSystem:
         """The modes of a run with these numbers."""

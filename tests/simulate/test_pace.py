@@ -1,4 +1,4 @@
-"""Surfaces that move faster than a body that flies tells: steps follow them, and no impact is passed over."""
+"""Surfaces and conditions that move faster than a body that flies tells: steps follow them, none is passed over."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 import kinegraph as kg
+from kinegraph.simulate import Adaptive, Event
 
 TABLE = """
     model table; parameters a = 0.01, w = 50, e = 0.3; coordinates z = 0.001; gravity 0, 0, -9.81;
@@ -44,6 +45,22 @@ def test_a_ball_on_a_table_that_shakes(method: str) -> None:
     assert run.statistics.steps < 200
 
 
+@pytest.mark.parametrize("method", ["dop853", "bdf"])
+def test_an_event_whose_condition_swings(method: str) -> None:
+    """The same impacts as a reset."""
+    ball = kg.parse(TABLE[: TABLE.index("contact")])
+    hit = Event("hit", "z - a*sin(w*t)", reset={"z'": "(1 + e)*a*w*cos(w*t) - e*z'"})
+    run = kg.simulate(ball, 1.4, events=[hit], native=False, method=method, rtol=1e-10)
+    times = [one.time for one in run.events]
+    assert times == pytest.approx(impacts(len(times)), abs=1e-7) and len(times) == 12
+
+
+def test_times_of_events_leave_steps_as_they_are() -> None:
+    ball = kg.parse(TABLE[: TABLE.index("contact")])
+    runs = [kg.simulate(ball, 5, events=events, native=False, grid=None) for events in ({}, {"late": "t - 4.9999"})]
+    assert runs[0].statistics.steps == runs[1].statistics.steps
+
+
 def test_surfaces_that_do_not_swing_leave_steps_as_they_are() -> None:
     """A body that falls beside a lift is one step, and one to its end."""
     lift = kg.parse("model lift; coordinates z = 9; gravity 0, 0, -1; A | Sz(z) | m(1); contact c | z - 0.1*t^2 >= 0;")
@@ -52,7 +69,5 @@ def test_surfaces_that_do_not_swing_leave_steps_as_they_are() -> None:
 
 
 def test_what_was_asked_for_stays_shorter() -> None:
-    from kinegraph.simulate import Adaptive
-
     run = kg.simulate(kg.parse(TABLE), 0.1, native=False, grid=None, control=Adaptive(1e-8, max_step=1e-3))
     assert np.max(np.diff(run.t)) <= 1e-3 * (1 + 1e-9)
