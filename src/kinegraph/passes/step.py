@@ -17,6 +17,10 @@ class Effort(Enum):
     SEARCH = "search"
 
 
+#: Passes that take a fraction of a second, for code that is wanted at once: nothing is written out to be searched.
+AT_ONCE = "trigonometric_identities, fast_extract"
+
+
 class Pass(Protocol):
     """A rewriting of graphs that keeps what they compute."""
 

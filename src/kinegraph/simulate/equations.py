@@ -34,7 +34,7 @@ from kinegraph.jit.kernel import Argument, Kernel, compile_graph
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.step import Effort
+from kinegraph.passes.step import AT_ONCE
 from kinegraph.solve.problem.problem import Floats, RightHandSide, Signals
 from kinegraph.solve.results.recording import Run
 
@@ -339,7 +339,7 @@ def largest(values: Floats) -> float:
 
 
 def kernel_of_graph(graph: Graph, arguments: Sequence[Argument], native: bool, passes: str = "") -> Kernel:
-    """A graph as machine code, or interpreted; `passes` are run in place of those of quick effort."""
+    """A graph as machine code, or interpreted; `passes` are run in place of those that take next to no time."""
     if not native:
         return InterpretedKernel(graph, arguments)
     return compile_graph(reduced(graph, passes), arguments)
@@ -347,6 +347,6 @@ def kernel_of_graph(graph: Graph, arguments: Sequence[Argument], native: bool, p
 
 def reduced(graph: Graph, passes: str = "") -> Graph:
     """Fewer operations where finding them takes no time; a large graph would take longer than it saves."""
-    if passes:
-        return known_passes.reduce(graph, passes=known_passes.read_passes(passes)).graph
-    return known_passes.reduce(graph, effort=Effort.QUICK).graph if len(graph) <= _LARGEST_REDUCED else graph
+    if not passes and len(graph) > _LARGEST_REDUCED:
+        return graph
+    return known_passes.reduce(graph, passes=known_passes.read_passes(passes or AT_ONCE)).graph

@@ -15,7 +15,13 @@ from kinegraph.jit.kernel import Kernel
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.step import AT_ONCE
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
+
+
+#: Equations of so few bodies would be written out to save operations. Kernels of tasks are called some thousand times:
+#: that saves less than it takes.
+_FEW = 8
 
 
 def kernel_of(
@@ -44,7 +50,8 @@ def _remembered(
     runtime: tuple[str, ...],
 ) -> Kernel:
     """A task at many states, a search for a critical speed, asks for one kernel over and over."""
-    return compile(mechanism, quantities, parameters=dict(parameters), runtime=runtime, loops=False)
+    passes = AT_ONCE if len(mechanism.bodies) <= _FEW else ""
+    return compile(mechanism, quantities, parameters=dict(parameters), runtime=runtime, loops=False, passes=passes)
 
 
 def taken(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats | float]:
