@@ -1,5 +1,7 @@
 """Linear systems and modes on loops, constraints and rolling wheels."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -9,6 +11,7 @@ from kinegraph.errors import AssemblyError, TaskError
 from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import OperatingPoint
+from tests.interpreted import interpreted
 
 TREE = """
     coordinates q1, q2; gravity 0, -9.81, 0;
@@ -43,7 +46,8 @@ def test_outputs_follow_the_dependent_coordinates():
 def test_a_four_bar_swings_as_its_motion_says():
     """The period of a small swing about the equilibrium, from a run."""
     bars = kg.load("four-bar")
-    rest = brentq(lambda crank: float(kg.compile(bars, "qdd")(*_state(bars, crank), np.zeros(3))[0]), -2.2, -1.0)
+    accelerations = interpreted(bars, "qdd")
+    rest = brentq(lambda crank: float(accelerations(*_state(bars, crank), np.zeros(3))[0]), -2.2, -1.0)
     (mode,) = kg.modes(bars, {"crank": rest}).modes
     run = kg.simulate(
         bars, 2 * np.pi / mode.frequency, initial={"crank": rest + 1e-4}, grid=4, rtol=1e-11, atol=1e-13, native=False
@@ -99,13 +103,18 @@ def at_speed(speed):
     return {"x'": speed, "rear'": -speed / 0.3, "front'": -speed / 0.35}
 
 
+@cache
+def inertia_of(bicycle):
+    return interpreted(bicycle, "H")
+
+
 def lower_rows(bicycle, speed):
     """Accelerations of roll and steer by roll, steer and their rates; and the mass matrix of both."""
     linear = kg.linearise(bicycle, at_speed(speed))
     rows, columns = ([linear.states.index(name) for name in names] for names in (LEAN_RATES, LEAN + LEAN_RATES))
     space = tangent(bicycle, linear.point)
     basis = space.velocities[:, [space.moving.index(bicycle.layout.velocities.index(name)) for name in LEAN_RATES]]
-    inertia = kg.compile(bicycle, "H")(linear.point.q)
+    inertia = inertia_of(bicycle)(linear.point.q)
     return linear.A[np.ix_(rows, columns)], basis.T @ inertia @ basis
 
 
@@ -146,7 +155,7 @@ def test_implicit_derivatives_are_those_of_the_formulas():
     place = kg.assemble(bars, {"crank": 0.9, "crank'": 2.3})
     point = OperatingPoint(place.q, place.v, np.random.default_rng(3).normal(size=3), np.zeros(0))
     found = acceleration_slopes(bars, point)
-    wanted = kg.compile(bars, "qdd,d(qdd)/d(dq),d(qdd)/d(v),d(qdd)/d(tau)")(point.q, point.v, point.tau)
+    wanted = interpreted(bars, "qdd,d(qdd)/d(dq),d(qdd)/d(v),d(qdd)/d(tau)")(point.q, point.v, point.tau)
     space = tangent(bars, point)
     state = np.block([[space.positions, np.zeros((3, 1))], [space.rotating, space.velocities]])
     one = np.hstack([found.by_displacement, found.by_velocity]) @ state  # off the loop formulas may differ
@@ -167,8 +176,8 @@ def test_accelerations_of_rows_are_rates_of_their_rates():
     bars = kg.load("four-bar")
     rng = np.random.default_rng(4)
     q, v, a = rng.normal(size=(3, 3))
-    found = kg.compile(bars, "constraint_accelerations")(q, v, a)
-    rates = kg.compile(bars, "constraint_rates")
+    found = interpreted(bars, "constraint_accelerations")(q, v, a)
+    rates = interpreted(bars, "constraint_rates")
     h = 1e-5
     later, earlier = (rates(q + s * v + s**2 * a / 2, v + s * a) for s in (h, -h))
     np.testing.assert_allclose(found, (later - earlier) / (2 * h), atol=1e-8)

@@ -15,6 +15,7 @@ from kinegraph.cli import main
 from kinegraph.model.expression import Name, expression
 from kinegraph.model.mechanism import Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Point, Rotation, Shift
 from kinegraph.view import model_page, page
+from tests.interpreted import interpreted
 from tests.view.browser import launched, opened
 
 #: Large pages take a machine without graphics long.
@@ -66,8 +67,8 @@ def test_pages_of_the_command_run_without_errors_and_without_network(browser, mo
 
 
 def test_a_moment_shows_the_poses_kinegraph_computes(seen, pendulum):
-    """Scrubbed to saved rows, the bodies are where compiled kernels put them, and so is what is drawn."""
-    kernel = kg.compile(kg.load("double-pendulum"), "pose:Lower")
+    """Scrubbed to saved rows, the bodies are where the equations put them, and so is what is drawn."""
+    kernel = interpreted(kg.load("double-pendulum"), "pose:Lower")
     for row in (0, 37, 100):
         time = float(pendulum.t[row])
         seen.page.locator("#scrub").evaluate(
@@ -85,7 +86,7 @@ def test_between_saved_moments_bodies_move_smoothly(seen, pendulum):
     middle = float(pendulum.t[10] + pendulum.t[11]) / 2
     seen.run(f"kinegraph.clock.set({middle})")
     q1, q2 = (float(pendulum[name][10:12].mean()) for name in ("q1", "q2"))
-    expected = kg.compile(kg.load("double-pendulum"), "pose:Lower")([q1, q2])
+    expected = interpreted(kg.load("double-pendulum"), "pose:Lower")([q1, q2])
     assert np.reshape(seen.run("kinegraph.pose('Lower').matrix"), (4, 4)) == pytest.approx(expected, abs=2e-3)
 
 
@@ -164,11 +165,11 @@ MOVED = """
 
 
 def test_a_mechanism_is_moved_by_hand(browser, tmp_path):
-    """Sliders put the bodies where compiled kernels put them."""
+    """Sliders put the bodies where the equations put them."""
     mechanism = kg.parse(MOVED)
     file = model_page(mechanism, tmp_path / "moved.html")
     seen = opened(browser, file)
-    kernel = kg.compile(mechanism, "pose:Tip")
+    kernel = interpreted(mechanism, "pose:Tip")
     assert seen.page.locator(".sliders input[type=range]").count() == 2
     for q, s in ((0.2, 0.1), (1.1, 0.1), (1.1, -0.4)):
         for name, value in (("q", q), ("s", s)):
@@ -202,7 +203,7 @@ def test_loops_stay_closed_while_a_coordinate_is_moved(browser, tmp_path):
     assert [float(one) for one in shown] == pytest.approx(wanted.q, abs=6e-5)
     for body in mechanism.bodies:
         found = np.reshape(seen.run(f"kinegraph.pose({body.name!r}).matrix"), (4, 4))
-        assert found == pytest.approx(kg.compile(mechanism, f"pose:{body.name}")(wanted.q), abs=1e-8)
+        assert found == pytest.approx(interpreted(mechanism, f"pose:{body.name}")(wanted.q), abs=1e-8)
     slide(seen, names[-1], 40.0)
     assert "cannot close beyond" in seen.page.locator(".sliders .warning:visible").first.inner_text()
     seen.page.locator(".sliders button").click()
