@@ -18,7 +18,6 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.step import AT_ONCE
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
 
-
 #: Equations of so few bodies would be written out to save operations. Kernels of tasks are called some thousand times:
 #: that saves less than it takes.
 _FEW = 8
