@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 LINES = (ROOT / "docs" / "glossary.md").read_text("utf-8").splitlines()
 ROWS = [line.split("|")[1:-1] for line in LINES if line.startswith("| *")]
@@ -73,3 +75,16 @@ def test_private_words_are_found():
     assert (
         words_of("_carriedGradient") & PRIVATE and words_of("MOST_KEPT") & PRIVATE and not words_of("tasks") & PRIVATE
     )
+
+
+#: Words that each name one thing: a class of this name stands once.
+ONE_MEANING = (
+    "Builder", "Derivation", "Equations", "Kernel", "LoopedSystem", "Mechanism", "Motion", "Place", "Request", "Solver",
+    "StateLayout",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ONE_MEANING)
+def test_one_meaning_per_word(word):
+    made = re.compile(rf"^(class {word}\b|{word}(: TypeAlias)? = )", re.MULTILINE)
+    assert len([path for path in (ROOT / "src" / "kinegraph").rglob("*.py") if made.search(path.read_text())]) == 1

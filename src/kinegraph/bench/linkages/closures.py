@@ -27,7 +27,7 @@ from kinegraph.compiler.closures import settled
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.load import load
 from kinegraph.compiler.request import Request, request_of
-from kinegraph.compiler.stages.fastest_closure import Way, candidates, finished
+from kinegraph.compiler.stages.fastest_closure import ClosureCandidate, candidates, finished
 from kinegraph.derive.choices import Closure
 from kinegraph.errors import DerivationError
 from kinegraph.io.records.load import parse
@@ -94,14 +94,14 @@ def measured(model: str, effort: str = "quick", all_cuts: bool = True) -> list[R
     return rows
 
 
-def _kernels(request: Request, all_cuts: bool, choice: Request) -> dict[Way, Kernel]:
+def _kernels(request: Request, all_cuts: bool, choice: Request) -> dict[ClosureCandidate, Kernel]:
     """Every way that can be derived, with its kernel; ways with one and the same code once."""
-    found: dict[Way, Kernel] = {}
+    found: dict[ClosureCandidate, Kernel] = {}
     for closure, cut in candidates(request):
         if cut and not all_cuts and (closure, cut) != (choice.closure, choice.cut):
             continue
         try:
-            way = finished(request, Way(closure, cut, 0.0), ())
+            way = finished(request, ClosureCandidate(closure, cut, 0.0), ())
             found[way] = straight_kernel(Chain(replace(request, closure=closure, cut=cut)))
         except DerivationError:
             continue

@@ -36,7 +36,7 @@ FINALISTS = 3
 
 
 @dataclass(frozen=True)
-class Way:
+class ClosureCandidate:
     """One way to close loops, the joints that are cut (none: those that close them), and estimated cycles of a call."""
 
     closure: Closure
@@ -47,24 +47,24 @@ class Way:
         return f"{self.closure.value}{', cut ' + ' '.join(self.cut) if self.cut else ''}: {self.cycles:.0f} cycles"
 
 
-def finalists(request: Request, runtime: Sequence[str], cache: bool = True) -> list[Way]:
+def finalists(request: Request, runtime: Sequence[str], cache: bool = True) -> list[ClosureCandidate]:
     """The ways that were estimated best as they are derived, reduced and proved; the fastest first."""
     ranked = sorted(derived_closures(request, runtime), key=lambda way: way.cycles)
     _log.info("%s: as derived, %s", request, "; ".join(map(str, ranked)))
     # Like parts side by side, which a graph as derived has not, are a matter of multipliers where the model cuts.
     as_stated = [way for way in ranked if way.closure is Closure.MULTIPLIERS and not way.cut]
-    found: list[Way] = []
+    found: list[ClosureCandidate] = []
     for way in dict.fromkeys([*as_stated, *ranked]):
         if len(found) == FINALISTS:
             break
         with suppress(DerivationError):
             found.append(finished(request, way, runtime, cache))
     if not found:  # for its error
-        finished(request, Way(*candidates(request)[0], 0.0), runtime, cache)
+        finished(request, ClosureCandidate(*candidates(request)[0], 0.0), runtime, cache)
     return sorted(found, key=lambda way: way.cycles)
 
 
-def derived_closures(request: Request, runtime: Sequence[str]) -> Iterator[Way]:
+def derived_closures(request: Request, runtime: Sequence[str]) -> Iterator[ClosureCandidate]:
     """All ways as they are derived, nothing reduced; what cannot be derived is left out."""
     left = SEARCH_NODES
     for closure, cut in candidates(request):
@@ -76,7 +76,7 @@ def derived_closures(request: Request, runtime: Sequence[str]) -> Iterator[Way]:
         except DerivationError:
             continue
         left -= len(graph) if cut else 0
-        yield Way(closure, cut, _cycles(request, graph, runtime))
+        yield ClosureCandidate(closure, cut, _cycles(request, graph, runtime))
 
 
 def candidates(request: Request) -> list[tuple[Closure, tuple[str, ...]]]:
@@ -106,7 +106,7 @@ def _arguments(request: Request, runtime: Sequence[str]) -> tuple[Argument, ...]
     return arguments_of(request.mechanism, request.quantities, tuple(dict.fromkeys((*runtime, *left))))
 
 
-def finished(request: Request, way: Way, runtime: Sequence[str], cache: bool = True) -> Way:
+def finished(request: Request, way: ClosureCandidate, runtime: Sequence[str], cache: bool = True) -> ClosureCandidate:
     """A way with the estimated time of its kernel: reduced and proved, like parts side by side."""
     chain = Chain(replace(request, closure=way.closure, cut=way.cut), cache)
     chosen = chain.chosen(Means(side_by_side=True), runtime)

@@ -28,7 +28,7 @@ class Partition:
         return tuple(index for index in range(size) if index not in self.dependent)
 
 
-class Solver(Protocol):
+class DependentSolver(Protocol):
     """Solves rows for the dependent velocities."""
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
@@ -87,7 +87,7 @@ class PartitionedSystem(ReducedSystem):
         partition: Partition,
         names: Sequence[str],
         sample: Sequence[Sequence[float]] = (),
-        elimination: Solver | None = None,
+        elimination: DependentSolver | None = None,
     ) -> None:
         self.size = len(names)
         self.dependent = partition.dependent
@@ -95,7 +95,7 @@ class PartitionedSystem(ReducedSystem):
         self._jacobian = jacobian
         self._names = names
         self.reduced_names = [names[k] for k in self.independent]
-        self.elimination: Solver = elimination or self._elimination(sample)
+        self.elimination: DependentSolver = elimination or self._elimination(sample)
 
     def _elimination(self, sample: Sequence[Sequence[float]]) -> Elimination:
         numbers = [[row[k] for k in self.dependent] for row in sample] if sample and all(sample) else None

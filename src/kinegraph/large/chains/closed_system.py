@@ -26,7 +26,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 
 
-class Way(Protocol):
+class ClosedMethod(Protocol):
     """One way to compute; `rows` are those that take part."""
 
     @property
@@ -96,10 +96,10 @@ class ClosedSystem:
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
         self.layout = mechanism.layout
         self._model = mechanism, parameters
-        self.way = self._fastest()
+        self.closed_method = self._fastest()
         self._all_rows = row_names_of(mechanism)
 
-    def _fastest(self) -> Way:
+    def _fastest(self) -> ClosedMethod:
         planar = planar_loop(*self._model)
         if planar is not None:
             return ByBars(*planar)
@@ -116,15 +116,19 @@ class ClosedSystem:
         return flattened_tree(*self._model)
 
     @property
-    def ways(self) -> tuple[Way, ...]:
+    def closed_methods(self) -> tuple[ClosedMethod, ...]:
         """How calls compute, and how code does that is called by its address, where that is another way."""
         other = self._linkage
-        return (self.way,) if other is None or isinstance(self.way, ByPins) else (self.way, ByPins(other))
+        return (
+            (self.closed_method,)
+            if other is None or isinstance(self.closed_method, ByPins)
+            else (self.closed_method, ByPins(other))
+        )
 
     @property
     def code(self) -> str:
         """Which of the compiled loops are taken."""
-        return self.way.code
+        return self.closed_method.code
 
     def loops_of(self, quantity: str) -> str:
         """The name of the compiled loops that a quantity takes; energy is that of the tree, however loops close."""
@@ -145,19 +149,19 @@ class ClosedSystem:
     def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
         """Accelerations under generalized forces; KernelError in a singular position, naming the row."""
         found, pivots = self._evaluated(q, v, tau, t)
-        refuse_singular(pivots, self.way.rows)
+        refuse_singular(pivots, self.closed_method.rows)
         return found
 
     def pivots(self, q: ArrayLike, t: float = 0.0) -> Floats:
         """For every stated row how independent it is of those before it, 1 to 0; 1 where it takes no part."""
         none = np.zeros(len(self.layout.velocities))
         pivots = self._evaluated(q, none, none, t)[1]
-        found = dict(zip(self.way.rows, pivots, strict=True))
+        found = dict(zip(self.closed_method.rows, pivots, strict=True))
         return np.array([found.get(row, 1.0) for row in self._all_rows])
 
     def _evaluated(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float) -> tuple[Floats, Floats]:
         q, v, tau = (for_loops(one) for one in (q, v, tau))
-        return self.way.evaluated(q, v, tau, float(t))
+        return self.closed_method.evaluated(q, v, tau, float(t))
 
 
 def refuse_singular(pivots: Floats, rows: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., object])
 _LOOPS = "kinegraph.large"
 
 
-class Field(Protocol):
+class FieldNumbers(Protocol):
     """The numbers that stand for doubles."""
 
     def number(self, value: Fraction | int) -> float:
@@ -45,7 +45,7 @@ class Field(Protocol):
 class FieldCode:
     """Builds functions and records over a field; `instead` names functions that something else stands for there."""
 
-    def __init__(self, field: Field, instead: Mapping[object, object]) -> None:
+    def __init__(self, field: FieldNumbers, instead: Mapping[object, object]) -> None:
         self._field, self._zero = field, field.number(0)
         self._built: dict[object, object] = dict(instead)
         self._modules = {np: FieldNumPy(self._zero, field), math: _FieldMath(field)}
@@ -118,7 +118,7 @@ def _unchanged(value: object) -> object:
 
 
 class _FieldMath:
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: FieldNumbers) -> None:
         self._field = field
 
     def cos(self, angle: float) -> float:
@@ -131,7 +131,7 @@ class _FieldMath:
 class FieldNumPy:
     """NumPy with new arrays of numbers of a field; arrays that already are have their own operators."""
 
-    def __init__(self, zero: float, field: Field) -> None:
+    def __init__(self, zero: float, field: FieldNumbers) -> None:
         self._zero, self._field = zero, field
 
     def __getattr__(self, name: str) -> object:

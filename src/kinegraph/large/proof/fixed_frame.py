@@ -42,16 +42,16 @@ class Jet(NamedTuple):
         return Jet(*(a + b for a, b in zip(self, other, strict=True)))
 
 
-class Place(NamedTuple):
+class LinkPose(NamedTuple):
     """The axes of a frame (columns) and its origin, in the fixed frame."""
 
     axes: Jet
     origin: Jet
 
-    def at(self, placement: Placement, values: Values) -> Place:
+    def at(self, placement: Placement, values: Values) -> LinkPose:
         """A frame that is fixed in this one."""
         turn, shift = _numbers(values, placement.rotation), _numbers(values, placement.position)
-        return Place(
+        return LinkPose(
             Jet(*(one @ turn for one in self.axes)), self.origin.plus(Jet(*(one @ shift for one in self.axes)))
         )
 
@@ -64,7 +64,7 @@ class FixedFrame:
     motion: Motion
     armature: Sequence[Scalar]
     values: Values
-    places: tuple[Place, ...]
+    places: tuple[LinkPose, ...]
 
     @classmethod
     def at(cls, tree: Tree, motion: Motion, armature: Sequence[Scalar], values: Values) -> FixedFrame:
@@ -72,7 +72,7 @@ class FixedFrame:
         nothing = _numbers(values, [[tree.like.number(0)] * 3] * 3)
         unit = _numbers(values, [[tree.like.number(int(i == j)) for j in range(3)] for i in range(3)])
         still = nothing[0]
-        places = [Place(Jet(unit, nothing, nothing), Jet(still, still, still))]
+        places = [LinkPose(Jet(unit, nothing, nothing), Jet(still, still, still))]
         for link, rates in zip(tree.links[1:], motion.rates[1:], strict=True):
             assert link.joint is not None and link.origin is not None
             rate, change = (_numbers(values, one) for one in (rates.velocity, rates.acceleration))
@@ -85,7 +85,7 @@ class FixedFrame:
         """The acceleration of free fall."""
         return _numbers(self.values, self.tree.gravity)
 
-    def placed(self, placement: Placement) -> Place:
+    def placed(self, placement: Placement) -> LinkPose:
         """A frame that is fixed to a link."""
         return self.places[placement.link].at(placement, self.values)
 
@@ -156,18 +156,18 @@ class FixedFrame:
 
 
 def _moved(
-    here: Place, joint: Joint, values: Values, rate: Numbers, change: Numbers, unit: Numbers, nothing: Numbers
-) -> Place:
+    here: LinkPose, joint: Joint, values: Values, rate: Numbers, change: Numbers, unit: Numbers, nothing: Numbers
+) -> LinkPose:
     """The frame beyond a joint."""
     if joint.kind is JointKind.PRISMATIC:
         along = unit[joint.axis]
         shift = Jet(values(joint.displacement) * along, rate[0] * along, change[0] * along)
-        return Place(here.axes, here.origin.plus(here.axes.times(shift)))
+        return LinkPose(here.axes, here.origin.plus(here.axes.times(shift)))
     if joint.kind is JointKind.REVOLUTE:
         turn = _axis_turn(joint, values, rate[0], change[0], unit, nothing)
     else:
         turn = _quaternion_turn(joint, values, rate, change, unit)
-    return Place(here.axes.times(turn), here.origin)
+    return LinkPose(here.axes.times(turn), here.origin)
 
 
 def _axis_turn(joint: Joint, values: Values, rate: float, change: float, unit: Numbers, nothing: Numbers) -> Jet:

@@ -10,7 +10,7 @@ import numpy as np
 from kinegraph.graph.proof.point import UnluckyPoint
 from kinegraph.large import articulated, forward, system
 from kinegraph.large.chains import closed_system
-from kinegraph.large.chains.closed_system import ByBars, ByChains, ByPins, ClosedSystem, Way
+from kinegraph.large.chains.closed_system import ByBars, ByChains, ByPins, ClosedMethod, ClosedSystem
 from kinegraph.large.chains.planar_structure import FOLLOWING, chain_to, ring_of
 from kinegraph.large.chains.records import Ends
 from kinegraph.large.chains.system import ChainSystem, work_of
@@ -28,7 +28,10 @@ def over_field(loops: System, point: PointOfMechanism) -> list[LoopedSystem] | l
     """The system in the field, once for every way in which it is computed."""
     if isinstance(loops, LoopedSystem):
         return [_tree(loops, point)]
-    return [point.code.instance(loops, flat=point.flat, way=_way(way, point)) for way in loops.ways]
+    return [
+        point.code.instance(loops, flat=point.flat, closed_method=_closed_method(closed_method, point))
+        for closed_method in loops.closed_methods
+    ]
 
 
 def _tree(loops: LoopedSystem, point: PointOfMechanism) -> LoopedSystem:
@@ -41,17 +44,17 @@ def _tree(loops: LoopedSystem, point: PointOfMechanism) -> LoopedSystem:
     return point.code.instance(loops, flat=flat, forward=point.code.instance(method, **changes), _rest=rest)
 
 
-def _way(way: Way, point: PointOfMechanism) -> Way:
+def _closed_method(closed_method: ClosedMethod, point: PointOfMechanism) -> ClosedMethod:
     code, flat = point.code, point.flat
     axis = int(flat.tree.link[1, AXIS])
-    if isinstance(way, ByBars):
+    if isinstance(closed_method, ByBars):
         ends = point.ends[0]
         chains = [chain_to(flat, end.step) for end in ends]
-        return code.instance(way, ring=code.function(ring_of)(flat, axis, chains, ends))
-    if isinstance(way, ByPins):
-        return code.instance(way, system=_linkage(way.system, point, axis))
-    assert isinstance(way, ByChains)
-    return code.instance(way, system=_chains(way.system, point))
+        return code.instance(closed_method, ring=code.function(ring_of)(flat, axis, chains, ends))
+    if isinstance(closed_method, ByPins):
+        return code.instance(closed_method, system=_linkage(closed_method.system, point, axis))
+    assert isinstance(closed_method, ByChains)
+    return code.instance(closed_method, system=_chains(closed_method.system, point))
 
 
 def _linkage(pins: LinkageSystem, point: PointOfMechanism, axis: int) -> LinkageSystem:

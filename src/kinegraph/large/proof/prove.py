@@ -48,7 +48,7 @@ def proved(
 
 def rows_of(loops: System) -> tuple[str, ...]:
     """The rows of closed loops that take part."""
-    return tuple(loops.way.rows) if isinstance(loops, ClosedSystem) else ()
+    return tuple(loops.closed_method.rows) if isinstance(loops, ClosedSystem) else ()
 
 
 def unproved(loops: System, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from kinegraph.derive.constraints.joint_rows import joint_rows
 from kinegraph.derive.constraints.rows import Pair, Row
 from kinegraph.derive.tree.links import first_frame, second_frame
-from kinegraph.large.proof.fixed_frame import FixedFrame, Jet, Numbers, Place
+from kinegraph.large.proof.fixed_frame import FixedFrame, Jet, LinkPose, Numbers
 from kinegraph.model.constraints.records import Loop, row_names
 from kinegraph.model.mechanism import Mechanism
 
@@ -37,8 +37,8 @@ class PairAtPoint:
     """The two frames of a closing joint with the links they sit on; A is its second frame, B its first."""
 
     frame: FixedFrame
-    a: Place
-    b: Place
+    a: LinkPose
+    b: LinkPose
     links: tuple[int, int]
 
     def coincide(self, axis: int) -> RowAtPoint:

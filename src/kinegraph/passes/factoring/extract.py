@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator
 
 from kinegraph.passes.factoring.coefficients import MINUS_ONE, ONE, ZERO
-from kinegraph.passes.factoring.system import Key, Place, System
+from kinegraph.passes.factoring.system import Key, System, TermPlace
 from kinegraph.passes.factoring.tidy import tidy
 
 
@@ -32,7 +32,7 @@ def saving(system: System, key: Key) -> int:
     return sum(_multiplicity(system, key, place[1]) for place in places) - 1
 
 
-def _is_vain(system: System, key: Key, place: Place) -> bool:
+def _is_vain(system: System, key: Key, place: TermPlace) -> bool:
     """Can two terms that stand nowhere else save nothing by an expression of their own?
 
     So it is if they have no common factor: c x + d y is k (a x + b y), and that takes as many multiplications by
@@ -46,7 +46,7 @@ def _is_vain(system: System, key: Key, place: Place) -> bool:
     return c <= MINUS_ONE or d <= MINUS_ONE or system.coefficients.size(c) != system.coefficients.size(d)
 
 
-def _divisor_saving(system: System, key: Key, places: dict[Place, None]) -> int:
+def _divisor_saving(system: System, key: Key, places: dict[TermPlace, None]) -> int:
     degree = system.monomials.degree
     gain = 0
     outers = []
@@ -99,7 +99,7 @@ def _multiplicity(system: System, key: Key, monomial: int) -> int:
     return literals.count(x) // 2 if x == y else min(literals.count(x), literals.count(y))
 
 
-def _disjoint(system: System, key: Key, places: dict[Place, None]) -> Iterator[tuple[Place, int, int]]:
+def _disjoint(system: System, key: Key, places: dict[TermPlace, None]) -> Iterator[tuple[TermPlace, int, int]]:
     """Places of a two-term divisor that share no term, with what each saves before its coefficient, and that."""
     degree = system.monomials.degree
     normal = system.coefficients.normal
@@ -150,7 +150,7 @@ def _extract_divisor(system: System, key: Key) -> None:
         system.add_term(expression, system.monomials.times(common, (literal,)), table.multiply(quotient, sign))
 
 
-def _existing(system: System, key: Key, coefficient: int, chosen: list[Place]) -> tuple[int | None, int]:
+def _existing(system: System, key: Key, coefficient: int, chosen: list[TermPlace]) -> tuple[int | None, int]:
     """An expression that is the divisor already, up to sign."""
     for literal, first, second in chosen:
         terms = system.expressions[literal]

@@ -13,7 +13,7 @@ from kinegraph.passes.factoring.coefficients import MINUS_ONE, ONE, ZERO, Coeffi
 
 Key = tuple[int, ...]
 #: One place a candidate occurs at: (expression, monomial) or (expression, monomial, monomial).
-Place = tuple[int, ...]
+TermPlace = tuple[int, ...]
 
 
 class Monomials:
@@ -83,9 +83,9 @@ class System:
         self.monomials = Monomials()
         self.expressions: dict[int, dict[int, int]] = {}
         self.roots: dict[int, int] = {}
-        self.uses: dict[int, set[Place]] = {}
+        self.uses: dict[int, set[TermPlace]] = {}
         self.cost = 0
-        self.places: dict[Key, dict[Place, None]] = {}
+        self.places: dict[Key, dict[TermPlace, None]] = {}
         self.dirty: dict[Key, None] = {}
         self.touched: dict[int, None] = {}
         self.journal: list[tuple[int, int, int]] = []
@@ -236,11 +236,11 @@ class System:
 
     def _candidates(
         self, literal: int, monomial: int, coefficient: int, others: dict[int, int]
-    ) -> list[tuple[Key, Place]]:
+    ) -> list[tuple[Key, TermPlace]]:
         """What a term can be shared by, alone and with the other terms of its expression."""
         monomials, table = self.monomials, self.coefficients
         splits, normals = monomials.splits, table.normals
-        found: list[tuple[Key, Place]] = []
+        found: list[tuple[Key, TermPlace]] = []
         for other, c in others.items():
             low, high, a, b = monomial, other, coefficient, c
             if low > high:
@@ -254,7 +254,7 @@ class System:
         self._add_products(found, (literal, monomial), coefficient)
         return found
 
-    def _add_products(self, found: list[tuple[Key, Place]], place: Place, coefficient: int) -> None:
+    def _add_products(self, found: list[tuple[Key, TermPlace]], place: TermPlace, coefficient: int) -> None:
         factors = self.monomials.literals[place[1]]
         if len(factors) > 1:
             found += [(key, place) for key in self.monomials.pairs(place[1])]
@@ -262,7 +262,7 @@ class System:
             size = self.coefficients.size(coefficient)
             found += [((size, factor, -1), place) for factor in dict.fromkeys(factors)]
 
-    def _enter(self, candidates: list[tuple[Key, Place]]) -> None:
+    def _enter(self, candidates: list[tuple[Key, TermPlace]]) -> None:
         places, dirty = self.places, self.dirty
         for key, place in candidates:
             found = places.get(key)
@@ -272,7 +272,7 @@ class System:
                 found[place] = None
             dirty[key] = None
 
-    def _leave(self, candidates: list[tuple[Key, Place]]) -> None:
+    def _leave(self, candidates: list[tuple[Key, TermPlace]]) -> None:
         places, dirty = self.places, self.dirty
         for key, place in candidates:
             found = places[key]

@@ -54,7 +54,7 @@ _TYPICAL_PARTS = tuple(
 )
 
 
-class LoopedSystem(ModalSystem, Protocol):
+class LoopedModalSystem(ModalSystem, Protocol):
     """A modal system whose decisions loops can make, too."""
 
     @property
@@ -75,7 +75,7 @@ class LoopedSystem(ModalSystem, Protocol):
 class PhaseRecorder(Recorder):
     """Memory for states, events, what happens to contacts, and phases."""
 
-    def __init__(self, problem: CauchyProblem, save: Save, events: EventSet, system: LoopedSystem) -> None:
+    def __init__(self, problem: CauchyProblem, save: Save, events: EventSet, system: LoopedModalSystem) -> None:
         super().__init__(problem, save, events)
         self.phases: list[Phase] = []
         self._contacts: Contacts | None = None
@@ -114,7 +114,7 @@ class LoopedContacts:
 
     tableau: Tableau
     control: Control
-    system: LoopedSystem
+    system: LoopedModalSystem
     span: tuple[float, float]
     state: Floats
     save: Save

@@ -17,7 +17,7 @@ from kinegraph.errors import TaskError
 from kinegraph.tasks.operating_point import Floats
 
 #: F and its derivative for rows of y.
-Equations: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
+CurveEquations: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
 
 _ROUNDING = 1e-10
 _STEPS = 12
@@ -37,7 +37,7 @@ class Curve:
     neutral: in how many directions besides the curve nothing changes.
     """
 
-    equations: Equations
+    equations: CurveEquations
     scales: Floats
     rows: Floats
     neutral: int = 0
@@ -103,7 +103,7 @@ class Curve:
         return None if found is None else np.append(found[:-1], value)
 
 
-def curve_through(equations: Equations, scales: Floats, places: list[Floats]) -> Curve:
+def curve_through(equations: CurveEquations, scales: Floats, places: list[Floats]) -> Curve:
     """The curve in scaled unknowns, every equation divided by its largest slope at some places of it."""
     _, slopes = equations(np.array(places) * scales)
     sizes = np.max(np.abs(slopes * scales), axis=2)

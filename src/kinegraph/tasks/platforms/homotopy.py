@@ -53,7 +53,7 @@ class Distances:
 
 
 @dataclass(frozen=True)
-class Way:
+class ParameterPath:
     """The straight way between two sets of parameters, as forms that are quadratic in t."""
 
     constant: Complex
@@ -85,11 +85,11 @@ class Ends:
         return not np.any(self.t < _ON_THE_WAY) and len(distinct([*self.x[self.arrived]])) == int(np.sum(self.arrived))
 
 
-def way(first: Distances, last: Distances) -> Way:
+def way(first: Distances, last: Distances) -> ParameterPath:
     """From one to the other; the forms at the ends and half way say the quadratic function."""
     middle = Distances(*((a + b) / 2 for a, b in zip(_parts(first), _parts(last), strict=True)))
     start, half, end = first.forms(), middle.forms(), last.forms()
-    return Way(start, -3 * start + 4 * half - end, 2 * start - 4 * half + 2 * end)
+    return ParameterPath(start, -3 * start + 4 * half - end, 2 * start - 4 * half + 2 * end)
 
 
 def _parts(one: Distances) -> tuple[Complex, Complex, Complex]:
@@ -146,7 +146,7 @@ def _system(forms: Complex, x: Complex, plane: Complex) -> tuple[Complex, Comple
 # paths
 
 
-def tracked(course: Way, x: Complex, plane: Complex) -> Ends:
+def tracked(course: ParameterPath, x: Complex, plane: Complex) -> Ends:
     """All paths from t = 0 to 1, each by its own steps: Runge and Kutta's fourth order ahead, Newton's method back."""
     x, t, step = x.copy(), np.zeros(len(x)), np.full(len(x), 0.01)
     while np.any(active := (t < 1) & (step > _SHORTEST)):
@@ -187,7 +187,7 @@ def _with_conjugates(ends: Ends, plane: Complex) -> Complex:
     return distinct([*x, *mirrored])
 
 
-def _slope(course: Way, x: Complex, t: Floats, plane: Complex) -> Complex:
+def _slope(course: ParameterPath, x: Complex, t: Floats, plane: Complex) -> Complex:
     forms, rates = course.at(t)
     _, jacobian = _system(forms, x, plane)
     right = np.zeros((len(x), 8), dtype=complex)
@@ -195,7 +195,7 @@ def _slope(course: Way, x: Complex, t: Floats, plane: Complex) -> Complex:
     return _solved(jacobian, right)
 
 
-def _ahead(course: Way, x: Complex, t: Floats, h: Floats, plane: Complex) -> Complex:
+def _ahead(course: ParameterPath, x: Complex, t: Floats, h: Floats, plane: Complex) -> Complex:
     s = h[:, None]
     k1 = _slope(course, x, t, plane)
     k2 = _slope(course, x + s / 2 * k1, t + h / 2, plane)
@@ -204,7 +204,7 @@ def _ahead(course: Way, x: Complex, t: Floats, h: Floats, plane: Complex) -> Com
     return np.asarray(x + s / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
 
 
-def _back(course: Way, x: Complex, t: Floats, plane: Complex) -> tuple[Complex, npt.NDArray[np.bool_]]:
+def _back(course: ParameterPath, x: Complex, t: Floats, plane: Complex) -> tuple[Complex, npt.NDArray[np.bool_]]:
     forms, _ = course.at(t)
     sizes = []
     for _ in range(3):

@@ -12,8 +12,8 @@ from scipy.integrate import solve_ivp
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.model.mechanism import Mechanism
-from tests.platforms.evaluate import evaluated
-from tests.platforms.test_model import moving, table
+from tests.derive.platforms.evaluate import evaluated
+from tests.derive.platforms.test_model import moving, table
 
 LEAD = 0.01
 TURNS = 2 * np.pi / LEAD

@@ -16,7 +16,7 @@ from kinegraph.model.mechanism import Inertia, Mechanism, Transform
 from kinegraph.model.platforms.builder import drive, leg
 from kinegraph.model.platforms.records import LegRow
 
-FOLDER = Path(__file__).parent.parent / "data" / "parallel"
+FOLDER = Path(__file__).parents[2] / "data" / "parallel"
 
 
 def data(name: str) -> dict[str, Any]:

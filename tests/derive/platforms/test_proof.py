@@ -17,8 +17,8 @@ from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.mechanism import Mechanism
-from tests.platforms.evaluate import derived
-from tests.platforms.test_model import RING
+from tests.derive.platforms.evaluate import derived
+from tests.derive.platforms.test_model import RING
 
 #: Square roots of the closed form of a leg, and sines and cosines of a Newton step, as docs/platforms.md says.
 ROOTS = {"UPS": (2, 4), "SPU": (3, 6), "UCU": (3, 6), "RUS(0.2, 0.6)": (2, 6), "RSU(0.2, 0.6)": (3, 8)}

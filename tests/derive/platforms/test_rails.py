@@ -18,8 +18,8 @@ from kinegraph.graph.proof.prove import prove
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import platform_of
 from kinegraph.tasks.platforms.workspace import Verdict
-from tests.platforms.evaluate import AS_LOOPS, derived, evaluated
-from tests.platforms.test_model import RING, momentum_change
+from tests.derive.platforms.evaluate import AS_LOOPS, derived, evaluated
+from tests.derive.platforms.test_model import RING, momentum_change
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 STRUTS = "Sx(0.02), Sz(0.2), m(2), Jx(0.02), Jy(0.0205), Jz(0.001) | Sz(-0.2), m(1), Jx(0.01), Jy(0.01), Jz(0.002)"

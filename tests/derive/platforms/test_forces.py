@@ -7,9 +7,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.model.mechanism import Mechanism
-from tests.platforms.evaluate import evaluated
-from tests.platforms.test_maximal import platform, states
-from tests.platforms.test_model import RING, moving
+from tests.derive.platforms.evaluate import evaluated
+from tests.derive.platforms.test_maximal import platform, states
+from tests.derive.platforms.test_model import RING, moving
 
 ROWS = "| A: Sx(0.5), Rx(pi/2) > Sx(0.3), Sy(0.2) | B: Sx(-0.2), Sy(0.4), Rx(pi/2) > Sx(-0.3), Sy(0.1)"
 LIGHT = {"UPS": "Sz(0.2), m(0) | Sz(-0.2), m(0)", "RUS(0.2, 0.6)": "m(1), Jz(0.1) | m(0)"}

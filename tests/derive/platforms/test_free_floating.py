@@ -10,8 +10,8 @@ from kinegraph.model.element_builder import at
 from kinegraph.model.mechanism import Mechanism, Transform
 from kinegraph.model.platforms.recognise import legs_of, platform_of
 from kinegraph.model.platforms.records import LegRow
-from tests.platforms.evaluate import evaluated
-from tests.platforms.reference import Case, data, part, rows, turns
+from tests.derive.platforms.evaluate import evaluated
+from tests.derive.platforms.reference import Case, data, part, rows, turns
 
 
 def free(builder: Builder, letter: str, position: list[float], quaternion: list[float]) -> list[Transform]:

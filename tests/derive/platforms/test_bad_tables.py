@@ -12,7 +12,7 @@ import kinegraph as kg
 from kinegraph import library
 from kinegraph.errors import AssemblyError, DerivationError, ModelError, TaskError
 from kinegraph.tasks.platforms.ring_poses import RingPoses
-from tests.platforms.test_model import table
+from tests.derive.platforms.test_model import table
 
 HEXAGON = [f"| {name}: Rz({k}*pi/3), Sx(0.6) > Rz({k}*pi/3), Sx(0.4)" for k, name in enumerate("ABCDEF")]
 ON_A_LINE = [f"| {name}: Sx({k}/5 - 0.5) > Rz({k}*pi/3), Sx(0.4)" for k, name in enumerate("ABCDEF")]

@@ -16,8 +16,8 @@ from kinegraph.graph.proof.prove import prove
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import platform_of
 from kinegraph.tasks.platforms.legs import LegsInNumbers, platform_in
-from tests.platforms.evaluate import AS_LOOPS, derived, evaluated
-from tests.platforms.turning_struts import TurningStrut
+from tests.derive.platforms.evaluate import AS_LOOPS, derived, evaluated
+from tests.derive.platforms.turning_struts import TurningStrut
 
 BODIES = """coordinates cx, cy, cz; quaternion (c0, c1, c2, c3) velocity (cwx, cwy, cwz);
 coordinates x, y, z = 0.6; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); gravity 0.3, -0.2, -1;

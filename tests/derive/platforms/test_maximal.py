@@ -12,8 +12,8 @@ from kinegraph.model.builder import Builder, Rx, Ry, Rz, Sx, Sy, Sz, inertia
 from kinegraph.model.mechanism import Inertia, Mechanism
 from kinegraph.model.platforms.builder import leg
 from kinegraph.model.platforms.records import LegType
-from tests.platforms.evaluate import AS_LOOPS, evaluated
-from tests.platforms.maximal import Maximal
+from tests.derive.platforms.evaluate import AS_LOOPS, evaluated
+from tests.derive.platforms.maximal import Maximal
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 TYPES = tuple(kind.value for kind in LegType)

@@ -14,7 +14,7 @@ from kinegraph.model.evaluate import number
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.builder import drive, leg
 from kinegraph.model.platforms.recognise import legs_of, platform_of
-from tests.platforms.evaluate import AS_LOOPS, evaluated
+from tests.derive.platforms.evaluate import AS_LOOPS, evaluated
 
 RING = """coordinates x, y, z = 0.6; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); gravity 0, 0, -9.81;
 Ring | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | m(20), Jx(1), Jy(1.1), Jz(1.9);

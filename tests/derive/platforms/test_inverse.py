@@ -18,8 +18,8 @@ from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
-from tests.platforms.evaluate import AS_LOOPS, derived, evaluated
-from tests.platforms.test_moving_base import BODIES, CROOKED, STRAIGHT, craft, state
+from tests.derive.platforms.evaluate import AS_LOOPS, derived, evaluated
+from tests.derive.platforms.test_moving_base import BODIES, CROOKED, STRAIGHT, craft, state
 
 PLACES = [(0.5, 0.1, 0.3, 0.2), (-0.1, 0.5, 0.1, 0.35), (-0.4, 0.3, -0.3, 0.15)]
 PLACES += [(-0.4, -0.3, -0.3, -0.2), (0.05, -0.5, -0.05, -0.35), (0.4, -0.25, 0.3, -0.15)]

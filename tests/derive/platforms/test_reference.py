@@ -9,8 +9,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.model.platforms.recognise import platform_of
-from tests.platforms.evaluate import evaluated
-from tests.platforms.reference import Case, case, data
+from tests.derive.platforms.evaluate import evaluated
+from tests.derive.platforms.reference import Case, case, data
 
 NAMES = ("platform_UPS", "platform_UCU", "platform_RUS")
 CLOSE = 1e-12
