@@ -1,8 +1,7 @@
 """Numba in a process that compiles and ends: without what only other processes need.
 
 A third of Numba's time goes into code that is not about the code it makes. What is left out here changes no
-instruction. It is Numba's own and may be another thing in the next version, so it is left out of those versions alone
-with which that was tried; any other is only slower.
+instruction.
 
 Importing this module imports Numba.
 """
@@ -13,15 +12,13 @@ import gc
 from collections.abc import Callable
 from typing import Protocol, cast
 
-import numba
 from llvmlite.binding import ffi
 from numba.core.compiler import Flags
 from numba.core.cpu import CPUContext
 from numba.core.targetconfig import ConfigStack
 from numba.core.types.functions import BaseFunction
 
-#: With these versions it was tried that the code is the same.
-TRIED = ("0.68",)
+from kinegraph.ahead.tried import is_tried
 
 
 class _Lock(Protocol):
@@ -67,7 +64,7 @@ class _OptionStack(Protocol):
 def make_lean() -> None:
     """Leave all of it out, for the rest of this process."""
     gc.disable()  # nearly all objects stay until the process ends, with some hundred megabytes
-    if numba.__version__.rpartition(".")[0] in TRIED:
+    if is_tried():
         for leave_out in (_timers_of_calls, _imports, _comparisons, _questions):
             leave_out()
 

@@ -36,6 +36,7 @@ from kinegraph.ahead.numba_words import (
     TargetContext,
     TypingContext,
     Written,
+    unliteral,
     written_by_hand,
 )
 
@@ -46,7 +47,6 @@ _WORD = ir.IntType(64)
 _ADDRESS = ir.PointerType(_WORD)
 
 # Words of Numba, with types.
-_unliteral = cast(Callable[[NumbaType], NumbaType], types.unliteral)
 _borrowed = cast(Callable[..., ir.Value], impl_ret_borrowed)
 _native = cast(Callable[..., object], NativeValue)
 _lowered = cast(Callable[[type], Callable[[object], object]], lower_getattr_generic)
@@ -105,7 +105,7 @@ def by_address(of: RecordClass) -> Callable[..., object]:
     typeof_impl.register(of)(lambda value, context: Record(of, tuple(typeof_impl(one, context) for one in value)))
 
     def make(typing_context: TypingContext, *given: NumbaType) -> Written:
-        kinds = tuple(map(_unliteral, given))
+        kinds = tuple(map(unliteral, given))
         return cast(Callable[..., Signature], Record(of, kinds))(*kinds), _make
 
     names = ("typing_context", *cast(_NamedTuple, of)._fields)

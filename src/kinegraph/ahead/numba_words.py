@@ -39,6 +39,10 @@ class Dispatcher(Protocol):
         """Take no other types from now on."""
         ...
 
+    def get_call_template(self, kinds: Sequence[NumbaType], named: dict[str, NumbaType]) -> object:
+        """What a call with arguments of these types is, by place and by name; their code is made."""
+        ...
+
     def typeof_pyval(self, value: object) -> NumbaType:
         """The type of a value of Python."""
         ...
@@ -90,6 +94,10 @@ class TargetContext(Protocol):
         """What reads an array of this type."""
         ...
 
+    def cast(self, builder: ir.IRBuilder, value: ir.Value, given: NumbaType, wanted: NumbaType) -> ir.Value:
+        """A value of one type as one of another."""
+        ...
+
     def get_dummy_value(self) -> ir.Value:
         """The value of what returns nothing."""
         ...
@@ -122,7 +130,20 @@ def written_by_hand(write: Callable[..., Written], like: F) -> F:
 def machine_code(function: F, *signatures: str, **options: object) -> F:
     """A function as Numba compiles it, at once for the signatures or when it is called."""
     compiler = cast(Callable[..., Callable[[F], F]], numba.njit)
-    return compiler(*signatures, **options)(function)
+    code = compiler(*signatures, **options)(function)
+    if code is not function:  # as it is where NUMBA_DISABLE_JIT is set
+        _without_constants(cast(Dispatcher, code))
+    return code
+
+
+def _without_constants(code: Dispatcher) -> None:
+    """Compile a function once for all constants it is called with: Numba would do so anew for each of them."""
+    template = code.get_call_template
+
+    def template_for(kinds: Sequence[NumbaType], named: dict[str, NumbaType]) -> object:
+        return template(tuple(map(unliteral, kinds)), {name: unliteral(kind) for name, kind in named.items()})
+
+    code.get_call_template = template_for  # type: ignore[method-assign]
 
 
 def addressed(function: Callable[..., object], signature: object, **options: object) -> AddressedCode:
@@ -140,4 +161,5 @@ class _ArrayAt(Protocol):
 carray = cast(_ArrayAt, numba.carray)  # type: ignore[attr-defined]
 repeated = cast(Callable[[NumbaType, int], NumbaType], types.UniTuple)
 tuple_of = cast(Callable[[tuple[NumbaType, ...]], NumbaType], types.Tuple)
+unliteral = cast(Callable[[NumbaType], NumbaType], types.unliteral)
 pointer_to = cast(Callable[[NumbaType], NumbaType], types.CPointer)
