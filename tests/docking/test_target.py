@@ -79,6 +79,13 @@ def test_platforms_of_the_library_dock_to_capture(model: str) -> None:
     assert run.outcome is Outcome.CAPTURED and run.momentum < 1e-11 and run.energy < 1e-8
 
 
+@LONG
+def test_what_draws_the_drives_in_is_in_the_balance_of_energy() -> None:
+    run = dock(with_target("hunt-docking"), 10)
+    assert run.outcome is Outcome.DOCKED and run.energy < 1e-7
+    assert run.phases[-1].columns["supplied"][-1] > 1.0
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [({"radius": 0.0}, "radius is 0.0"), ({"stiffness": -1.0}, "below zero"), ({"latches": 1}, "from 2 to 12"),
