@@ -79,7 +79,8 @@ def test_private_words_are_found():
 
 #: Words that each name one thing: a class of this name stands once.
 ONE_MEANING = (
-    "Builder", "Derivation", "Equations", "Kernel", "LoopedSystem", "Mechanism", "Motion", "Place", "Request", "Solver",
+    "Builder", "Derivation", "Equations", "ForwardMethod", "JointKind", "Kernel",
+    "LoopedSystem", "Mechanism", "Motion", "Place", "Request", "Solver",
     "StateLayout",
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kinegraph.large import looped
-from kinegraph.large.forward import Dense, ForwardMethod
+from kinegraph.large.forward import Dense, ForwardLoops
 from kinegraph.model.mechanism import ZERO, QuaternionCoordinates
 from tests.mechanisms import ALL_JOINTS, PLAIN_JOINTS, Joint, random_state, random_tree
 
@@ -125,7 +125,7 @@ def test_methods_agree(seed):
 
 
 def test_every_method_is_tested():
-    assert {looped(tree(seed)).method for seed in SEEDS} == set(ForwardMethod)
+    assert {looped(tree(seed)).method for seed in SEEDS} == set(ForwardLoops)
 
 
 def test_quaternions_of_any_length_mean_their_rotation():

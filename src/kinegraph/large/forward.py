@@ -20,7 +20,7 @@ from kinegraph.large.records import Displacement, Elimination, Floats, Integers,
 DENSE_LIMIT = 5000  #: velocities; beyond, the inertia matrix alone would take 200 MB and a minute
 
 
-class ForwardMethod(Enum):
+class ForwardLoops(Enum):
     """How accelerations are found; the value says when, and what it costs."""
 
     ARTICULATED = "every coordinate belongs to one body: articulated bodies, O(n)"
@@ -32,7 +32,7 @@ class Forward(Protocol):
     """One of the methods, bound to a mechanism."""
 
     @property
-    def method(self) -> ForwardMethod:
+    def method(self) -> ForwardLoops:
         """Which of the methods it is."""
         ...
 
@@ -63,7 +63,7 @@ class Articulated:
     tree: Tree
     joints: Joints
     velocity_names: Sequence[str]
-    method: ForwardMethod = ForwardMethod.ARTICULATED
+    method: ForwardLoops = ForwardLoops.ARTICULATED
 
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
         """One sweep outwards, one inwards, one outwards."""
@@ -89,7 +89,7 @@ class Independent:
     quasi: Integers  #: quasi-velocities of quaternions among the velocities of the mechanism ...
     quasi_apart: Integers  #: ... and among those of the steps
     velocity_names: Sequence[str]
-    method: ForwardMethod = ForwardMethod.INDEPENDENT
+    method: ForwardLoops = ForwardLoops.INDEPENDENT
 
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
         """The same for displacements, between two solutions by substitution."""
@@ -125,7 +125,7 @@ class Dense:
 
     tree: Tree
     velocity_names: Sequence[str]
-    method: ForwardMethod = ForwardMethod.DENSE
+    method: ForwardLoops = ForwardLoops.DENSE
 
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
         """The whole inertia matrix and its factors."""

@@ -11,7 +11,7 @@ from kinegraph.errors import KernelError
 from kinegraph.large import recursion
 from kinegraph.large.by_address.tables import Addressed, tables
 from kinegraph.large.flat.flatten import flatten
-from kinegraph.large.forward import Articulated, ForwardMethod, choose, refuse_large
+from kinegraph.large.forward import Articulated, ForwardLoops, choose, refuse_large
 from kinegraph.large.kinematics import motion
 from kinegraph.large.records import Floats, MotionArrays, for_loops
 from kinegraph.model.expression import Scalar
@@ -33,7 +33,7 @@ class LoopedSystem:
         self._rest = np.zeros(len(self.layout.velocities))
 
     @property
-    def method(self) -> ForwardMethod:
+    def method(self) -> ForwardLoops:
         """How `qdd` works for this mechanism."""
         return self.forward.method
 

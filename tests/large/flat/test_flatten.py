@@ -10,7 +10,7 @@ from kinegraph.large import looped
 from kinegraph.large.flat.affine import affine
 from kinegraph.large.flat.flatten import flatten
 from kinegraph.large.flat.numbers import Numbers
-from kinegraph.large.forward import ForwardMethod
+from kinegraph.large.forward import ForwardLoops
 from kinegraph.large.records import INERTIA, MASS, MOMENT, OFFSET, PARENT, PLACEMENT
 from kinegraph.model.expression import Call, Name, Operation, expression
 from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Shift
@@ -131,12 +131,12 @@ def test_functions_of_one_coordinate(distance, slope, curvature):
 
 
 def test_methods_follow_the_structure():
-    assert looped(chain(4)).method is ForwardMethod.ARTICULATED
-    assert looped(chain(4, absolute=True)).method is ForwardMethod.INDEPENDENT
+    assert looped(chain(4)).method is ForwardLoops.ARTICULATED
+    assert looped(chain(4, absolute=True)).method is ForwardLoops.INDEPENDENT
     screws = random_tree(1, bodies=5, joints=(Joint.SCREW, Joint.NONLINEAR, Joint.PRESCRIBED))
-    assert looped(screws).method is ForwardMethod.ARTICULATED
-    assert looped(random_tree(1, bodies=5, joints=PLAIN_JOINTS)).method is ForwardMethod.ARTICULATED
-    assert looped(random_tree(2, bodies=5, joints=(Joint.SCREW, Joint.GEARED))).method is ForwardMethod.DENSE
+    assert looped(screws).method is ForwardLoops.ARTICULATED
+    assert looped(random_tree(1, bodies=5, joints=PLAIN_JOINTS)).method is ForwardLoops.ARTICULATED
+    assert looped(random_tree(2, bodies=5, joints=(Joint.SCREW, Joint.GEARED))).method is ForwardLoops.DENSE
 
 
 @pytest.mark.parametrize("base", ["Nobody", "B"])

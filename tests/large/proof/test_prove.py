@@ -16,7 +16,7 @@ from kinegraph.large.chains import planar
 from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.flat import flatten
 from kinegraph.large.flat.frames import Frame
-from kinegraph.large.forward import ForwardMethod
+from kinegraph.large.forward import ForwardLoops
 from kinegraph.large.linkages import sweeps
 from kinegraph.large.proof import prove
 from kinegraph.large.proof.over_field import INSTEAD
@@ -37,13 +37,13 @@ def test_trees_with_every_kind_of_joint(seed):
 
 
 def test_these_trees_need_every_method():
-    assert {LoopedSystem(random_tree(seed)).method for seed in range(12)} == set(ForwardMethod)
+    assert {LoopedSystem(random_tree(seed)).method for seed in range(12)} == set(ForwardLoops)
 
 
 def articulated_tree():
     """A tree of joints of their own, which turn and shift, on several branches."""
     tree = random_tree(5, joints=PLAIN_JOINTS)
-    assert LoopedSystem(tree).method is ForwardMethod.ARTICULATED
+    assert LoopedSystem(tree).method is ForwardLoops.ARTICULATED
     return tree
 
 

@@ -7,21 +7,14 @@ so it does not matter how the model describes the arm.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
+from kinegraph.derive.tree.links import JointKind
 from kinegraph.jit.kernel import Kernel
 from kinegraph.tasks.operating_point import Floats
 
 _EXACT = 1e-12
-
-
-class JointKind(Enum):
-    """What a joint does along its axis."""
-
-    REVOLUTE = "R"
-    PRISMATIC = "P"
 
 
 @dataclass(frozen=True, eq=False)
