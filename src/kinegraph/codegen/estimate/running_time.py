@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
 from kinegraph.codegen.program.binding import Bound
+from kinegraph.codegen.program.kept import keep
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import LEAVES, Instruction, Op, Program
 
@@ -35,7 +36,9 @@ _OPERATIONS = {Op.DIVIDE: 8, Op.FUNCTION: 60, Op.SINCOS: 44, Op.SIN: 0, Op.COS: 
 
 def estimated_cycles(binding: Bound, fused: bool = True) -> float:
     """Cycles of one call of the scalar kernel among many: the next one starts while the last results are awaited."""
-    return cycles_of(lower(binding, group=SCALAR_GROUP, fuse=fused))
+    program = lower(binding, group=SCALAR_GROUP, fuse=fused)
+    keep(program, binding, SCALAR_GROUP, fused)
+    return cycles_of(program)
 
 
 def cycles_of(program: Program) -> float:

@@ -18,6 +18,7 @@ from kinegraph.codegen.llvm.writer import Writer
 from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.chunk import Chunks, cut
 from kinegraph.codegen.program.expand import expansion
+from kinegraph.codegen.program.kept import take
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import Op, Program
 from kinegraph.codegen.simd import lower_side_by_side
@@ -49,7 +50,7 @@ def scalar_program(binding: Bound, emission: Emission) -> Program:
     """The program of one call."""
     if emission.exchange:
         return lower_side_by_side(binding, dict(emission.exchange), SCALAR_GROUP, emission.fused)
-    return lower(binding, SCALAR_GROUP, emission.fused)
+    return take(binding, SCALAR_GROUP, emission.fused) or lower(binding, SCALAR_GROUP, emission.fused)
 
 
 def module_text(entry: str, binding: Bound, emission: Emission) -> str:

@@ -40,15 +40,16 @@ class Uses:
 def uses_of_nodes(binding: Bound) -> Uses:
     """Of the nodes that are computed."""
     uses, graph = Uses(), binding.graph
+    used: list[int] = []
     for index, node in enumerate(graph.nodes):
         if not graph.live[index] or index in binding.statics:
             continue
         if isinstance(node, Polynomial):
-            for child in children(node):
-                uses.total[child] += 1
+            used += children(node)
             uses.add_terms([(c == 1 or c == -1, factors) for c, factors in node.terms], len(node.terms) > 1)
         elif isinstance(node, Function):
-            uses.total.update(node.arguments)
+            used += node.arguments
     for output in graph.outputs:
-        uses.total.update(output.nodes)
+        used += output.nodes
+    uses.total.update(used)  # all at once: counting is compiled, beginning to count is not
     return uses
