@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
 from kinegraph.codegen.program.binding import Bound
-from kinegraph.codegen.program.kept import keep
+from kinegraph.codegen.program.estimated import keep
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import LEAVES, Instruction, Op, Program
 

@@ -17,8 +17,8 @@ from kinegraph.codegen.llvm.substitute import body_with_substitution, substitute
 from kinegraph.codegen.llvm.writer import Writer
 from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.chunk import Chunks, cut
+from kinegraph.codegen.program.estimated import take
 from kinegraph.codegen.program.expand import expansion
-from kinegraph.codegen.program.kept import take
 from kinegraph.codegen.program.lower import lower
 from kinegraph.codegen.program.program import Op, Program
 from kinegraph.codegen.simd import lower_side_by_side

@@ -61,7 +61,7 @@ class SerialArm:
     @property
     def kinds(self) -> str:
         """The kinds of its joints in order, as in `RRP`: R for revolute, P for prismatic."""
-        return "".join(joint.kind.value for joint in self.joints)
+        return "".join("R" if joint.turns else "P" for joint in self.joints)
 
     def reversed(self) -> SerialArm:
         """The arm whose pose at -q, backwards, is the inverse: what the hand sees of the base."""

@@ -9,7 +9,7 @@ from kinegraph.codegen.estimate.choice import faster_as_kernel
 from kinegraph.codegen.estimate.running_time import estimated_cycles
 from kinegraph.codegen.llvm.module import SCALAR_GROUP
 from kinegraph.codegen.program.binding import Argument, Bound, bind
-from kinegraph.codegen.program.kept import take
+from kinegraph.codegen.program.estimated import take
 from kinegraph.codegen.program.lower import lower
 from kinegraph.compiler.request import arguments_of
 from kinegraph.graph.node import Graph

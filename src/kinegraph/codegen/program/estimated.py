@@ -13,7 +13,7 @@ from kinegraph.codegen.program.program import Instruction, Op, Program
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Estimated:
     """A program and what it was lowered from."""
 
     program: Program
@@ -37,18 +37,18 @@ class _Kept:
 
 
 #: Two graphs are compared by their estimates; what is not asked for makes room for the next two.
-_programs: deque[_Kept] = deque(maxlen=2)
+_programs: deque[_Estimated] = deque(maxlen=2)
 
 
 def keep(program: Program, binding: Bound, group: int, fuse: bool) -> None:
     """Keep a program for whoever writes its code."""
     if not binding.parameters:
-        _programs.append(_Kept(program, binding, group, fuse))
+        _programs.append(_Estimated(program, binding, group, fuse))
 
 
 def take(binding: Bound, group: int, fuse: bool) -> Program | None:
     """The program of a bound graph if it is kept; from then on none is."""
-    found = next((kept for kept in tuple(_programs) if kept.fits(binding, group, fuse)), None)
+    found = next((one for one in tuple(_programs) if one.fits(binding, group, fuse)), None)
     if found is None:
         return None
     _programs.clear()
