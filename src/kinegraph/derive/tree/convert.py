@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from kinegraph.errors import DerivationError
@@ -64,17 +64,22 @@ class Names:
         `local` are names that mean something in this expression alone.
         """
         local = local or {}
-        done: list[Scalar] = []
-        for node in postorder(root):
-            if isinstance(node, Number):
-                done.append(self.number(node.value))
-            elif isinstance(node, Name):
-                done.append(local[node.text] if node.text in local else self[node.text])
-            elif isinstance(node, Operation | Call):
-                operands = done[-len(node.parts) :]
-                del done[-len(node.parts) :]
-                done.append(operation(node, operands))
-        return done[0]
+        return scalar_of(self.builder, root, lambda name: local[name] if name in local else self[name])
+
+
+def scalar_of(builder: GraphBuilder, root: Expression, meaning: Callable[[str], Scalar]) -> Scalar:
+    """The graph of an expression whose names have a meaning in the builder."""
+    done: list[Scalar] = []
+    for node in postorder(root):
+        if isinstance(node, Number):
+            done.append(Scalar(builder, builder.number(node.value)))
+        elif isinstance(node, Name):
+            done.append(meaning(node.text))
+        elif isinstance(node, Operation | Call):
+            operands = done[-len(node.parts) :]
+            del done[-len(node.parts) :]
+            done.append(operation(node, operands))
+    return done[0]
 
 
 def operation(node: Operation | Call, values: list[Scalar]) -> Scalar:

@@ -5,19 +5,20 @@ Slow (microseconds per node) but exact in what it means; few transforms of a lar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.derive.tree.convert import scalar_of
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative, gradient
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.evaluate import Value
-from kinegraph.model.expression import FUNCTIONS, PI, TIME, Compound, Expression, Name, Number, names, postorder
+from kinegraph.model.expression import PI, TIME, Expression, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 
 Floats = NDArray[np.float64]
@@ -75,42 +76,4 @@ def _graph(expressions: Sequence[Expression], ordinary: Sequence[str], parameter
 
 
 def _node(builder: GraphBuilder, root: Expression, leaves: Mapping[str, int]) -> int:
-    results: list[Scalar] = []
-    for here in postorder(root):
-        if isinstance(here, Compound):
-            count = len(here.parts)
-            results[len(results) - count :] = [_MEANING[here.head](*results[len(results) - count :])]
-        elif isinstance(here, Name):
-            results.append(Scalar(builder, leaves[here.text]))
-        elif isinstance(here, Number):
-            results.append(Scalar(builder, builder.number(here.value)))
-    return results[0].index
-
-
-def _power(base: Scalar, exponent: Scalar) -> Scalar:
-    value = exponent.value
-    if value is None:
-        return (exponent * base.apply("log")).apply("exp")
-    if value.denominator == 1:
-        return base ** int(value)
-    if value.denominator == 2:
-        return base.apply("sqrt") ** value.numerator
-    return (base.apply("log") * value).apply("exp")
-
-
-def _function(name: str) -> Callable[..., Scalar]:
-    return lambda first, *more: first.apply(name, *more)
-
-
-_MEANING: dict[str, Callable[..., Scalar]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "^": _power,
-    "neg": lambda a: -a,
-    "tan": lambda a: a.sin() / a.cos(),
-    "min": lambda a, b: (b - a).apply("select", a, b),
-    "max": lambda a, b: (a - b).apply("select", a, b),
-    **{name: _function(name) for name in FUNCTIONS.keys() - {"tan", "min", "max"}},
-}
+    return scalar_of(builder, root, lambda name: Scalar(builder, leaves[name])).index
