@@ -82,7 +82,7 @@ def by_size(absolute: bool) -> dict[str, dict[int, float]]:
 def first_call() -> tuple[float, float]:
     """Seconds for tau, qdd and energy of a new process, with an empty and with a filled cache."""
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": os.pathsep.join(sys.path)}
+        environment = {**os.environ, "KINEGRAPH_CACHE": cache, "PYTHONPATH": os.pathsep.join(sys.path)}
         runs = [
             subprocess.run([sys.executable, "-c", FIRST_CALL], env=environment, capture_output=True, check=True)
             for _ in range(2)

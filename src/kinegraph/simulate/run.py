@@ -136,7 +136,7 @@ def simulate(
 
 
 def _linkage_form() -> type[LinkageForm]:
-    """Brings Numba and SciPy's sparse matrices with it, so it is imported where a long linkage is run."""
+    """Brings SciPy's sparse matrices with it, so it is imported where a long linkage is run."""
     from kinegraph.simulate.large.linkages import LinkageForm
 
     return LinkageForm

@@ -15,7 +15,7 @@ from kinegraph.graph.node import Graph
 from kinegraph.jit.glue import Glue
 from kinegraph.jit.kernel import Argument
 from kinegraph.large.by_address.tables import Addressed
-from kinegraph.large.kernel import compile_linkage, glued
+from kinegraph.large.kernel import glued
 from kinegraph.large.linkages.assembly import CLOSED, closed_state
 from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.large.linkages.sweeps import SINGULAR
@@ -108,7 +108,6 @@ class LinkageForm(LoopedForm):
         """q and v at the start, closed near the values that are given; those of `initial` stay if they can."""
         layout = self.mechanism.layout
         given = given_state(self.mechanism, initial, parameters)
-        compile_linkage(self._system, *given)
         held = [name in initial or f"{name}'" in initial for name in layout.positions]
         found = closed_state(self._system, *given, np.where(held, 0.0, 1.0))
         if not np.max(found.missed) <= CLOSED:

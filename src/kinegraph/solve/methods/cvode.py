@@ -12,12 +12,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.interrupt import Interrupt, delayed
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
 from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.record import (
     COMPONENT,
     CUT,
@@ -35,8 +33,8 @@ from kinegraph.solve.loops.record import (
 )
 from kinegraph.solve.loops.step import HIGHEST, LATEST, LOWEST, ROW, TAYLOR, System, Work, project
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import TYPICAL, Solver
-from kinegraph.solve.methods.run_options import AS_USUAL, EVERY_STEP, NO_EVENTS, RunOptions
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem.headway import Headway
@@ -99,19 +97,6 @@ class Cvode(Solver):
         finally:
             trajectory.session.close()
 
-    @property
-    def loops(self) -> Compilation:
-        return integrator("cvode", self.compile_loops)
-
-    def compile_loops(self) -> None:
-        """Compile what follows a step and what CVODE calls, or load it."""
-        from kinegraph.solve.loops.machine_code import compile_for
-        from kinegraph.solve.sundials import compiled_callbacks
-
-        recorder = Recorder(TYPICAL, EVERY_STEP, NO_EVENTS)
-        compile_for(multistep.follow, *_common(TYPICAL, multistep_work(TYPICAL, self.order + 1), recorder), 0.0)
-        assert compiled_callbacks.rate.address  # compiled when they were imported
-
 
 class _Trajectory:
     """One run of CVODE. Events and saving are those of all methods; CVODE's polynomial is the dense output."""
@@ -121,8 +106,8 @@ class _Trajectory:
         self.problem, self.control, self.recorder = problem, control, recorder
         self.y = problem.state.copy()
         self._work = multistep_work(problem, solver.order + 1)
-        self._follow_step = problem.runnable(multistep.follow)
         self._common = _common(problem, self._work, recorder)
+        self._follow_step = problem.bound(multistep.follow, *self._common)
         self._clock: Floats = self._common[2]
         self._last_event, self._careful_until = problem.start, inf
         self._stuck = self._rejected = 0
@@ -153,7 +138,7 @@ class _Trajectory:
         steps = self.recorder.counters
         headway = Headway(self._clock, steps)
         with interrupt.catching(), interrupt.deferring():  # a step is taken wholly or not at all
-            code = self._follow_step(*self._common, 0.0)
+            code = self._follow_step(0.0)
             if code == RUNNING and self.recorder.counters[EVENT_TOTAL]:
                 self._begin_again(self._work.y)
             while code == RUNNING and self.time < self.problem.end and not interrupt.requested:
@@ -179,7 +164,7 @@ class _Trajectory:
         if needs_dense(self.recorder.watch, self.recorder.saving, self.recorder.counters, reached):
             self._prepare_dense(reached, h)
         before = self.time
-        code = self._follow_step(*self._common, h)
+        code = self._follow_step(h)
         self.recorder.drain()
         if code == CUT:
             self._go_on(before)

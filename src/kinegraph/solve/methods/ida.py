@@ -12,13 +12,11 @@ from time import perf_counter
 
 import numpy as np
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
-from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.record import DONE, INTERRUPTED, RUNNING, TIME
 from kinegraph.solve.loops.step import System, set_inputs
@@ -59,13 +57,6 @@ class Ida(Solver):
             StateForm.MULTIPLIERS, fixed_step=False, evaluations=2, jacobian=True, stiff=True, resets=False,
             starts_slowly=True,
         )  # fmt: skip
-
-    @property
-    def loops(self) -> Compilation:
-        return integrator("ida", self.compile_loops)
-
-    def compile_loops(self) -> None:
-        """There are none: IDA calls Python around the kernels."""
 
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
         begun = perf_counter()

@@ -39,7 +39,7 @@ class Grid:
     times: Floats
 
     def __post_init__(self) -> None:
-        times = np.asarray(self.times, dtype=float)
+        times = np.ascontiguousarray(self.times, dtype=float)
         if times.ndim != 1 or len(times) < 1 or not np.all(np.isfinite(times)) or not np.all(np.diff(times) > 0):
             raise SolveError("the grid must be a list of increasing times")
         object.__setattr__(self, "times", times)

@@ -50,6 +50,7 @@ class CompiledCallbacks(Callbacks):
     """Compiled functions: no step waits for Python."""
 
     def __init__(self, problem: CauchyProblem, x: Floats) -> None:
+        from kinegraph.jit.bitcode import compiled
         from kinegraph.solve.sundials import compiled_callbacks as place
 
         library, rhs, inputs = sundials(), problem.rhs, problem.inputs
@@ -69,8 +70,8 @@ class CompiledCallbacks(Callbacks):
         data[place.KNOTS], data[place.COEFFICIENTS] = inputs.knots.ctypes.data, inputs.coefficients.ctypes.data
         data[place.BAD] = -1
         self._places, self._data, self._keep = place, data, (buffer, x, problem)
-        self.rate = place.rate.address
-        self.jacobian = place.jacobian.address if rhs.jacobian else 0
+        self.rate = compiled(place.rate).address
+        self.jacobian = compiled(place.jacobian).address if rhs.jacobian else 0
         self.data = data.ctypes.data
 
     @property

@@ -14,10 +14,9 @@ from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.simulate.event_kernels import event_set
-from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers, case_loops
+from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers
 from kinegraph.solve.batch.outputs import Outputs
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.results.recording import Grid
 from kinegraph.solve.results.status import Status
@@ -70,11 +69,6 @@ class CaseRunner:
     def prepare(self, tell: bool = False) -> None:
         """Make or load all code, once."""
         with self._lock:
-            tableau = self.plan.solver.capabilities.lanes
-            if self.plan.native and self.plan.mechanism.contacts:
-                Loading("contacts", self._contact_solver.loops, tell).wait()
-            elif self.plan.native and tableau is not None:
-                Loading(f"cases, {tableau.name}", case_loops(tableau), tell).wait()
             _ = self.problem
 
     @cached_property
