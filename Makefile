@@ -35,22 +35,22 @@ suite: $(TEST_STAMP)
 lint: $(TEST_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src
+	$(BIN)/mypy --strict
 
 # Ratios measured in one run, never asserted: the machine may be busy. Installs the peers; takes the better part of an
 # hour. `make bench-peers` is the part about robots, which prints one table and writes one JSON file.
 bench: bench-peers
-	$(BIN)/kinegraph bench kernels
-	$(BIN)/kinegraph bench loops
-	$(BIN)/kinegraph bench closed-loops
-	$(BIN)/kinegraph bench counts
-	$(BIN)/kinegraph bench store
-	$(BIN)/kinegraph bench kidym
-	$(BIN)/kinegraph bench stiff
-	$(BIN)/kinegraph bench simulate --peers
+	$(BIN)/python -m benchmarks kernels
+	$(BIN)/python -m benchmarks loops
+	$(BIN)/python -m benchmarks closed-loops
+	$(BIN)/python -m benchmarks counts
+	$(BIN)/python -m benchmarks store
+	$(BIN)/python -m benchmarks kidym
+	$(BIN)/python -m benchmarks stiff
+	$(BIN)/python -m benchmarks simulate --peers
 
 bench-peers: $(BENCH_STAMP)
-	$(BIN)/kinegraph bench peers
+	$(BIN)/python -m benchmarks peers
 
 # The same tests with many more random cases than `make test` has time for.
 soak: $(TEST_STAMP) bitcode-check

@@ -70,11 +70,10 @@ ALLOWED |= {
     "studies": BASE | {"simulate"},
     "docking": BASE | {"simulate", "tasks", "studies"},
     "view": BASE | {"store", "simulate", "tasks", "studies", "docking"},
-    "bench": BASE | {"simulate", "store", "tasks", "studies", "docking", "export", "__init__"},
-    "reproduce": BASE | {"simulate", "store", "tasks", "docking", "bench"},
+    "reproduce": BASE | {"simulate", "store", "tasks", "docking"},
     "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
     "cli": BASE
-    | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "bench", "reproduce"}
+    | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "reproduce"}
     | {"__init__"},
     "__main__": {"cli"},
 }

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.linkages.long_loops import residual
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.bench.linkages.long_loops import residual
-from kinegraph.bench.linkages.parallel_chains import polygon
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import KernelError, ProofError
 from kinegraph.large.chains import closing
@@ -30,6 +29,7 @@ from kinegraph.large.proof import prove
 from kinegraph.large.proof.over_field import INSTEAD
 from kinegraph.large.proof.prove import proved
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.reproduce.parallel_chains import polygon
 from kinegraph.simulate.equations import VelocityForm
 
 sys.path.insert(0, str(Path(__file__).parents[2]))

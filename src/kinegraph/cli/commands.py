@@ -104,5 +104,4 @@ COMMANDS: dict[str, Entry | Group] = {
     "store": Group(
         "store", "The model database: add, list, show, query, eval, expression, code, reduce, diff, prune, check."
     ),
-    "bench": Group("bench", "Measurements that anyone can repeat; only ratios mean something."),
 }
