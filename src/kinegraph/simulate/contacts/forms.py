@@ -100,10 +100,13 @@ class OpenForm(VelocityForm):
     def _endings(self, graph: Graph, boundary: bool) -> Endings:
         names: list[str] = []
         boundaries: list[bool] = []
+        places: list[int] = []
         for contact in self.contacts:
+            places.append(len(names))
             names += [closing(contact.name), *([f"friction of {contact.name}"] if contact.slip else [])]
             boundaries += [boundary, *([False] if contact.slip else [])]
-        return Endings(tuple(names), self.driven(graph), tuple(boundaries))
+        gaps = self.driven(self.graphs.clearances())
+        return Endings(tuple(names), self.driven(graph), tuple(boundaries), gaps, tuple(places))
 
 
 class ClosedForm(OpenForm):

@@ -29,6 +29,7 @@ from kinegraph.solve.loops.contacts.memory import (
     begin_log,
     write_flags,
 )
+from kinegraph.solve.loops.events.dips import ALWAYS, LOOSELY
 from kinegraph.solve.loops.events.watch import DUE, Watch
 from kinegraph.solve.loops.many.looked_at import finish_looked_at
 from kinegraph.solve.loops.many.tally import Tally, note_events
@@ -64,6 +65,16 @@ def clear(watch: Watch, counters: Integers) -> None:
     watch.before[:] = watch.values[:] = watch.rates[:] = watch.incoming[:] = 0.0
     watch.residual[:] = watch.zero[:] = watch.since[:] = watch.noise[:] = 0.0
     counters[BEGUN] = 0
+
+
+@part
+def choose_watched(contacts: Contacts, watch: Watch) -> None:
+    """Which gaps are watched inside of steps: those of contacts without a force."""
+    watch.projects[0] = 0
+    for k in range(len(contacts.modes)):
+        watch.active[k] = 0 if contacts.modes[k, CLOSED] > 0.0 else ALWAYS
+        if contacts.modes[k, HELD] > 0.0:
+            watch.active[k], watch.projects[0] = LOOSELY, 1
 
 
 @part
@@ -156,6 +167,7 @@ def begin_phase(
 ) -> int:  # fmt: skip
     """Begin a phase as a run begins, in the mode at hand."""
     clear(watch, counters)
+    choose_watched(contacts, watch)
     work.projected[:] = 0.0
     begin_log(contacts, clock[TIME], contacts.counts[SAVED_BEFORE] + counters[SAVED])
     return int(begin(system, method, control, work, clock, watch, saving, counters))
