@@ -24,7 +24,7 @@ _COARSEST = 1 / 128  # part of a step below which a gap without an enclosure is 
 _PARTS = 5000  # of one step; after these, cubics are enough
 _KNOWN = 1e290  # of a radius: more says nothing
 _BOX, _MIDDLE, _LOW, _HIGH = range(4)  # rows of watch.bounds
-_CLEAR, _OPEN, _DIP_IN_THE_MIDDLE, _DIP_AT_THE_END = range(4)
+_CLEAR, _OPEN, _FALLEN, _DIP, _DIP_IN_THE_MIDDLE = range(5)  # a gap falls below zero once; it is negative somewhere
 
 
 @part
@@ -100,15 +100,16 @@ def verdict(watch: Watch, k: int, time: float, lenient: bool) -> int:
     """Whether one gap is clear in a part that takes `time`; everything is known at its ends and its middle."""
     count = len(watch.enclosed)
     rate, spread = watch.bounds[_BOX, 2 * count + k], watch.bounds[_BOX, 3 * count + k]
-    if gap(watch, _MIDDLE, k) < 0.0:
+    falls = rate + spread < 0.0
+    if gap(watch, _MIDDLE, k) < 0.0 and not falls:
         return _DIP_IN_THE_MIDDLE
     if gap(watch, _BOX, k) > watch.bounds[_BOX, count + k] or rate - spread > 0.0:
         return _CLEAR
     if gap(watch, _MIDDLE, k) > 0.5 * time * (abs(rate) + spread):
         return _CLEAR
     if gap(watch, _HIGH, k) < 0.0:
-        return _DIP_AT_THE_END
-    if rate + spread < 0.0:
+        return _FALLEN if falls else _DIP
+    if falls:
         return _CLEAR
     return _CLEAR if (lenient or is_resolved(watch, k, time)) and clear_by_cubic(watch, k, time) else _OPEN
 
@@ -140,7 +141,7 @@ def clear_by_cubic(watch: Watch, k: int, time: float) -> bool:
 
 @part
 def first_dip(watch: Watch, work: Work, t: float, h: float, low: float, high: float) -> float:
-    """A place between two of the step where a gap is negative, before which none dips and returns; or NO_DIP."""
+    """A place between two of the step where a gap is negative and has passed zero once; or NO_DIP."""
     length, parts = high - low, 0
     watch.spread[:] = 0.0
     while low < high:
@@ -151,9 +152,13 @@ def first_dip(watch: Watch, work: Work, t: float, h: float, low: float, high: fl
             low, length = end, 2.0 * length
             watch.spread[:] = 0.0
             continue
-        place, code = looked_into(watch, work, t, h, low, end, parts > _PARTS)
-        if code >= _DIP_IN_THE_MIDDLE:
-            return place
+        code = looked_into(watch, work, t, h, low, end, parts > _PARTS)
+        if code == _FALLEN or (code == _DIP and end - low < _SHORTEST):
+            return end
+        if code == _DIP:
+            high = end
+        if code == _DIP_IN_THE_MIDDLE:
+            high = 0.5 * (low + end)
         if code == _CLEAR or end - low < _SHORTEST:
             low = end
         else:
@@ -162,10 +167,8 @@ def first_dip(watch: Watch, work: Work, t: float, h: float, low: float, high: fl
 
 
 @part
-def looked_into(
-    watch: Watch, work: Work, t: float, h: float, low: float, high: float, lenient: bool
-) -> tuple[float, int]:
-    """The worst verdict on a part whose box is at hand, and the place of a dip; radii of what is open are kept."""
+def looked_into(watch: Watch, work: Work, t: float, h: float, low: float, high: float, lenient: bool) -> int:
+    """The worst verdict on a part whose box is at hand; radii of what is open are kept."""
     count, middle, worst = len(watch.enclosed), 0.5 * (low + high), _CLEAR
     enclose(watch, work, t, h, middle, middle, _MIDDLE)
     enclose(watch, work, t, h, low, low, _LOW)
@@ -173,11 +176,16 @@ def looked_into(
     for k in range(count):
         if is_watched(watch, k):
             unknown = not watch.bounds[_BOX, 3 * count + k] < _KNOWN and high - low <= _COARSEST
-            code = verdict(watch, k, (high - low) * h, lenient or unknown)
-            if code == _DIP_IN_THE_MIDDLE:
-                return middle, code
-            worst = max(worst, code)
-    if worst == _OPEN:
+            worst = worse(worst, verdict(watch, k, (high - low) * h, lenient or unknown))
+    if worst != _CLEAR and worst != _FALLEN:
         for k in range(count):
             watch.spread[k] = watch.bounds[_BOX, 3 * count + k]
-    return high, worst
+    return worst
+
+
+@part
+def worse(one: int, other: int) -> int:
+    """The verdict on two gaps; a dip is not the first while another gap is open."""
+    if min(one, other) == _OPEN and max(one, other) == _FALLEN:
+        return _DIP
+    return max(one, other)
