@@ -74,8 +74,11 @@ class ContactGraphs:
         return self.derivation.builder.graph([output(GAPS, (len(values),), values)])
 
     def clearances(self) -> Graph:
-        """The gaps of all contacts with their margins: what is watched of open ones."""
-        values = [contact.normal.zero_value() + contact.flag(MARGIN) for contact in self.system.contacts]
+        """The gaps of all contacts, of open ones with their margins."""
+        values = [
+            contact.normal.zero_value() + (1 - contact.flag(CLOSED)) * contact.flag(MARGIN)
+            for contact in self.system.contacts
+        ]
         return self.derivation.builder.graph([output(GAPS, (len(values),), values)])
 
     def projection(self) -> Graph:

@@ -208,6 +208,7 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
         enclosed=integers(events.enclosed),
         active=integers(events.active or (1,) * len(events.enclosed)),
         needed=integers(events.needed),
+        rounding=np.zeros(len(events.enclosed)),
         box=np.zeros(problem.rhs.input_size + 3 * size + 1),
         bounds=np.zeros((4, 4 * len(events.enclosed))),
         spread=np.zeros(len(events.enclosed)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.solve.loops.events.act import react
-from kinegraph.solve.loops.events.dips import MOST_DIPS, NO_DIP, first_dip
+from kinegraph.solve.loops.events.dips import MOST_DIPS, NO_DIP, find_rounding, first_dip
 from kinegraph.solve.loops.events.happen import happen, note
 from kinegraph.solve.loops.events.locate import first_event
 from kinegraph.solve.loops.events.values import event_rates, event_values, find_noise, look
@@ -36,6 +36,8 @@ def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t
     event_values(system, watch, work.x, size, t, watch.values)
     event_rates(system, watch, work.x, size, t)
     find_noise(watch, work)
+    if watch.enclosure != 0:
+        find_rounding(watch, work, t)
     for k in range(len(watch.side)):
         watch.before[k], watch.incoming[k] = watch.values[k], watch.rates[k]
         acted, near = watch.on_surface[k], max(watch.noise[k], RESOLUTION * watch.span * abs(watch.rates[k]))

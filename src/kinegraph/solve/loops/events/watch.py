@@ -32,7 +32,8 @@ class Watch(NamedTuple):
     span: the largest time of the run, which resolutions refer to.
     enclosure: a box of states and rates -> enclosures of gaps; 0 where there are none. enclosed: the event of each gap.
     active: how it is watched for dips inside of steps. needed: entries of the state that gaps depend on.
-    box, bounds, spread: memory of `dips`. projects: whether conditions are looked at on the constraints.
+    rounding: of each gap. box, bounds, spread: memory of `dips`.
+    projects: whether conditions are looked at on the constraints.
     """
 
     code: Code
@@ -66,6 +67,7 @@ class Watch(NamedTuple):
     enclosed: Integers
     active: Integers
     needed: Integers
+    rounding: Floats
     box: Floats
     bounds: Floats
     spread: Floats

@@ -74,7 +74,7 @@ def watch_in(watches: Watch, lane: int) -> Watch:
         watches.values[lane], watches.rates[lane], watches.incoming[lane], watches.residual[lane], watches.zero[lane],
         watches.since[lane], watches.noise[lane], watches.argument, watches.fresh, watches.recent[lane],
         watches.times, watches.which, watches.states, watches.samples, watches.limit, watches.span, watches.enclosure,
-        watches.enclosed, watches.active, watches.needed, watches.box, watches.bounds, watches.spread,
+        watches.enclosed, watches.active, watches.needed, watches.rounding, watches.box, watches.bounds, watches.spread,
         watches.projects,
     )  # fmt: skip
 
