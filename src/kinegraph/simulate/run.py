@@ -224,7 +224,11 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     observe = looped_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
     columns = own | balances | found | further
-    gained = contacts.contact_checks(columns, balances, rtol) if finished.mechanism.contacts else ()
+    gained: tuple[Check, ...] = ()
+    if finished.mechanism.contacts:
+        assert isinstance(equations, contacts.OpenForm)
+        gaps = equations.integrated_gaps(run, finished.signals)
+        gained = contacts.contact_checks(columns, balances, gaps, q, rtol)
     conserved = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
     return Solution(
         model=mechanism.name,

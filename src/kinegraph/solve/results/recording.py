@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import SolveError
 from kinegraph.solve.contacts.mode import Phase
+from kinegraph.solve.loops.events.dips import MOST_DIPS
 from kinegraph.solve.loops.events.watch import HOLDS, Watch
 from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
 from kinegraph.solve.problem.events import EventSet
@@ -170,7 +171,7 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
     count = len(events.names)
     acted, holding = events.acted or (-1.0,) * count, events.holding or (False,) * count
     recent = _RECENT + _RECENT_EACH * count
-    rows = max(_EVENT_ROWS, 4 * events.samples * count) + 2 * recent
+    rows = max(_EVENT_ROWS, 4 * (events.samples + MOST_DIPS) * count) + 2 * recent
 
     def integers(values: Sequence[int] | int) -> NDArray[np.int64]:
         return np.zeros(values, dtype=np.int64) if isinstance(values, int) else np.array(values, dtype=np.int64)
@@ -203,4 +204,13 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
         samples=events.samples,
         limit=events.limit,
         span=max(abs(problem.start), abs(problem.end)),
+        enclosure=code_of(events.enclosure),
+        enclosed=integers(events.enclosed),
+        active=integers(events.active or (1,) * len(events.enclosed)),
+        needed=integers(events.needed),
+        rounding=np.zeros(len(events.enclosed)),
+        box=np.zeros(problem.rhs.input_size + 3 * size + 1),
+        bounds=np.zeros((4, 4 * len(events.enclosed))),
+        spread=np.zeros(len(events.enclosed)),
+        projects=integers([int(events.projected)]),
     )
