@@ -150,7 +150,7 @@ class VariationalForm(VelocityForm):
 
         Across a jump derivatives jump too, and the variational equations do not say how far.
         """
-        conditions = _conditions(self.motion)
+        conditions = switching_conditions(self.motion)
         if conditions is None or len(rows) < 2:
             return None
         sides = row_values(conditions, self.symbols, rows)["conditions"] >= 0
@@ -173,7 +173,7 @@ class ResultNames(StateNames):
         self.replace({name: Node(builder, builder.symbol(Kind.INPUT, name)) for name in form.integrands})
 
 
-def _conditions(graph: Graph) -> Graph | None:
+def switching_conditions(graph: Graph) -> Graph | None:
     """What decides the sides of all switching functions of a graph; None if there are none."""
     nodes = [
         one.arguments[0]

@@ -82,17 +82,21 @@ def fill_argument(data: Integers, t: float, y: Floats) -> Floats:
     coefficients = carray(doubles_at(data[COEFFICIENTS]), (data[PIECES], data[INPUTS], 4))
     set_inputs(knots, coefficients, t, x, size + 1)
     if data[PROJECTION] != 0:
-        onto_constraints(data[PROJECTION], x, size, carray(doubles_at(data[BUFFER]), (data[PROJECTED_SIZE],)))
+        projected = carray(doubles_at(data[BUFFER]), (data[PROJECTED_SIZE],))
+        projected[step_loop.LEFT] = 0.0
+        onto_constraints(data[PROJECTION], x, size, projected)
     return x
 
 
 @callback(types.int32(_double, _integer, _integer, _integer))
 def rate(t: float, state: int, slope: int, place: int) -> int:
-    """y' for CVODE; one (try a shorter step) where it is not finite."""
+    """y' for CVODE; one (try a shorter step) where it is not finite, or no state nearby is on the constraints."""
     data = carray(integers_at(place), (DATA,))
     y = carray(doubles_at(call_pointer(data[VECTOR_DATA], state)), (data[SIZE],))
     result = carray(doubles_at(call_pointer(data[VECTOR_DATA], slope)), (data[SIZE],))
     x = fill_argument(data, t, y)
+    if data[PROJECTION] != 0 and carray(doubles_at(data[BUFFER]), (data[PROJECTED_SIZE],))[step_loop.LEFT] > 0.0:
+        return 1
     call(data[RATE], x, result, 0)
     data[RATE_CALLS] += 1
     for d in range(data[SIZE]):

@@ -21,6 +21,7 @@ from kinegraph.model.expression import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, initial_values
+from kinegraph.simulate.checks.diagnosis import explained
 from kinegraph.simulate.derivatives.adjoint import AdjointForm
 from kinegraph.simulate.derivatives.start_derivative import StartDerivative
 from kinegraph.simulate.derivatives.variational import VariationalForm
@@ -180,21 +181,22 @@ class DifferentiatedRun:
     ) -> Run:
         """A run of any form of these equations that reaches its end; else TaskError."""
         settings, control = self._settings, self._settings.control
-        if form is not self.form and form is not self.motion and control.adaptive:
+        if isinstance(form, AdjointForm) and control.adaptive:
             control = replace(control, atol=control.common_atol)  # names of the state mean nothing to an adjoint
         task = Task(form, self._solver, control, state, span, signals, (), save, settings.progress, parameters)
         run, _ = task.run(settings.native)
         if run.ending.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if not run.ending.status.good:
-            raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {run.ending}")
+            ending = run.ending if isinstance(form, AdjointForm) else explained(form, run, signals, parameters)
+            raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {ending}")
         return run
 
     def tolerances(self, states: Floats) -> Floats:
         """What the control lets every component of the motion be wrong by."""
         control = self._settings.control
         assert control.adaptive
-        return control.absolute(self.motion.names) + control.rtol * np.abs(states).max(axis=0)
+        return np.asarray(control.absolute(self.motion.names) + control.rtol * np.abs(states).max(axis=0))
 
     def rows(self, run: Run, parameters: Floats) -> Floats:
         """What all graphs take, row by row: state, time, inputs, parameters."""
