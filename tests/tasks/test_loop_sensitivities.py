@@ -5,7 +5,14 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.simulate.derivatives.adjoint import reversed_signals
+from kinegraph.simulate.derivatives.adjoint import (
+    at_knots,
+    motion_signals,
+    node_times,
+    reversed_signals,
+    together,
+    unresolved,
+)
 from kinegraph.solve.problem.problem import Sampled, signals
 
 TREE = """
@@ -58,6 +65,58 @@ def test_backwards_through_five_seconds_and_a_sampled_input():
     backward = kg.gradient("double-pendulum", 5, by, **arguments)
     size = np.abs(forward.final).max()
     np.testing.assert_allclose(backward.derivatives / size, forward.final / size, atol=1e-8)
+
+
+FRICTION = """
+    parameters l = 0.5, fc = 0.5; coordinates q = 1.2; gravity 0, 0, -9.81;
+    Bob | Ry(q), Sz(-l) | m(1); friction dry | on(q), coulomb(fc);
+"""
+STIFF = """
+    parameters k = 1e4, c = 300; coordinates x = 0.1, y; Mass | Sx(x) | m(1); Load~Mass | Sx(y) | m(0.1);
+    spring s | on(x), stiffness(k); damper d | on(x), damping(c);
+    damper e | on(y), damping(2); spring f | on(y), stiffness(5);
+"""
+DISSIPATIVE = {
+    "dry friction": (FRICTION, 8, ["l", "fc"], ["q"], "dop853"),
+    "stiff, explicit": (STIFF, 1, ["k", "c", "x(0)"], ["x", "y"], "dop853"),
+    "stiff, bdf": (STIFF, 1, ["k", "c", "x(0)"], ["x", "y"], "bdf"),
+    "damped": (TREE, 10, ["l", "m", "q1(0)"], ["q1", "q2'"], "adams"),
+    "damped loops": (MAXIMAL, 5, ["l", "m", "q1(0)"], ["q1", "q2'"], "dop853"),
+}
+
+
+@pytest.mark.parametrize("case", DISSIPATIVE)
+def test_backwards_is_forwards_where_energy_is_lost(case):
+    """A motion that is integrated back from its end gains what damping took: its rounding grows without bound."""
+    text, duration, by, results, method = DISSIPATIVE[case]
+    arguments = {"results": results, "method": method, "native": False, "progress": False}
+    forward = kg.sensitivities(kg.parse(text), duration, by, grid=1, **arguments)
+    backward = kg.gradient(kg.parse(text), duration, by, **arguments)
+    size = np.abs(forward.final).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(backward.derivatives / size, forward.final / size, atol=2e-6)
+    if text is FRICTION:
+        np.testing.assert_allclose(backward.derivatives[0], [-0.8506, 0.8299], atol=1e-4)
+
+
+def test_tolerances_by_name_are_those_of_the_motion():
+    arguments = {"results": ["tip.x"], "native": False, "progress": False, "atol": {"q1": 1e-11}}
+    forward = kg.sensitivities("double-pendulum", 0.3, ["m1", "q2(0)"], grid=1, **arguments)
+    backward = kg.gradient("double-pendulum", 0.3, ["m1", "q2(0)"], **arguments)
+    np.testing.assert_allclose(backward.derivatives, forward.final, atol=1e-9)
+
+
+def test_a_motion_as_signals():
+    """Polynomials of degree seven between knots, and inputs that have knots of their own."""
+    wind = signals([Sampled([0, 1, 3], [1, 4, 2])])
+    knots = np.array([-0.5, 0, 0.4, 1, 2, 3, 3.5])
+    states = np.column_stack([np.cos(3 * node_times(knots)), node_times(knots) ** 7])
+    both = together(at_knots(wind, knots), motion_signals(knots, states))
+    times = np.linspace(-0.5, 3.5, 41)
+    u, x, y, *high, share = both.values(times).T
+    np.testing.assert_allclose(u, wind.values(times)[:, 0], atol=1e-13)
+    np.testing.assert_allclose(y + share**4 * high[1], times**7, atol=1e-8)
+    np.testing.assert_allclose(x + share**4 * high[0], np.cos(3 * times), atol=5e-6)
+    assert unresolved(states, np.array([1e-6, 1e9])).tolist() == [False, False, True, True, True, False]
 
 
 def test_a_four_bar_against_differences_of_runs():

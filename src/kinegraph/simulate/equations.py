@@ -290,6 +290,13 @@ class VelocityForm(Equations):
         return tuple(constrained.rows[k].name for k in constrained.places)
 
     @property
+    def all_rows(self) -> tuple[str, ...]:
+        """The names of all rows that the projection measures; none of platforms, whose legs have closed forms."""
+        if not is_constrained(self.mechanism) or self._derivation.platform is not None:
+            return ()
+        return tuple(row.name for row in self._derivation.constrained.rows)
+
+    @property
     def in_velocities(self) -> VelocityForm:
         return self
 

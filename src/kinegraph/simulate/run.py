@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,6 +22,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate import contacts
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
+from kinegraph.simulate.checks.diagnosis import explained
 from kinegraph.simulate.checks.momentum import momentum_checks
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
@@ -131,6 +132,7 @@ def simulate(
     run, decision = task.run(native)
     reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
     heard = samples.signals(span[1]) if controllers else signal
+    run = replace(run, ending=explained(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
     return solution_of(finished, chosen.relative)
 

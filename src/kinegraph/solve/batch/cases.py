@@ -154,6 +154,8 @@ class CaseProblem:
             if component < 0:
                 return Ending(status, time, f"the condition of event {self.events.names[-1 - component]!r}")
             return Ending(status, time, self.problem.rhs.names[component])
+        if status in (Status.SINGULAR, Status.OPEN):
+            return Ending(status, time, f"the constraint {self.problem.rhs.rows[component]}")
         if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS):
             return Ending(status, time, detail=self.events.names[event] if self.events.names else "")
         return Ending(status, time)

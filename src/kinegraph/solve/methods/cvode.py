@@ -31,7 +31,8 @@ from kinegraph.solve.loops.record import (
     TOO_SMALL,
     Saving,
 )
-from kinegraph.solve.loops.step import HIGHEST, LATEST, LOWEST, ROW, TAYLOR, System, Work, project
+from kinegraph.solve.loops.runge_kutta import STUCK
+from kinegraph.solve.loops.step import HIGHEST, LATEST, ROW, TAYLOR, System, Work, begin_notes, project
 from kinegraph.solve.methods.capabilities import Capabilities
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
@@ -46,7 +47,7 @@ from kinegraph.solve.results.status import Ending, Status
 from kinegraph.solve.sundials.callbacks import callbacks
 from kinegraph.solve.sundials.library import Session
 
-_STUCK = 20  # steps that do not move the clock
+STUCK_STEPS = 20  # steps that do not move the clock
 _MISSED, _MISSED_PER_TOLERANCE = 1e-10, 10.0  # how far a state may be from unit quaternions and constraints
 _REPORT_EVERY = 256  # steps between two looks at the progress bar
 _FIRST, _LONGEST = 1 / 64, 1 / 8  # steps after an event: of the time between it and the one before
@@ -176,8 +177,8 @@ class _Trajectory:
                 self._limit_steps(inf)
             self._return_to_constraints()
             self._work.y[:] = self.y
-            self._stuck = self._stuck + 1 if h <= 1e-14 * abs(reached) else 0
-            if self._stuck > _STUCK:
+            self._stuck = self._stuck + 1 if h <= self._shortest(reached) else 0
+            if self._stuck > STUCK_STEPS:
                 return self._too_small()
         return int(code)
 
@@ -206,8 +207,18 @@ class _Trajectory:
         chosen = min(longest, self.control.longest)
         self.session.call("CVodeSetMaxStep", (ctypes.c_double, chosen if isfinite(chosen) else 0.0))
 
+    @property
+    def _near_singular(self) -> bool:
+        projected = self._work.projected
+        return bool(self.problem.rhs.rows) and bool(projected[LATEST] < _SINGULAR * projected[HIGHEST])
+
+    def _shortest(self, reached: float) -> float:
+        """Steps up to this length lead no further: lost in rounding, or short beside the run in a singular position."""
+        left = self.problem.end - reached
+        return STUCK * max(abs(reached), left) if self._near_singular else 1e-14 * abs(reached)
+
     def _too_small(self) -> int:
-        if self.problem.rhs.rows and self._work.projected[LATEST] < _SINGULAR * self._work.projected[HIGHEST]:
+        if self._near_singular:
             self.recorder.counters[COMPONENT] = int(self._work.projected[ROW])
             return SINGULAR_PLACE
         self.recorder.counters[COMPONENT] = max(self.callbacks.bad, 0)
@@ -230,7 +241,7 @@ class _Trajectory:
             return
         projected = self._work.x[: len(self.y)]
         projected[:] = self.y
-        self._work.projected[LOWEST] = 1.0
+        begin_notes(self._work.projected)
         project(self._common[0], self._work, self.time)
         far = max(_MISSED, _MISSED_PER_TOLERANCE * self.control.rtol)
         if np.any(np.abs(projected - self.y) > far * (1.0 + np.abs(self.y))):

@@ -83,6 +83,7 @@ _STATUSES = {
     codes.ACCUMULATED: Status.ACCUMULATED,
     codes.INTERRUPTED: Status.INTERRUPTED,
     codes.SINGULAR_PLACE: Status.SINGULAR,
+    codes.LOOPS_OPEN: Status.OPEN,
     STALLED: Status.STALLED,
 }
 
@@ -100,7 +101,7 @@ def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float
         if component < 0:
             return Ending(status, time, f"the condition of event {recorder.events.names[-1 - component]!r}")
         return Ending(status, time, problem.rhs.names[component])
-    if status is Status.SINGULAR:
+    if status in (Status.SINGULAR, Status.OPEN):
         return Ending(status, time, f"the constraint {problem.rhs.rows[int(recorder.counters[COMPONENT])]}")
     if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS, Status.STALLED):
         return Ending(status, time, detail=recorder.last_event)

@@ -9,7 +9,7 @@ from math import isfinite
 
 from kinegraph.jit.marks import call_pointer, callback, doubles_at, integers_at, part
 from kinegraph.solve.loops.marks import Floats, Integers, call
-from kinegraph.solve.loops.step import onto_constraints, set_inputs
+from kinegraph.solve.loops.step import LEFT, onto_constraints, set_inputs
 
 # Places in `data`: kernels, functions of SUNDIALS, sizes, arrays, and (written here) a component that is not finite
 # and counters.
@@ -29,17 +29,21 @@ def fill_argument(data: Integers, t: float, y: Floats, x: Floats) -> None:
     coefficients = doubles_at(data[COEFFICIENTS], (data[PIECES], data[INPUTS], 4))
     set_inputs(knots, coefficients, t, x, size + 1)
     if data[PROJECTION] != 0:
-        onto_constraints(data[PROJECTION], x, size, doubles_at(data[BUFFER], (data[PROJECTED_SIZE],)))
+        projected = doubles_at(data[BUFFER], (data[PROJECTED_SIZE],))
+        projected[LEFT] = 0.0
+        onto_constraints(data[PROJECTION], x, size, projected)
 
 
 @callback
 def rate(t: float, state: int, slope: int, place: int) -> int:
-    """y' for CVODE; one (try a shorter step) where it is not finite."""
+    """y' for CVODE; one (try a shorter step) where it is not finite, or no state nearby is on the constraints."""
     data = integers_at(place, (DATA,))
     y = doubles_at(call_pointer(data[VECTOR_DATA], state), (data[SIZE],))
     result = doubles_at(call_pointer(data[VECTOR_DATA], slope), (data[SIZE],))
     x = doubles_at(data[X], (data[X_SIZE],))
     fill_argument(data, t, y, x)
+    if data[PROJECTION] != 0 and doubles_at(data[BUFFER], (data[PROJECTED_SIZE],))[LEFT] > 0.0:
+        return 1
     call(data[RATE], x, result, 0)
     data[RATE_CALLS] += 1
     for d in range(data[SIZE]):
