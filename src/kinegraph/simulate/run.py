@@ -169,7 +169,7 @@ def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
         check_rows(grid)
         require_span(*span)
         return Grid(np.linspace(*span, grid + 1))
-    return Grid(np.asarray(grid, dtype=float))
+    return Grid.within(grid, span)
 
 
 def read_events(events: Events) -> list[Event]:
