@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,7 +33,7 @@ from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.pace import paced_by_events
-from kinegraph.simulate.start import starting_state
+from kinegraph.simulate.start import Start, starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.feedback import FeedbackSolver, Samples, View
@@ -118,7 +118,7 @@ def simulate(
     given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
-    q, v = _start(equations, given, numbers, span[0])
+    q, v, note = _start(equations, given, numbers, span[0])
     state = equations.pack(q, v, np.zeros(0), span[0])
     chosen = paced_by_events(chosen, equations, event_list, state, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
@@ -132,7 +132,7 @@ def simulate(
     reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
     heard = samples.signals(span[1]) if controllers else signal
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
-    return solution_of(finished, chosen.relative)
+    return replace(solution_of(finished, chosen.relative), assembled=note)
 
 
 def _linkage_form() -> type[LinkageForm]:
@@ -142,9 +142,7 @@ def _linkage_form() -> type[LinkageForm]:
     return LinkageForm
 
 
-def _start(
-    equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float
-) -> tuple[Floats, Floats]:
+def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float) -> Start:
     """Where a run starts; long linkages are assembled by loops of their own."""
     if isinstance(equations, LoopedForm) and is_constrained(equations.mechanism):
         assert isinstance(equations, _linkage_form())

@@ -190,7 +190,8 @@ def _states(
         here = {name: float(column[row]) for name, column in varied.items()}
         numbers = {**values, **{name: here.pop(name) for name in equations.runtime}}
         given = {**initial, **here} if loops else initial
-        found.append(np.concatenate(starting_state(mechanism, given, parameter_values(mechanism, numbers), t)))
+        begun = starting_state(mechanism, given, parameter_values(mechanism, numbers), t)
+        found.append(np.concatenate([begun.q, begun.v]))
     table = np.array(found) if changing else np.tile(found[0], (rows, 1))
     layout = mechanism.layout
     for place, name in enumerate((*layout.positions, *layout.velocities)):

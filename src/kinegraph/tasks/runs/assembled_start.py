@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.derive.constraints.analysis import holonomic_rows
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.derivatives.start_derivative import StartDerivative
-from kinegraph.tasks.cyclic import holonomic_rows
 from kinegraph.tasks.equations import JACOBIAN, RATE, VALUE, parameter_slope, row_kernel, slope
 from kinegraph.tasks.kernels import called
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
