@@ -1,6 +1,7 @@
 """Every command: what it prints, as text and as JSON, and what it says to mistakes."""
 
 import json
+import re
 from importlib import import_module
 
 import numpy as np
@@ -25,6 +26,8 @@ def test_models_lists_the_whole_library(run):
     assert next(row for row in rows if row["name"] == "rackovic-14r")["coordinates"] == 14
     text = run("models").out
     assert all(name in text for name in (*library.names(), "pendulum-N"))
+    sizes = {line.split()[0]: re.split(r"  +", line)[1:3] for line in text.splitlines() if "-N " in line}
+    assert sizes == {"pendulum-N": ["N"] * 2, "n-four-bar-N": ["2 N + 1"] * 2, "loop-N": ["N - 1"] * 2}
 
 
 def test_check_sums_up(run):

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.cli.run import runner
+import kinegraph as kg
+from tests.cli.run import data, runner
 
 
 @pytest.mark.parametrize(
@@ -108,3 +109,21 @@ def test_fit(capsys, tmp_path):
     }  # fmt: skip
     code, out, _ = runner(capsys)(command)
     assert code == 0 and "l2" in out and "+-" in out
+
+
+def test_forces_of_loops_take_accelerations_that_fit(capsys):
+    """The crank turns evenly: coupler and rocker are accelerated all the same."""
+    run = runner(capsys)
+    found = data(run('eval four-bar -q tau --at "crank=1,crank\'=3" --json'))["tau"]
+    assert found[0] == pytest.approx(11.40119, abs=1e-5) and found[1:] == [0, 0]
+    driven = kg.inverse_dynamics("four-bar", {"crank": "1 + 3*t"}, [0.0], unknown="tau:crank")
+    assert found[0] == pytest.approx(driven["tau:crank"][0], abs=1e-9)
+    refused = run("eval four-bar -q tau --at \"crank=1,crank''=2,rocker''=1\"")
+    assert refused.code and "rocker''  1 -> " in refused.err
+
+
+def test_assemble_lists_what_moved(capsys):
+    run = runner(capsys)
+    text = run("assemble four-bar").out
+    assert "declared -> assembled; they follow from crank" in text and "coupler  0.4 -> 0.297378" in text
+    assert data(run("assemble four-bar --json"))["modes"][0]["moved"]["rocker"][0] == 1.2

@@ -72,6 +72,12 @@ def show_error(message: str) -> None:
     console(stderr=True).print(Text(f"error: {message}", style="red"), soft_wrap=True)
 
 
+def say_assembled(note: str | None) -> None:
+    """Say on stderr which declared values loops have moved."""
+    if note:
+        typer.echo(note, err=True)
+
+
 def print_json(data: Mapping[str, object]) -> None:
     """One JSON object. What is not a number (NaN, infinity) is null, for JSON has no word for it."""
     typer.echo(json.dumps(_finite(data), ensure_ascii=False))

@@ -34,7 +34,7 @@ from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.pace import paced_by_events
-from kinegraph.simulate.start import starting_state
+from kinegraph.simulate.start import Start, starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.feedback import FeedbackSolver, Samples, View
@@ -119,7 +119,7 @@ def simulate(
     given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
-    q, v = _start(equations, given, numbers, span[0])
+    q, v, note = _start(equations, given, numbers, span[0])
     state = equations.pack(q, v, np.zeros(0), span[0])
     chosen = paced_by_events(chosen, equations, event_list, state, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
@@ -134,7 +134,7 @@ def simulate(
     heard = samples.signals(span[1]) if controllers else signal
     run = replace(run, ending=explained(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
-    return solution_of(finished, chosen.relative)
+    return replace(solution_of(finished, chosen.relative), assembled=note)
 
 
 def _linkage_form() -> type[LinkageForm]:
@@ -144,9 +144,7 @@ def _linkage_form() -> type[LinkageForm]:
     return LinkageForm
 
 
-def _start(
-    equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float
-) -> tuple[Floats, Floats]:
+def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float) -> Start:
     """Where a run starts; long linkages are assembled by loops of their own."""
     if isinstance(equations, LoopedForm) and is_constrained(equations.mechanism):
         assert isinstance(equations, _linkage_form())
@@ -171,7 +169,7 @@ def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
         check_rows(grid)
         require_span(*span)
         return Grid(np.linspace(*span, grid + 1))
-    return Grid(np.asarray(grid, dtype=float))
+    return Grid.within(grid, span)
 
 
 def read_events(events: Events) -> list[Event]:

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
+from kinegraph.tasks.cyclic import cyclic_velocities
 from kinegraph.tasks.equations import FORCE, JACOBIAN, RATE, VALUE, force_kernel, parameter_slope, row_kernel, slope
 from kinegraph.tasks.kernels import called_rows
 from kinegraph.tasks.operating_point import Floats, OperatingPoint

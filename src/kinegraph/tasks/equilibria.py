@@ -12,7 +12,7 @@ import numpy as np
 
 from kinegraph.assembly.places import is_among
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
@@ -21,7 +21,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
 from kinegraph.tasks.angles import repeats, wrapped
 from kinegraph.tasks.balance import Balance, balance
-from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
+from kinegraph.tasks.cyclic import cyclic_velocities
 from kinegraph.tasks.equations import force_kernel, row_kernel
 from kinegraph.tasks.linear.linearise import linearised_at
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
@@ -95,7 +95,7 @@ def equilibria(
     """
     mechanism = mechanism_of(mechanism)
     require_isolated(mechanism)
-    point = operating_point(mechanism, at, parameters)
+    point = operating_point(mechanism, at, parameters, guess=True)
     equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
     found, singular = searched(mechanism, equations, within or {}, starts, seed, parameters)
     if not found:

@@ -16,6 +16,8 @@ from kinegraph.derive.constraints.conditions import Conditions, Floats
 #: No coordinate moves further than this in one step (radians, metres): far enough to arrive, too short to jump.
 LARGEST_STEP = 0.3
 MOST_STEPS = 200
+#: A search that leaves more than this part of what is missing after so many steps creeps towards no closure.
+_HEADWAY, _PATIENCE = 0.9, 15
 #: Singular values below this part of the largest are taken as zero: the rows they belong to are redundant.
 RANK_TOLERANCE = 1e-10
 #: How far beside the given positions a search begins again.
@@ -51,31 +53,40 @@ def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tole
     A stretched position has no first-order way out; where the search ends open, or with frames that are turned
     away from each other, it begins again a little beside it, then further away.
     """
-    best = _search(conditions, q, weights, tolerance)
+    best = searched(conditions, q, weights, tolerance)
     random = np.random.default_rng(11)
     for size in (*_BESIDE, *(_FURTHER if conditions.facing(q).size else ())):
         if best.fits:
             break
-        aside = conditions.moved(q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
-        best = min(best, _search(conditions, aside, weights, tolerance), key=_worse)
+        aside = beside(conditions, q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
+        best = min(best, searched(conditions, aside, weights, tolerance), key=_worse)
     return best
+
+
+def beside(conditions: Conditions, q: Floats, displacement: Floats) -> Floats:
+    """Positions beside others; coordinates that no row contains stay."""
+    aside = conditions.moved(q, displacement)
+    tied = np.any((conditions.jacobian(q) != 0) | (conditions.jacobian(aside) != 0), axis=0)
+    return conditions.moved(q, np.where(tied, displacement, 0.0))
 
 
 def _worse(one: Assembled) -> tuple[bool, bool, float]:
     return not one.fits, one.turned_round, one.miss
 
 
-def _search(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
+def searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
+    """Like assembled_positions, from this place alone."""
     found = _newton(conditions, q, weights, tolerance)
     return replace(found, turned_round=found.closed and conditions.turned_round(found.q))
 
 
 def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
-    residual = conditions.value(q)
+    residual, rows = conditions.value(q), conditions.by_position
+    before = np.inf
     for count in range(MOST_STEPS):
         if not np.isfinite(residual).all():
             return Assembled(q, residual, count, False)
-        step = _least_step(conditions.jacobian(q)[: len(residual)], residual, weights)
+        step = _least_step(conditions.jacobian(q)[rows], residual[rows], weights)
         q, after, advanced = _advance(conditions, q, residual, step)
         small = _largest(after) <= tolerance
         if small and (not advanced or _largest(step) <= 1e-9):
@@ -83,6 +94,10 @@ def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float
         if not advanced:
             return Assembled(q, after, count + 1, small)
         residual = after
+        if count % _PATIENCE == 0:
+            if not _length(residual) < _HEADWAY * before:
+                return Assembled(q, residual, count + 1, small)
+            before = _length(residual)
     return Assembled(q, residual, MOST_STEPS, _largest(residual) <= tolerance)
 
 

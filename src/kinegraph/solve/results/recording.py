@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.errors import SolveError
 from kinegraph.solve.contacts.mode import Phase
@@ -19,6 +19,7 @@ from kinegraph.solve.results.status import Ending, Status
 
 _ROWS = 4096
 _EVENT_ROWS = 256
+_ROUNDED_TIMES = 4  # roundings of a time by which sums of steps miss the end of a run
 _RECENT, _RECENT_EACH = 100, 20  # resets that are looked back at to see whether they accumulate: in all, for each event
 
 
@@ -44,6 +45,16 @@ class Grid:
         if times.ndim != 1 or len(times) < 1 or not np.all(np.isfinite(times)) or not np.all(np.diff(times) > 0):
             raise SolveError("the grid must be a list of increasing times")
         object.__setattr__(self, "times", times)
+
+    @classmethod
+    def within(cls, times: ArrayLike, span: tuple[float, float]) -> Grid:
+        """A grid of given times for a run; where it misses the ends of the run by rounding, it begins or ends there."""
+        found = np.array(times, dtype=float)
+        rounding = _ROUNDED_TIMES * float(np.spacing(max(map(abs, span))))
+        for place, limit in ((0, span[0]), (-1, span[1])):
+            if found.ndim == 1 and len(found) and 0 < abs(found[place] - limit) <= rounding:
+                found[place] = limit
+        return cls(found)
 
     def check(self, problem: CauchyProblem) -> None:
         """SolveError for times before or after the run of the problem."""

@@ -10,6 +10,7 @@ from threading import Lock
 import numpy as np
 
 from kinegraph.jit.contents import digest
+from kinegraph.simulate.constraints.drift import closed_runs
 from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver
@@ -64,7 +65,10 @@ class CaseRunner:
         varied = dict(zip(self.plan.samples.names, values.T, strict=True))
         beginnings = starts(self.plan, self.equations, varied)
         rows = self._rows(beginnings, stop)
-        return CaseTable(first, self._columns(first, varied, beginnings, rows), rows.saved)
+        saved = rows.saved
+        if self.plan.grid:
+            saved = closed_runs(self.equations, self.plan.grid_times(), saved, beginnings.parameters)
+        return CaseTable(first, self._columns(first, varied, beginnings, rows), saved)
 
     def prepare(self, tell: bool = False) -> None:
         """Make or load all code, once."""

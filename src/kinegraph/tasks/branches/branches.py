@@ -160,7 +160,7 @@ class _Family:
         else:
             at = {**at, varied.name: low}
         self.parameters = parameters
-        point = varied.at(operating_point(mechanism, at, parameters), low)
+        point = varied.at(operating_point(mechanism, at, parameters, guess=True), low)
         equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
         if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:
             raise TaskError(

@@ -47,6 +47,9 @@ class JointLoads(RichDisplay):
                 return one
         raise TaskError(f"{joint!r} is none of the joints {', '.join(one.body for one in self.reactions)}")
 
+    def __contains__(self, name: object) -> bool:
+        return name in {one.body for one in self.reactions}
+
     @property
     def worst(self) -> tuple[WorstLoad, ...]:
         """By joint."""

@@ -46,6 +46,9 @@ class Statics(RichDisplay):
             raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
         return float(self.values[self.unknowns.index(name)])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.unknowns
+
     def __str__(self) -> str:
         place = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, self.q, strict=True))
         lines = [f"{self.model} at rest at {place}"]

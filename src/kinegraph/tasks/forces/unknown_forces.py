@@ -93,6 +93,9 @@ class UnknownForces(RichDisplay):
         """One unknown over time."""
         return np.asarray(self.values[:, self._place(name)])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.unknowns
+
     def error(self, name: str) -> Floats:
         """The standard error of one unknown over time; zero where the motion is known exactly."""
         return np.zeros(len(self.times)) if self.errors is None else np.asarray(self.errors[:, self._place(name)])

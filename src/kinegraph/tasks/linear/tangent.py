@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.derive.constraints.analysis import holonomic_rows
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.cyclic import holonomic_rows
 from kinegraph.tasks.equations import JACOBIAN, RATE, row_kernel, slope
 from kinegraph.tasks.kernels import called
 from kinegraph.tasks.operating_point import Floats, OperatingPoint

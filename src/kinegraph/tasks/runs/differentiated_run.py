@@ -59,6 +59,7 @@ class RunSettings:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     native: Native = "auto"
     progress: bool | None = None
+    start: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class DifferentiatedRun:
         """Where runs start, and the values of the variables that the model and the settings say."""
         numbers = parameter_values(mechanism, settings.parameters)
         initial = initial_values(mechanism, settings.initial)
-        starting_state(mechanism, initial, numbers)  # names what is wrong
+        starting_state(mechanism, initial, numbers, settings.start)  # names what is wrong
         known = float_values(numbers)
         start = StartDerivative(mechanism, initial, self.form.bound, self._parameters)
         parameters = np.array([known[name] for name in self._parameters])
@@ -121,7 +122,8 @@ class DifferentiatedRun:
         given = [name.removesuffix(_AT_START) for name in self._initial]
         first = parameters, {self._state_names.index(name): state[name] for name in given}
         held = (*initial, *given)
-        return AssembledStart(mechanism, start, settings.parameters, self._parameters, held, first), values
+        names = settings.parameters, self._parameters, held
+        return AssembledStart(mechanism, start, *names, first, settings.start), values
 
     @cached_property
     def motion(self) -> VariationalForm:

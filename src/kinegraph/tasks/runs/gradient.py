@@ -103,7 +103,7 @@ def gradient(
         raise TaskError(f"intervals is {intervals}: give at least 1")
     control = Adaptive(rtol, atol)
     span = span_of(start, duration, control)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress)
+    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
     run = differentiated(mechanism, by, settings, results, integrals)
     found = backwards(run, span, intervals)
     return Gradient(mechanism.name, span[1], run.results, run.by, found.values, found.derivatives, run.values)
