@@ -6,28 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinegraph.assembly.places import angle_names
 from kinegraph.model.elements import mentions
-from kinegraph.model.expression import names
-from kinegraph.model.mechanism import Coordinate, Mechanism, Quaternion, Rotation, Transform
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.operating_point import Floats
-
-
-def angle_names(mechanism: Mechanism) -> frozenset[str]:
-    """The coordinates that appear in rotations and nowhere else in the geometry."""
-    coordinates = {c.name for c in mechanism.coordinates if isinstance(c, Coordinate)}
-    rotated: set[str] = set()
-    other: set[str] = set()
-    for body in mechanism.bodies:
-        for transform in body.transforms:
-            found = _names(transform) & coordinates
-            (rotated if isinstance(transform, Rotation) else other).update(found)
-    return frozenset(rotated - other)
-
-
-def _names(transform: Transform) -> set[str]:
-    if isinstance(transform, Quaternion):
-        return {name for item in transform.components for name in names(item)}
-    return set(names(transform.angle if isinstance(transform, Rotation) else transform.distance))
 
 
 def repeats(mechanism: Mechanism, name: str) -> bool:

@@ -61,7 +61,8 @@ class Equilibrium:
 class Equilibria(RichDisplay):
     """All that were found, in the order of q; `starts` says from how many places Newton set out.
 
-    singular: positions where rows of loops depend on each other and searches ended: what rests there is not determined.
+    singular: positions where searches ended but rows of loops depend on each other, or coordinates of a tree move
+    nothing: what rests there is not determined.
     """
 
     equilibria: tuple[Equilibrium, ...]
@@ -98,13 +99,19 @@ def equilibria(
     point = operating_point(mechanism, at, parameters)
     equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
     found, singular = searched(mechanism, equations, within or {}, starts, seed, parameters)
-    if not found:
+    if not found and not any(place.coordinates for place in singular):
         ended = f" ({len(singular)} searches ended in singular positions)" if singular else ""
         raise TaskError(
             f"{mechanism.name}: no equilibrium was found from {starts} starts{ended}; widen `within`, or add starts"
         )
-    described = [_described(mechanism, equations, unknowns, parameters) for unknowns in found]
-    return Equilibria(tuple(described), mechanism.layout.positions, starts, singular)
+    described: list[Equilibrium] = []
+    untold: list[SingularPlace] = []
+    for unknowns in found:
+        try:
+            described.append(_described(mechanism, equations, unknowns, parameters))
+        except TaskError as trouble:  # one position without a linear system does not take the others away
+            untold.append(SingularPlace(equations.at(unknowns).q, reason=str(trouble).partition("\n")[0]))
+    return Equilibria(tuple(described), mechanism.layout.positions, starts, (*singular, *untold))
 
 
 def require_isolated(mechanism: Mechanism) -> None:

@@ -92,7 +92,13 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
             }
             for one in found.equilibria
         ]
-        apart = [{"q": zip_names(found.coordinates, one.q.tolist()), "rows": one.rows} for one in found.singular]
+        apart = [
+            {
+                "q": zip_names(found.coordinates, one.q.tolist()), "rows": one.rows, "coordinates": one.coordinates,
+                "reason": str(one),
+            }
+            for one in found.singular
+        ]  # fmt: skip
         print_json({"equilibria": rows, "starts": found.starts, "singular": apart})
         return
     show_table(
@@ -104,7 +110,7 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
     )
     for one in found.singular:
         place = ", ".join(f"{name} = {value:.4g}" for name, value in zip(found.coordinates, one.q, strict=True))
-        typer.echo(f"singular at {place}: {', '.join(one.rows)} follows from other rows, rest is not determined there")
+        typer.echo(f"singular at {place}: {one}")
 
 
 def _show_branches(found: Branches, json: bool, low: float) -> None:

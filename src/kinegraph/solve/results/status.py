@@ -21,6 +21,7 @@ class Status(Enum):
     NO_CONVERGENCE = "the equations of an implicit step could not be solved"
     SOLVER_FAILED = "the solver gave up"
     SINGULAR = "the position is singular: loops allow more than one way on"
+    SINGULAR_COORDINATES = "the coordinates are singular there, as in gimbal lock"
     CONTACT = "the laws of contact lead no further"
 
     @property
@@ -43,6 +44,8 @@ HINTS: dict[Status, str] = {
     Status.NO_CONVERGENCE: "make the step smaller",
     Status.SINGULAR: "rows of constraints depend on each other there; start beside this position, choose another step, "
     "or a method that steps over it (dop853)",
+    Status.SINGULAR_COORDINATES: "start beside this position, or use other coordinates: a quaternion, or rotations in "
+    "another order",
     Status.CONTACT: "look at the state there; less friction, `impacts poisson;` or another restitution may agree "
     "with the laws, and a start must not lie inside a body",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",

@@ -22,7 +22,7 @@ from kinegraph.tasks.balance import Balance
 from kinegraph.tasks.branches.curve import Curve, curve_through
 from kinegraph.tasks.branches.explore import Explorer, FollowedBranch
 from kinegraph.tasks.branches.special_points import Kind, Special
-from kinegraph.tasks.branches.stability import Spectrum, spectrum, zero_dimensions
+from kinegraph.tasks.branches.stability import NO_SPECTRUM, Spectrum, spectrum, zero_dimensions
 from kinegraph.tasks.branches.trace import Tracer
 from kinegraph.tasks.equilibria import rates_in, repeating, require_isolated, searched, steady_equations
 from kinegraph.tasks.linear.linearise import linearised_at
@@ -129,7 +129,9 @@ def branches(
     solutions = [
         np.append(unknowns, value)
         for value in (low, high, (low + high) / 2)
-        for unknowns in searched(mechanism, family.equations_at(value), within or {}, starts, seed, parameters)[0]
+        for unknowns in searched(mechanism, family.equations_at(value), within or {}, starts, seed, family.parameters)[
+            0
+        ]
     ]
     if not solutions:
         raise TaskError(
@@ -179,10 +181,12 @@ class _Family:
         curve = curve_through(self.equations.missing, scales, [one / scales for one in solutions])
         regular = _regular(curve, [one / scales for one in solutions], (span[0] / scales[-1], span[1] / scales[-1]))
         curve = replace(curve, neutral=min(curve.nullity(y) for y in regular))
-        zeros = min((zero_dimensions(self._matrix(y * scales)) for y in regular), key=sum)
+        matrices = [self._matrix(y * scales) for y in regular]
+        zeros = min((zero_dimensions(one) for one in matrices if one is not None), key=sum, default=())
 
         def eigenvalues(y: Floats) -> Spectrum:
-            return spectrum(self._matrix(y * scales), zeros)
+            matrix = self._matrix(y * scales)
+            return NO_SPECTRUM if matrix is None else spectrum(matrix, zeros)
 
         low, high = span[0] / scales[-1], span[1] / scales[-1]
         forces = slice(self.equations.positions, self.equations.positions + self.equations.rows)
@@ -199,11 +203,15 @@ class _Family:
         scales[-1] = span[1] - span[0]
         return np.asarray(scales)
 
-    def _matrix(self, unknowns: Floats) -> Floats:
+    def _matrix(self, unknowns: Floats) -> Floats | None:
+        """The linear system at a place; None in a singular position, which has none."""
         point = self.equations.at(unknowns)
-        if isinstance(self.equations, SteadyCircling):
-            return resting_matrix(self.equations, point)[0]
-        return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
+        try:
+            if isinstance(self.equations, SteadyCircling):
+                return resting_matrix(self.equations, point)[0]
+            return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
+        except TaskError:
+            return None
 
     def branch(self, way: FollowedBranch, scales: Floats) -> Branch:
         """What a user sees of a branch."""

@@ -40,6 +40,8 @@ class Explorer:
         along = np.zeros_like(y)
         along[-1] = 1.0
         place = self.tracer.place(y, along)
+        if place.spectrum.singular:
+            return
         if not np.any(place.tangent):
             place = self.tracer.place(y, self.tracer.curve.directions(y)[-1])
         forward, end = self.tracer.trace(place)
@@ -79,6 +81,8 @@ class Explorer:
                 if y is None or self.known(y) or not self.tracer.within(y):
                     continue
                 first = self.tracer.place(y, direction)
+                if first.spectrum.singular:
+                    continue
                 steps, end = self.tracer.trace(first)
                 passed = self._passed(steps)
                 self._add(FollowedBranch((place, first, *passed.places), tuple(passed.special), (Kind.BRANCH, end)))

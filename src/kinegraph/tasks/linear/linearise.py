@@ -24,7 +24,7 @@ from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.linear.tangent import Tangent, tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
-from kinegraph.tasks.singular import refuse_singular
+from kinegraph.tasks.singular import refuse_singular, refuse_singular_coordinates
 
 #: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
 STEADY = 1e-7
@@ -86,6 +86,7 @@ def linearised_at(
     layout = mechanism.layout
     refuse_singular(mechanism, point, parameters, "the linear system")
     motion = acceleration_slopes(mechanism, point, parameters)
+    refuse_singular_coordinates(mechanism, point, parameters, motion.by_force, "the linear system")
     if steady:
         _require_steady(mechanism, motion.accelerations, motion.by_force)
     space = tangent(mechanism, point, parameters)
