@@ -23,7 +23,8 @@ from kinegraph.tasks.angles import repeats, wrapped
 from kinegraph.tasks.balance import Balance, balance
 from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
 from kinegraph.tasks.equations import force_kernel, row_kernel
-from kinegraph.tasks.linear.linearise import linearised_at
+from kinegraph.tasks.linear.linearise import Linearisation, linearised_at
+from kinegraph.tasks.linear.periodic import Floquet, floquet, period_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 from kinegraph.tasks.search_box import search_box
 from kinegraph.tasks.singular import SingularPlace, apart, singular_places
@@ -39,22 +40,30 @@ _LATER = (0.371, 1.093)
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """One position of rest, or steady motion with the velocities v; `unstable` counts growing eigenvalues."""
+    """One position of rest, or steady motion with the velocities v; `unstable` counts growing eigenvalues.
+
+    floquet: where the linear system is periodic in time; the eigenvalues are then Floquet's exponents. note: why
+    nothing is known of the stability.
+    """
 
     q: Floats
     eigenvalues: np.ndarray
     v: Floats
+    floquet: Floquet | None = None
+    note: str = ""
 
     @property
     def unstable(self) -> int:
         """How many eigenvalues grow."""
+        if self.floquet is not None:
+            return self.floquet.unstable
         scale = max(1.0, float(np.max(np.abs(self.eigenvalues), initial=0.0)))
         return int(np.sum(self.eigenvalues.real > 1e-7 * scale))
 
     @property
-    def stable(self) -> bool:
-        """True if no eigenvalue has a positive real part (in the linear sense)."""
-        return self.unstable == 0
+    def stable(self) -> bool | None:
+        """True if no eigenvalue has a positive real part (in the linear sense); None if that does not decide."""
+        return None if self.note else self.unstable == 0
 
 
 @dataclass(frozen=True)
@@ -110,7 +119,7 @@ def equilibria(
         try:
             described.append(_described(mechanism, equations, unknowns, parameters))
         except TaskError as trouble:  # one position without a linear system does not take the others away
-            untold.append(SingularPlace(equations.at(unknowns).q, reason=str(trouble).partition("\n")[0]))
+            untold.append(SingularPlace(equations.at(unknowns).q, reason=_first_line(trouble)))
     return Equilibria(tuple(described), mechanism.layout.positions, starts, (*singular, *untold))
 
 
@@ -244,7 +253,27 @@ def _described(
     point = equations.at(unknowns)
     if isinstance(equations, Balance):
         linear = linearised_at(mechanism, point, parameters=parameters)
+        if depends_on_time(mechanism):
+            return _in_time(mechanism, point, linear, parameters)
         return Equilibrium(point.q, linear.eigenvalues, point.v)
     matrix, rotating = resting_matrix(equations, point)
     values = np.concatenate([np.zeros(rotating), np.linalg.eigvals(matrix)])
     return Equilibrium(point.q, values[np.argsort(np.abs(values))], point.v)
+
+
+def _in_time(
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+) -> Equilibrium:
+    """An equilibrium of a model that depends on time: by Floquet multipliers, unless the time cancels."""
+    try:
+        period = period_of(mechanism, point, parameters)
+    except TaskError as trouble:
+        return Equilibrium(point.q, np.zeros(0), point.v, note=_first_line(trouble))
+    if period is None:
+        return Equilibrium(point.q, linear.eigenvalues, point.v)
+    repeating = floquet(mechanism, point, period, parameters)
+    return Equilibrium(point.q, repeating.exponents, point.v, repeating)
+
+
+def _first_line(trouble: TaskError) -> str:
+    return str(trouble).partition("\n")[0]

@@ -61,7 +61,7 @@ def operating_point(
     """The model's initial state with the values of `at` instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`."""
     values = parameter_values(mechanism, parameters)
     state = _starting_values(mechanism, values)
-    for name, value in (at or {}).items():
+    for name, value in named_values(mechanism, at).items():
         if name not in state:
             raise TaskError(f"{mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
         state[name] = number(formula(value, name), values)
@@ -72,6 +72,14 @@ def operating_point(
     )
     point = OperatingPoint(_unit_quaternions(mechanism, q), v, tau, u, state["t"])
     return fitting(mechanism, point, tuple(at or ()), parameters) if is_constrained(mechanism) else point
+
+
+def named_values(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> Mapping[str, Scalar]:
+    """What a user gives as a state, if it has names."""
+    if at is None or isinstance(at, Mapping):
+        return at or {}
+    first = next(iter(mechanism.layout.positions), "q")
+    raise TaskError(f"at: a state is given by name, such as {{{first!r}: 0.1}}; this is a {type(at).__name__}")
 
 
 def fitting(

@@ -16,7 +16,7 @@ from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
     from kinegraph.tasks.branches.branches import Branch, Branches
-    from kinegraph.tasks.equilibria import Equilibria
+    from kinegraph.tasks.equilibria import Equilibria, Equilibrium
 
 
 OverOption = Annotated[
@@ -88,6 +88,8 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
                 "q": zip_names(found.coordinates, one.q.tolist()),
                 "stable": one.stable,
                 "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
+                **({"multipliers": _multipliers(one), "period": one.floquet.period} if one.floquet else {}),
+                **({"note": one.note} if one.note else {}),
                 **({"rates": {velocities[index]: float(one.v[index]) for index in moving}} if moving else {}),
             }
             for one in found.equilibria
@@ -104,13 +106,25 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
     show_table(
         (*found.coordinates, *(velocities[index] for index in moving), "stable", "growing modes"),
         [
-            (*(f"{value:.10g}" for value in (*one.q, *one.v[moving])), "yes" if one.stable else "no", str(one.unstable))
+            (
+                *(f"{value:.10g}" for value in (*one.q, *one.v[moving])),
+                {True: "yes", False: "no", None: "undecided"}[one.stable],
+                str(one.unstable),
+            )
             for one in found
         ],
     )
+    for note in dict.fromkeys(one.note for one in found if one.note):
+        typer.echo(f"undecided: {note}")
+    for period in {one.floquet.period for one in found if one.floquet}:
+        typer.echo(f"stable, growing modes: by Floquet multipliers over a period of {period:.9g} s; --json lists them")
     for one in found.singular:
         place = ", ".join(f"{name} = {value:.4g}" for name, value in zip(found.coordinates, one.q, strict=True))
-        typer.echo(f"singular at {place}: {one}")
+        typer.echo(f"{'no stability' if one.reason else 'singular'} at {place}: {one}")
+
+
+def _multipliers(one: Equilibrium) -> list[list[float]]:
+    return [pair(complex(value)) for value in one.floquet.multipliers] if one.floquet else []
 
 
 def _show_branches(found: Branches, json: bool, low: float) -> None:

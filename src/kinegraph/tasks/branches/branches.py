@@ -13,7 +13,7 @@ from math import isfinite
 import numpy as np
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.derive.quantities.variables import Variables
+from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
@@ -26,7 +26,8 @@ from kinegraph.tasks.branches.stability import NO_SPECTRUM, Spectrum, spectrum, 
 from kinegraph.tasks.branches.trace import Tracer
 from kinegraph.tasks.equilibria import rates_in, repeating, require_isolated, searched, steady_equations
 from kinegraph.tasks.linear.linearise import linearised_at
-from kinegraph.tasks.operating_point import Floats, operating_point
+from kinegraph.tasks.linear.periodic import period_of
+from kinegraph.tasks.operating_point import Floats, named_values, operating_point
 from kinegraph.tasks.steady_circling import SteadyCircling, resting_matrix
 from kinegraph.tasks.varied import Varied, varied_of
 
@@ -125,7 +126,7 @@ def branches(
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)
-    family = _Family(mechanism, varied, at or {}, dict(parameters or {}), low)
+    family = _Family(mechanism, varied, named_values(mechanism, at), dict(parameters or {}), low)
     solutions = [
         np.append(unknowns, value)
         for value in (low, high, (low + high) / 2)
@@ -139,6 +140,7 @@ def branches(
             "  choose another range, widen `within`, or add starts"
         )
     explorer = family.explorer(solutions, (low, high), points, repeating(mechanism, within or {}))
+    family.require_constant(solutions)
     for one in solutions:
         explorer.start(one / explorer.tracer.curve.scales)
     found = [family.branch(way, explorer.tracer.curve.scales) for way in explorer.followed]
@@ -174,6 +176,17 @@ class _Family:
     def equations_at(self, value: float) -> Balance | SteadyCircling:
         """The equations at one value of the variable."""
         return replace(self.equations, point=self.varied.at(self.equations.point, value), varied=None)
+
+    def require_constant(self, solutions: list[Floats]) -> None:
+        """TaskError if the model depends on time in a way that matters for stability."""
+        if not depends_on_time(self.mechanism) or isinstance(self.equations, SteadyCircling):
+            return
+        for unknowns in solutions:
+            if period_of(self.mechanism, self.equations.at(unknowns), self.parameters) is not None:
+                raise TaskError(
+                    f"{self.mechanism.name}: the model depends on time, so branches would need Floquet multipliers at "
+                    "every point\n  use `equilibria` or `modes` at single values, which give them"
+                )
 
     def explorer(self, solutions: list[Floats], span: tuple[float, float], points: int, turns: list[int]) -> Explorer:
         """What follows the branches, in unknowns of comparable size."""

@@ -67,11 +67,17 @@ def linearise(
     """The linear system about a state.
 
     at: the state (`q1`, `q1'`, `tau:q1`, inputs, `t`); what is not named has the model's initial value. outputs:
-    quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate.
+    quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate, and the
+    matrices of one moment where they change with time or along a steady spin.
     """
     mechanism = mechanism_of(mechanism)
     point = operating_point(mechanism, at, parameters)
-    return linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
+    found = linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
+    if steady:
+        from kinegraph.tasks.linear.periodic import require_constant  # which is made of this
+
+        require_constant(mechanism, point, parameters)
+    return found
 
 
 def linearised_at(
@@ -88,7 +94,7 @@ def linearised_at(
     motion = acceleration_slopes(mechanism, point, parameters)
     refuse_singular_coordinates(mechanism, point, parameters, motion.by_force, "the linear system")
     if steady:
-        _require_steady(mechanism, motion.accelerations, motion.by_force)
+        _require_rest(mechanism, motion.accelerations, motion.by_force)
     space = tangent(mechanism, point, parameters)
     state = _state_derivative(space)
     gains = np.hstack([motion.by_force, motion.by_input])
@@ -122,7 +128,13 @@ def state_names(mechanism: Mechanism, space: Tangent) -> tuple[str, ...]:
     return (*(displacements[k] for k in space.displaced), *(layout.velocities[k] for k in space.moving))
 
 
-def _require_steady(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> None:
+def require_steady(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None) -> None:
+    """TaskError if something accelerates at a state."""
+    motion = acceleration_slopes(mechanism, point, parameters)
+    _require_rest(mechanism, motion.accelerations, motion.by_force)
+
+
+def _require_rest(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> None:
     if not np.all(np.isfinite(qdd)):
         raise TaskError(f"{mechanism.name}: the accelerations here are not finite: the configuration is singular")
     scale = float(np.max(np.abs(compliance), initial=0.0))
@@ -131,7 +143,8 @@ def _require_steady(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> No
         name = mechanism.layout.accelerations[worst]
         raise TaskError(
             f"{mechanism.name}: this state is neither an equilibrium nor a steady motion: {name} = {qdd[worst]:.3g}\n"
-            "  find one with `equilibria`, or give the forces that hold it (tau:NAME=...)"
+            "  find one with `equilibria` and take it by --equilibrium N (in Python: its q as `at`), or give the "
+            "forces that hold it (tau:NAME=...)"
         )
 
 
@@ -139,13 +152,13 @@ def _rotating(mechanism: Mechanism, point: OperatingPoint) -> Floats:
     """What displacements do to each other: rotations seen in axes that turn themselves, d' = w - w0 x d."""
     layout = mechanism.layout
     matrix = np.zeros((len(layout.velocities),) * 2)
-    for start in _angular_velocities(mechanism):
+    for start in angular_velocities(mechanism):
         x, y, z = point.v[start : start + 3]
         matrix[start : start + 3, start : start + 3] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
     return matrix
 
 
-def _angular_velocities(mechanism: Mechanism) -> list[int]:
+def angular_velocities(mechanism: Mechanism) -> list[int]:
     """Where in v the angular velocity of each quaternion begins."""
     layout = mechanism.layout
     return [start - number for number, start in enumerate(layout.quaternions)]
