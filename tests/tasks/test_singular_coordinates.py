@@ -7,7 +7,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import SolveError, TaskError
-from kinegraph.simulate.singular_coordinates import singular_coordinates
+from kinegraph.simulate.checks.singular_coordinates import singular_coordinates
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.results.status import Status
 from tests.cli.run import runner

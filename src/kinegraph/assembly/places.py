@@ -34,3 +34,12 @@ def angle_names(mechanism: Mechanism) -> frozenset[str]:
             found = {name for amount in amounts(transform) for name in names(amount)} & coordinates
             (rotated if isinstance(transform, Rotation) else other).update(found)
     return frozenset(rotated - other)
+
+
+def wrapped(q: Floats, turns: Sequence[int], box: Floats | None = None) -> Floats:
+    """Angles brought into the turn that ends at the upper limit, by default (-pi, pi]; rounding does not move one."""
+    q = np.array(q, dtype=float)
+    for index in turns:
+        high = (np.pi if box is None else box[index, 1]) + 1e-9
+        q[:, index] = high - np.mod(high - q[:, index], 2 * np.pi)
+    return q

@@ -100,7 +100,7 @@ def _singular_coordinates(
     state: State,
 ) -> str | None:
     """Why accelerations of a tree have no value here, in words; what was computed for them becomes NaN."""
-    from kinegraph.simulate.singular_coordinates import singular_coordinates, singular_words
+    from kinegraph.simulate.checks.singular_coordinates import singular_coordinates, singular_words
 
     layout = mechanism.layout
     q, u = (np.array([state[name] for name in names]) for names in (layout.positions, layout.inputs))

@@ -24,6 +24,7 @@ from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate import contacts
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
 from kinegraph.simulate.checks.momentum import momentum_checks
+from kinegraph.simulate.checks.singular_coordinates import ENDED, singular_coordinates, singular_words
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.constraints.form_for import form_for
@@ -34,7 +35,6 @@ from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.pace import paced_by_events
-from kinegraph.simulate.singular_coordinates import ENDED, singular_coordinates, singular_words
 from kinegraph.simulate.start import starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of

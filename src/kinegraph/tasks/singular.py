@@ -16,7 +16,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.singular_coordinates import PivotMeasure, singular_words, usual_compliance
+from kinegraph.simulate.checks.singular_coordinates import PivotMeasure, singular_words, usual_compliance
 from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
 

@@ -60,9 +60,10 @@ def steady_state(
     from kinegraph.tasks.equilibria import equilibria
 
     found = equilibria(mechanism, state, parameters=parameters)
-    if equilibrium > len(found):
-        raise TaskError(f"--equilibrium: {len(found)} were found; `kinegraph equilibria` lists them")
-    one = found[equilibrium - 1]
+    listed = (*found, *(one.example for one in found.continua))
+    if equilibrium > len(listed):
+        raise TaskError(f"--equilibrium: {len(listed)} were found; `kinegraph equilibria` lists them")
+    one = listed[equilibrium - 1]
     rates = zip_names(mechanism.layout.velocities, one.v.tolist())
     return {**state, **rates, **zip_names(found.coordinates, one.q.tolist())}
 

@@ -28,6 +28,8 @@ from kinegraph.tasks.singular import refuse_singular, refuse_singular_coordinate
 
 #: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
 STEADY = 1e-7
+#: Singular values of A below this part of the largest are zero.
+_ZERO = 1e-14
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,16 @@ class Linearisation(RichDisplay):
         return np.asarray(values[np.lexsort((values.imag, values.real, np.abs(values)))])
 
     @property
-    def stable(self) -> bool:
-        """True if no eigenvalue has a positive real part beyond rounding."""
+    def stable(self) -> bool | None:
+        """True if no eigenvalue has a positive real part beyond rounding; None if some are zero and decide nothing.
+
+        Eigenvalues are zero where a coordinate may drift, and where forces are of higher order than linear.
+        """
         values = self.eigenvalues
-        return bool(np.all(values.real <= 1e-9 * max(1.0, float(np.max(np.abs(values), initial=0.0)))))
+        if np.any(values.real > 1e-9 * max(1.0, float(np.max(np.abs(values), initial=0.0)))):
+            return False
+        sizes = np.linalg.svd(self.A, compute_uv=False)
+        return None if len(sizes) and sizes[-1] <= _ZERO * sizes[0] else True
 
 
 def linearise(

@@ -75,8 +75,8 @@ class Modes(RichDisplay):
         return np.array([mode.frequency for mode in self.modes if mode.oscillates])
 
     @property
-    def stable(self) -> bool:
-        """Whether no mode grows."""
+    def stable(self) -> bool | None:
+        """Whether no mode grows; None if eigenvalues are zero and decide nothing."""
         return self.linearisation.stable if self.floquet is None else self.floquet.unstable == 0
 
 
