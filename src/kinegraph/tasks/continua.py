@@ -61,7 +61,7 @@ class UsualSlopes:
         rank = int(np.sum(sizes > _ZERO))
         found = np.zeros((len(vectors) - rank, slope.shape[1]))
         found[:, self.counted] = vectors[rank:] / self.columns[self.counted]
-        return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
+        return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300))
 
 
 def usual_slopes(equations: Balance | SteadyCircling, unknowns: Floats) -> UsualSlopes:

@@ -142,8 +142,8 @@ def equilibria(
     described: list[Equilibrium] = []
     continua: list[Continuum] = []
     untold: list[SingularPlace] = []
-    for group in ([hit] for hit in found.isolated):
-        _add(described, untold, mechanism, equations, group[0], parameters)
+    for isolated in found.isolated:
+        _add(described, untold, mechanism, equations, isolated, parameters)
     for group in found.continua:
         examples: list[Equilibrium] = []
         hit = _nearest(equations, group)

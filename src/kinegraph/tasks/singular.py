@@ -120,7 +120,7 @@ class _PointKey:
 @lru_cache(maxsize=32)
 def _usual(mechanism: Mechanism, parameters: tuple[tuple[str, Expression], ...], key: _PointKey) -> Floats:
     point, values = key.point, dict(parameters)
-    known = {**values, **dict(point.given)}
+    known: dict[str, Scalar] = {**values, **dict(point.given)}
     return usual_compliance(mechanism, point.q, lambda rows: _compliance(mechanism, point, values, rows), known)
 
 

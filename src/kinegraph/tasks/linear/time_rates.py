@@ -70,9 +70,9 @@ def _part(
         case "neg":
             return _Part(-(slopes[0] or 0.0), rates)
         case "*":
-            return _product(*parts, rates)
+            return _product(parts[0], parts[1], rates)
         case "/":
-            return _quotient(*parts, rates)
+            return _quotient(parts[0], parts[1], rates)
     return _Part(0.0 if not any(slopes) else None, rates)
 
 
