@@ -282,7 +282,7 @@ def test_eval_says_what_has_no_value(run, tmp_path):
     file.write_text("coordinates q, r; A | Rz(q), Sx(r) | m(1);")
     found = run(f"eval {file} -q H,qdd --at q=1,r=0,tau:q=1")
     assert found.code == 1 and "H" in found.out and "qdd" in found.out
-    assert found.err.startswith("error: qdd: not every entry is a finite number")
+    assert found.err.startswith("error: qdd: the coordinates of polar are singular here, as in gimbal lock: q moves")
     assert run(f"eval {file} -q H,qdd --at r=0,tau:q=1 --json").code == 1
     assert run(f"eval {file} -q H,qdd --at r=1,tau:q=1").code == 0
 

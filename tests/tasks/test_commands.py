@@ -16,7 +16,7 @@ from tests.cli.run import data, runner
             {"A", "B", "C", "D", "states", "inputs", "outputs", "eigenvalues"},
         ),
         ("modes double-pendulum --equilibrium 1", {"modes", "stable"}),
-        ("equilibria double-pendulum", {"equilibria", "singular", "starts"}),
+        ("equilibria double-pendulum", {"equilibria", "singular", "starts", "continua"}),
         ("equilibria bead-on-hoop --over omega=3:6 --starts 2", {"over", "equilibria", "branches"}),
         ("integrals heavy-top", {"integrals"}),
         ("assemble slider-crank --at crank=1 --all", {"modes", "dof", "free"}),

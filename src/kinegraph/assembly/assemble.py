@@ -16,7 +16,7 @@ import numpy as np
 from kinegraph.assembly.accelerations import fitting_accelerations
 from kinegraph.assembly.held_values import MovedValue, holding, moved_values, note, refusal, table
 from kinegraph.assembly.legs import ReachingLegs
-from kinegraph.assembly.places import is_among
+from kinegraph.assembly.places import angle_names, is_among
 from kinegraph.derive.constraints.analysis import RowsOf, analysed, numeric_conditions, row_names_of
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import (
@@ -33,8 +33,8 @@ from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.joint_types import Rotation as Turns
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Loop, row_group, row_names
 from kinegraph.model.evaluate import float_values, initial_positions, initial_velocities, number, parameter_values
-from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
-from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation, amounts
+from kinegraph.model.expression import TIME, Expression, Scalar, expression
+from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.seeds import generator
 
@@ -242,7 +242,8 @@ class Assembler:
         q, v = self.start(at)
         conditions = self.conditions()
         free = ~self._held(tuple(at))
-        turns = [k for k, name in enumerate(self.mechanism.layout.positions) if is_angle(self.mechanism, name)]
+        angles = angle_names(self.mechanism)
+        turns = [k for k, name in enumerate(self.mechanism.layout.positions) if name in angles]
         random = generator(seed)
         found: list[Assembly] = []
         places: list[Floats] = []
@@ -375,15 +376,3 @@ def _fits(found: Assembled) -> bool:
 def _bodies(tie: AnyLoop | Constraint) -> str:
     """Which bodies a loop ties, in words; nothing for what ties coordinates."""
     return f" between {tie.first} and {tie.second}" if isinstance(tie, Loop) else ""
-
-
-def is_angle(mechanism: Mechanism, name: str) -> bool:
-    """Whether a coordinate appears in rotations and nowhere else in the geometry: a turn more is the same place."""
-    found = False
-    for body in mechanism.bodies:
-        for transform in body.transforms:
-            if any(name in names(amount) for amount in amounts(transform)):
-                if not isinstance(transform, Rotation):
-                    return False
-                found = True
-    return found

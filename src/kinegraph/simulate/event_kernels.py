@@ -10,6 +10,7 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.enclose import Enclosed, Enclosure
 from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
+from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.jit.kernel import Argument
@@ -45,7 +46,7 @@ def event_set(
     if not events and endings is None:
         return EventSet()
     texts = tuple(_expression(event.condition) for event in events)
-    conditions = equations.stored("events", texts, lambda: _conditions(equations, texts))
+    conditions = equations.stored("events", texts, lambda: _conditions(equations, events, texts))
     boundaries = _boundaries(conditions, events)
     transferred = equations.carry(conditions)
     further = () if endings is None else endings.names
@@ -127,11 +128,32 @@ def read(event: Event) -> Event:
     return replace(event, condition=formula(event.condition), reset=new)
 
 
-def _conditions(equations: Equations, texts: Sequence[Expression]) -> Graph:
+def _conditions(equations: Equations, events: Sequence[Event], texts: Sequence[Expression]) -> Graph:
     """The conditions in q, v and t."""
     builder = GraphBuilder()
     nodes = tuple(one.index for one in StateNames(builder, equations).read(texts))
-    return builder.graph([Output("events", (len(nodes),), nodes)])
+    found = builder.graph([Output("events", (len(nodes),), nodes)])
+    _refuse_zeros(equations, found, [event.name for event in events])
+    return found
+
+
+def _refuse_zeros(equations: Equations, conditions: Graph, names: Sequence[str]) -> None:
+    """SolveError for a condition that is zero at every state, such as the height of a point in a level plane."""
+    if not names:
+        return
+    builder = GraphBuilder()
+    zeros = builder.graph([Output("events", (len(names),), (builder.zero,) * len(names))])
+    layout = equations.mechanism.layout
+    quaternions = [
+        [Symbol(Kind.COORDINATE, name) for name in layout.positions[start : start + 4]] for start in layout.quaternions
+    ]
+    different = {place for _, place in prove(conditions, zeros, quaternions=quaternions).differences}
+    for place, name in enumerate(names):
+        if place not in different:
+            raise SolveError(
+                f"event {name}: its condition is zero at every state, so it never passes zero\n"
+                "  write a condition that changes along the motion"
+            )
 
 
 def _boundaries(conditions: Graph, events: Sequence[Event]) -> tuple[bool, ...]:

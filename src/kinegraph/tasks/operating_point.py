@@ -67,7 +67,7 @@ def operating_point(
     """
     values = parameter_values(mechanism, parameters)
     state = _starting_values(mechanism, values)
-    for name, value in (at or {}).items():
+    for name, value in named_values(mechanism, at).items():
         if name not in state:
             raise TaskError(f"{mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
         state[name] = number(formula(value, name), values)
@@ -80,6 +80,14 @@ def operating_point(
     if not is_constrained(mechanism):
         return point
     return fitting(mechanism, point, tuple(at or ()), parameters, mechanism.declared, guess)
+
+
+def named_values(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> Mapping[str, Scalar]:
+    """What a user gives as a state, if it has names."""
+    if at is None or isinstance(at, Mapping):
+        return at or {}
+    first = next(iter(mechanism.layout.positions), "q")
+    raise TaskError(f"at: a state is given by name, such as {{{first!r}: 0.1}}; this is a {type(at).__name__}")
 
 
 def fitting(

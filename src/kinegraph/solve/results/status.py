@@ -23,6 +23,7 @@ class Status(Enum):
     SINGULAR = "the position is singular: loops allow more than one way on"
     SINGULAR_MASS = "the mass matrix is singular"
     OPEN = "loops and constraints cannot be closed beyond this position"
+    SINGULAR_COORDINATES = "the coordinates are singular there, as in gimbal lock"
     CONTACT = "the laws of contact lead no further"
 
     @property
@@ -49,6 +50,8 @@ HINTS: dict[Status, str] = {
     "a massless body needs a mass, an inertia or an armature",
     Status.OPEN: "either a prescribed motion leads them beyond their reach, or the step is too long: take a shorter "
     "one, or a method that chooses it (dop853)",
+    Status.SINGULAR_COORDINATES: "start beside this position, or use other coordinates: a quaternion, or rotations in "
+    "another order",
     Status.CONTACT: "look at the state there; less friction, `impacts poisson;` or another restitution may agree "
     "with the laws, and a start must not lie inside a body",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.assembly.places import is_among
+from kinegraph.assembly.places import angle_names, is_among, wrapped
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
@@ -19,7 +19,6 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
-from kinegraph.tasks.angles import angle_names, wrapped
 from kinegraph.tasks.forces.coordinates_alone import refuse_quaternions
 from kinegraph.tasks.kernels import kernel_of
 from kinegraph.tasks.kinematics.pose_errors import target
