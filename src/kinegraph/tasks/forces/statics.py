@@ -86,8 +86,7 @@ def statics(
     time, still = np.array([point.t]), np.zeros((1, len(point.v)))
     problem = ForceProblem(mechanism, names, parameters)
     motion = SampledMotion(time, point.q[None], still, still)
-    a, b = problem.equations(motion)
-    found = solved(time, names, a, b, least_norm)
+    found = solved(problem.equations(motion), least_norm)
     found.require_possible()
     values = found.values[0]
     return Statics(
