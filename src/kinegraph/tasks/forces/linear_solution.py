@@ -46,10 +46,10 @@ class ForceEquations:
             return self.full_a, self.full_b
         both = np.concatenate([self.full_a, self.full_b[:, :, None]], axis=2)
         bases = tangents(self.jacobians)
-        kept = [
+        rows = [
             np.linalg.solve(basis[list(self.measured)].T, basis.T @ one) for basis, one in zip(bases, both, strict=True)
         ]
-        return np.array(kept)[:, :, :-1], np.array(kept)[:, :, -1]
+        return np.array(rows)[:, :, :-1], np.array(rows)[:, :, -1]
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats]:

@@ -33,11 +33,11 @@ class ForceProblem:
     parameters: Mapping[str, Scalar] | None
     way: Formation = Formation.NEW
 
-    def whole(self, driven: tuple[str, ...], given: SampledMotion) -> SampledMotion:
-        """The motion of all coordinates, from that of those with laws."""
+    def whole(self, driven: tuple[str, ...], given: SampledMotion, near: SampledMotion | None = None) -> SampledMotion:
+        """The motion of all coordinates, from that of those with laws; near: as it is at other times."""
         if not is_constrained(self.mechanism):
             return given
-        return completed(self._ties, driven, given, self.parameters)
+        return completed(self._ties, driven, given, self.parameters, near)
 
     def equations(self, motion: SampledMotion, driven: tuple[str, ...] = ()) -> ForceEquations:
         """A and B at every time; with loops along the motions they allow, in which their forces do no work.
@@ -74,7 +74,7 @@ class UnknownForces(RichDisplay):
     singular; crossings: pairs of times between which it does, where forces grow without bound. A, B: the equations, one
     for every coordinate in `equations`: of a tree all, with loops independent ones, first those whose motion is given.
     errors: standard errors of the values, acceleration_errors those of the accelerations of measured coordinates by
-    name; None and empty where the motion is known exactly. problem: what was asked.
+    name; None and empty where the motion is known exactly. problem: what was asked, with the laws of the motion.
     """
 
     times: Floats
@@ -91,10 +91,18 @@ class UnknownForces(RichDisplay):
     motion: SampledMotion
     errors: Floats | None
     acceleration_errors: Mapping[str, Floats]
+    laws: Mapping[str, Law]
 
     def __getitem__(self, name: str) -> Floats:
         """One unknown over time."""
         return np.asarray(self.values[:, self._place(name)])
+
+    def between(self, times: Floats) -> UnknownForces:
+        """The same at other times, within those it was found for; without errors. The motion must be given by laws."""
+        given = laws_of(self.problem.mechanism, self.laws, times, self.problem.parameters)
+        whole = self.problem.whole(tuple(self.laws), given, self.motion)
+        found = solved(self.problem.equations(whole, tuple(self.laws)), False)
+        return replace(self, times=times, values=found.values, motion=whole, errors=None)
 
     def error(self, name: str) -> Floats:
         """The standard error of one unknown over time; zero where the motion is known exactly."""
@@ -189,7 +197,7 @@ def _forces(
     return UnknownForces(
         whole.times, problem.names, found.values, found.determinate, found.residual, found.near_singular,
         found.crossings, tuple(problem.mechanism.layout.velocities[k] for k in equations.measured), *equations.pair,
-        problem, whole, errors, bands,
+        problem, whole, errors, bands, laws,
     )  # fmt: skip
 
 
