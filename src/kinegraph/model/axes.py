@@ -6,7 +6,10 @@ from enum import Enum
 
 
 class Axes(Enum):
-    """In whose axes a vector is given."""
+    """In whose axes a vector is given: the fixed ones, those of the body, or of what its joint stands on.
+
+    Forces and moments of a model take WORLD and BODY; loads of joints all three.
+    """
 
     WORLD = "world"
     PARENT = "parent"
