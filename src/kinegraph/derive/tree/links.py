@@ -7,7 +7,7 @@ forces come back to the coordinates by the chain rule (`coordinates.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -224,7 +224,12 @@ def _turned_rigidly(place: Placement, quaternion: Sequence[Scalar]) -> Placement
 
 def centre_of_mass(place: Placement, body: Body, names: Names) -> Placement:
     """The central frame of a body whose link frame is placed on a link: there its mass is given."""
-    for transform in body.inertia.central:
+    return moved_by_constants(place, body.inertia.central, names)
+
+
+def moved_by_constants(place: Placement, transforms: Iterable[Transform], names: Names) -> Placement:
+    """A frame on the same link, at the end of transforms that neither coordinates nor time change."""
+    for transform in transforms:
         if isinstance(transform, Quaternion):
             place = _turned_rigidly(place, [names.scalar(item) for item in transform.components])
         else:

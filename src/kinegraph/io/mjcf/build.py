@@ -32,7 +32,7 @@ from kinegraph.io.robot.report import Findings, Robot, accepted_where_needed
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.constraints.records import Frame
 from kinegraph.model.expression import Number
-from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Transform
+from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Shift, Transform
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
 from kinegraph.model.report import FindingKind
@@ -263,7 +263,8 @@ class RobotBuilder:
                 exact = tuple(Number(item.value) for item in pos) if pos else cleaned([0.0, 0.0, 0.0])
                 moved = back or piece.around or ends
                 x, y, z = cleaned(pose(place)[1]) if moved else exact
-                self._points.append(Point(self.point_names[site], name, (x, y, z)))
+                turns = tuple(transform for transform in place if not isinstance(transform, Shift))
+                self._points.append(Point(self.point_names[site], name, (x, y, z), turns))
                 self._sites[site] = Frame(name, place)
 
 
