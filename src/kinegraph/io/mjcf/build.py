@@ -221,10 +221,19 @@ class RobotBuilder:
         found = Inertia()
         if mode is InertiaFromGeoms.ALWAYS or (mode is InertiaFromGeoms.AUTO and stated is None):
             found = geoms_inertia(chosen, name)
+            self._report_torn(chosen)
         if stated is None or found != Inertia():
             return found
         central = (*stated.around, *self.orienter.place(stated.element, f"the inertial frame of {name}"))
         return stated_inertia(stated.element, central)
+
+    def _report_torn(self, geoms: list[Geom]) -> None:
+        """Meshes that have mass and are not what their files say, for MuJoCo does not take all faces whole."""
+        for mesh in (geom.mesh for geom in geoms if geom.is_mesh and geom.mesh):
+            if mesh.torn:
+                faces = f"{mesh.torn} faces" if mesh.torn > 1 else "one face"
+                message = f"MuJoCo leaves out part of {faces} of the mesh {mesh.name}: the mass is MuJoCo's, without it"
+                self.findings.add(FindingKind.INERTIA, message, mesh.element.place)
 
     def _stands_still(self, body: MjcfBody | None) -> bool:
         """Whether no joint moves a body."""
