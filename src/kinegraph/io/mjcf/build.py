@@ -82,8 +82,8 @@ class RobotBuilder:
         """What is worth knowing about the file."""
         return self.orienter.angle_reader.findings
 
-    def robot(self, name: str) -> Robot:
-        """The robot, validated."""
+    def robot(self, name: str, equalities: bool = True) -> Robot:
+        """The robot, validated; with the constraints of <equality> if they are wanted."""
         for body in self.bodies:
             self._add(body)
         if not self._made:
@@ -98,19 +98,19 @@ class RobotBuilder:
             tuple(self._points),
         )
         full = replace(bare, extras=(*self._joint_records(bare), *self._shapes))
-        mechanism = self._with_equality(full)
+        mechanism = self._with_equality(full, equalities)
         validate(mechanism, self.places)
         report_massless(mechanism, self.findings)
         if self.settings.flags.contacts:
             report_contacts(mechanism.extras, self.findings)
         return Robot(replace(mechanism, report=self.findings.report()), self.body_names.originals, self._joint_of)
 
-    def _with_equality(self, mechanism: Mechanism) -> Mechanism:
+    def _with_equality(self, mechanism: Mechanism, wanted: bool) -> Mechanism:
         named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
         joints = {joint.name: (joint, motion) for joint, motion in self._motions}
         parts = Parts({"world": None, **named}, self._sites, joints)
         reader = EqualityReader(mechanism, parts, self.defaults, self.orienter.angle_reader, self.places)
-        return reader.constrained(self.root, self.settings.flags.equality)
+        return reader.constrained(self.root, self.settings.flags.equality, wanted)
 
     def _scaled_bodies(self) -> tuple[Body, ...]:
         """The bodies, their inertia scaled where the file sets the total mass."""
