@@ -25,7 +25,7 @@ _QUATERNION, _OTHERS = 96, 128
 def short_rotation(rotation: Matrix) -> Matrix:
     """The rotation itself, or one that differs by less than 1e-28 of a turn; it is exactly a rotation, too."""
     entries = [entry for row in rotation for entry in row]
-    return _turned_alike(rotation) if _are_long(entries, _LONG_PLACE) else rotation
+    return _by_short_quaternion(rotation) if _are_long(entries, _LONG_PLACE) else rotation
 
 
 def short_position(position: Vector) -> Vector:
@@ -62,7 +62,7 @@ def _rounded(entries: Sequence[Scalar]) -> list[Scalar]:
     return [entry.number(round(value / unit) * unit) for entry, value in zip(entries, values, strict=True)]
 
 
-def _turned_alike(rotation: Matrix) -> Matrix:
+def _by_short_quaternion(rotation: Matrix) -> Matrix:
     """The rotation of a quaternion with few digits."""
     like = rotation[0][0]
     parts = _quaternion([[Fraction(entry.value or 0) for entry in row] for row in rotation])
