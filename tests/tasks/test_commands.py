@@ -30,7 +30,10 @@ from tests.cli.run import data, runner
         ),
         ("reactions double-pendulum", {"axes", "point", "drives", "reactions"}),
         ("reactions double-pendulum --joint all", {"axes", "point", "drives", "reactions"}),
-        ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0", {"solutions", "family", "nearest", "method", "complete"}),
+        (
+            "ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0",
+            {"solutions", "family", "nearest", "method", "complete", "outside_limits", "with_turns"},
+        ),
         (
             "ik stanford --path gripper.x=1.15 --path gripper.y=0.6*cos(t)^3 --path gripper.z=0.6*sin(t)^3 --steps 2",
             {"t", "near_singular", "crossings", *(n + "'" * k for n in ("θ1", "θ2", "d32") for k in range(3))},
@@ -74,6 +77,11 @@ def test_json(capsys, command, keys):
         ("assemble four-bar --set b=0.01 --set c=0.01", "pin stays open by"),
         ("reactions double-pendulum --joint Uper", "'Uper' names no joint"),
         ("ik puma560 --body L6 --pose 1,2", "2 numbers"),
+        (
+            "ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0 --within q1=0:0.01",
+            "8 positions have the pose",
+        ),
+        ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0 --within q1=0", "write NAME=FROM:TO"),
         ("ik puma560 --body L6 --pose 5,0,0", "not reached"),
         ("ik puma560 --body L6", "or a --path"),
         ("reactions double-pendulum --plot loads.png", "add --for"),

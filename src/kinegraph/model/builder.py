@@ -158,10 +158,19 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         self._bodies.append(body)
         return body
 
-    def point(self, name: str, body: Body | str | None, position: Sequence[Scalar] = (0, 0, 0)) -> Point:
-        """Add a point of interest, fixed in the body's link frame (the fixed frame if body is None)."""
+    def point(
+        self,
+        name: str,
+        body: Body | str | None,
+        position: Sequence[Scalar] = (0, 0, 0),
+        orientation: Iterable[Rotation | Quaternion] = (),
+    ) -> Point:
+        """Add a point of interest, fixed in the body's link frame (the fixed frame if body is None).
+
+        The rotations of `orientation` turn the axes of that frame into the point's own, those of `pose:NAME`.
+        """
         x, y, z = _expressions(position, 3, f"the position of {name}")
-        point = Point(name, body.name if isinstance(body, Body) else body, (x, y, z))
+        point = Point(name, body.name if isinstance(body, Body) else body, (x, y, z), tuple(orientation))
         self._points.append(point)
         return point
 

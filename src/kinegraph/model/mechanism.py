@@ -155,11 +155,21 @@ class QuaternionCoordinates:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of interest: fixed in a body's link frame (the fixed frame if body is None)."""
+    """A point of interest: fixed in a body's link frame (the fixed frame if body is None).
+
+    `orientation` turns the axes of that frame into the point's own, those of `pose:NAME`.
+    """
 
     name: str
     body: str | None
     position: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+    orientation: tuple[Rotation | Quaternion, ...] = ()
+
+    @property
+    def transforms(self) -> tuple[Transform, ...]:
+        """The way from the body's link frame to the point's own frame."""
+        shifts = (Shift(axis, amount) for axis, amount in zip(Axis, self.position, strict=True))
+        return (*shifts, *self.orientation)
 
 
 @dataclass(frozen=True, repr=False)

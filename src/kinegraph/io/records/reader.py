@@ -12,7 +12,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io.records.constraint_items import ConstraintReader
 from kinegraph.io.records.element_items import Clause, read_element
 from kinegraph.io.records.expression_reader import Children, as_expression
-from kinegraph.io.records.items import Item, read_inertia, read_transforms
+from kinegraph.io.records.items import Item, read_inertia, read_rotations, read_transforms
 from kinegraph.io.records.platform_items import PlatformReader
 from kinegraph.io.records.shape_items import read_shape
 from kinegraph.model import platforms
@@ -164,10 +164,11 @@ class Reader(ConstraintReader, PlatformReader):
         self._armature[key] = as_expression(value), tokens[0]
 
     def output(self, children: Children) -> None:
-        """A point of a body whose path is asked for."""
-        name, body, position = children
+        """A point of a body whose path is asked for, perhaps with axes of its own."""
+        name, body, position, turns = children
         x, y, z = self._exactly(position, 3, f"the output {name}", "components", name)
-        point = Point(str(name), None if body is None else str(body), (x, y, z))
+        orientation = read_rotations(turns or (), f"the output {name}", self.places)
+        point = Point(str(name), None if body is None else str(body), (x, y, z), orientation)
         self.places.mark(point, self.place(name))
         if body is not None:
             self.places.mark(point, self.place(body), "body")

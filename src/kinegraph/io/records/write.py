@@ -132,7 +132,9 @@ def _inertia(inertia: Inertia) -> Iterator[str]:
 
 
 def _point(point: Point) -> str:
-    return f"output {point.name} = {point.body + ' ' if point.body else ''}({_listed(point.position)});"
+    turns = ", ".join(transform_text(transform) for transform in point.orientation)
+    place = f"{point.body + ' ' if point.body else ''}({_listed(point.position)})"
+    return f"output {point.name} = {place}{' | ' + turns if turns else ''};"
 
 
 def _has_words(extra: Extra) -> TypeGuard[Shape]:

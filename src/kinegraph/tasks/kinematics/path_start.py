@@ -53,7 +53,7 @@ def _nearest(
     """Of all positions with the pose of the first body that is led, the one nearest to q."""
     body, leader = next(iter(leaders(mechanism).items()))
     wanted = _poses(mechanism, q, time, (leader,), parameters)[leader]
-    found = inverse_kinematics(underlying, body, wanted, parameters=parameters)
+    found = inverse_kinematics(underlying, body, wanted, parameters=parameters, limits=False)
     if not found.solutions:
         raise TaskError(
             f"the path cannot be reached at its beginning, t = {time:.6g}: {body} misses its pose by "
