@@ -16,7 +16,8 @@ _RUN = {"rtol": 1e-10, "atol": 1e-12, "native": False, "progress": False}
 def run(first: Mechanism, other: Description, duration: float) -> Facts:
     """Where all bodies are in the middle and at the end of a run, and how fast."""
     mechanism, time = other.mechanism, float(other.units.time)
-    found = kg.simulate(mechanism, duration * time, grid=2, **_RUN)  # type: ignore[arg-type]
+    inputs = dict.fromkeys(mechanism.layout.inputs, "0.3")
+    found = kg.simulate(mechanism, duration * time, grid=2, inputs=inputs, **_RUN)  # type: ignore[arg-type]
     assert found.status.name == "FINISHED", found.ending
     facts: Facts = {}
     for row in (1, 2):
