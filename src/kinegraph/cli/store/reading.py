@@ -74,6 +74,7 @@ def show(
 QUESTIONS = """
 depends MODEL OUTPUT: which symbols does it depend on?\n
 affects MODEL SYMBOL: which entries depend on it?\n
+uses SYMBOL: which models depend on it, a parameter for example?\n
 terms MODEL OUTPUT NAME,...: the terms of its complete expression that contain all these names\n
 shared MODEL: the subexpressions used most often\n
 costliest MODEL: operations by output and entry\n
