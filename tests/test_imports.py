@@ -65,7 +65,7 @@ ALLOWED |= {
     "simulate": BASE,  # from a mechanism to the problem `solve` integrates
     "export": BASE,
     "interop": BASE | {"export", "simulate", "tasks"},
-    "store": BASE,
+    "store": BASE | {"export"},  # program text of stored graphs
     "tasks": BASE | {"simulate"},
     "studies": BASE | {"simulate"},
     "docking": BASE | {"simulate", "tasks", "studies"},

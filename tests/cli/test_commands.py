@@ -43,6 +43,36 @@ def test_check_shows_bodies_with_their_transforms(run):
     assert "└── С  Sy(d4)" in lines[-1]
 
 
+def test_check_lists_what_acts_and_what_has_no_mass(run, tmp_path):
+    file = tmp_path / "idle.kg"
+    file.write_text(
+        "coordinates q, s, p; inputs u, w = sin(t); gravity 0, 0, -9.81; B | Rz(q) | m(1), Jz(1); C~B | Sx(s) | m(1);"
+        "D~C | Rz(p) | ; spring coil | on(q), stiffness(2); force push | value(u), on(s);"
+        "contact stop | 1 - s >= 0 | restitution(0.5);"
+    )
+    text = run("check", file).out
+    assert "not for motion under forces" in text and "nothing with mass moves with p';" in text
+    for line in (
+        "coordinates   q [rad], s [m], p [rad]",
+        "gravity       0, 0, -9.81 [m/s^2]",
+        "total mass    2 kg",
+        "elements      coil (spring), push (force)",
+        "inputs        u, w = sin(t)",
+        "contacts      stop (restitution 0.5); impacts newton, simultaneous",
+    ):
+        assert line in text
+    facts = data(run("check --json", file))
+    assert facts["massless"] == ["p'"] and facts["units"]["s"] == "m"
+    assert facts["elements"][0] == {"name": "coil", "kind": "spring"}
+    assert "nothing with mass moves with p'" in run("simulate --for 1", file).err
+
+
+def test_words_of_other_programs(run):
+    found = run("plot double-pendulum")
+    assert found.code == 2 and "`kinegraph simulate MODEL --for 10 --plot run.png`" in found.err
+    assert "`45*pi/180`" in run("eval double-pendulum -q H --at q1=45deg").err
+
+
 def test_check_reports_missing_values_and_principal_axes(run, tmp_path):
     file = tmp_path / "odd.kg"
     file.write_text("parameters a; coordinates q; Odd | Rz(a*q) | m(1), Jx(2), Jy(2), Jz(3), Jxy(0.5);")
