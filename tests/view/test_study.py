@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.errors import StudyError
+from kinegraph.studies.sampling.laws import read_laws
+from kinegraph.studies.sampling.samples import Design, Samples
 from kinegraph.view.study.figures import KINDS, draw, figure_of
 from kinegraph.view.study.page import study_page
 from tests.studies.oscillator import MODEL, OPTIONS
@@ -55,3 +59,22 @@ def test_the_page_says_all_and_escapes_names(study, tmp_path):
     for word in ("What was asked", "Probabilities", "Outcomes", "Histograms", "Success over two", "Sensitivity"):
         assert word in text
     assert text.count("data:image/png;base64,iVBORw0KGgo") == 6  # as every PNG begins
+
+
+@pytest.mark.parametrize("design", [Design.RANDOM, Design.SALTELLI])
+def test_the_names_shown_are_those_that_matter(study, design):
+    """What depends on `a` as on a bowl, and on h weakly but monotonely, is drawn over `a`, not over h."""
+    samples = Samples(read_laws(dict.fromkeys("habc", "uniform(-1, 1)")), dict.fromkeys("habc", 0.0), 600, design)
+    h, a, b, c = samples.rows(0, samples.total).T
+    columns = {"h": h, "a": a, "b": b, "c": c, "case": np.arange(601), "status": np.full(601, "FINISHED")}
+    columns |= {"low": a**2 + 0.3 * b**2 + 0.02 * h, "class": np.full(601, "flat")}
+    columns["success"] = columns["low"] < 0.4
+    planned = replace(study, plan=replace(study.plan, samples=samples), columns=columns)
+    assert figure_of(planned, "scatter", ["low"]).axes[0].get_xlabel() == "a"
+    assert _labels(figure_of(planned, "success")) == {"a", "b"}
+    together = replace(planned, columns={**columns, "success": b * c > 0})
+    assert _labels(figure_of(together, "success")) == {"b", "c"}
+
+
+def _labels(figure):
+    return {figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()}
