@@ -12,7 +12,7 @@ import kinegraph as kg
 from kinegraph.errors import StudyError
 from kinegraph.studies.sampling.laws import read_laws
 from kinegraph.studies.sampling.samples import Design, Samples
-from kinegraph.view.study.figures import KINDS, draw, figure_of
+from kinegraph.view.study.figures import KINDS, draw, figure_of, influences, two_that_matter
 from kinegraph.view.study.page import study_page
 from tests.studies.oscillator import MODEL, OPTIONS
 
@@ -70,11 +70,8 @@ def test_the_names_shown_are_those_that_matter(study, design):
     columns |= {"low": a**2 + 0.3 * b**2 + 0.02 * h, "class": np.full(601, "flat")}
     columns["success"] = columns["low"] < 0.4
     planned = replace(study, plan=replace(study.plan, samples=samples), columns=columns)
-    assert figure_of(planned, "scatter", ["low"]).axes[0].get_xlabel() == "a"
-    assert _labels(figure_of(planned, "success")) == {"a", "b"}
+    panel = figure_of(planned, "success").axes[0]
+    assert {panel.get_xlabel(), panel.get_ylabel()} == set(two_that_matter(planned, "success")) == {"a", "b"}
+    assert np.argmax(influences(planned, "low")) == 1
     together = replace(planned, columns={**columns, "success": b * c > 0})
-    assert _labels(figure_of(together, "success")) == {"b", "c"}
-
-
-def _labels(figure):
-    return {figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()}
+    assert set(two_that_matter(together, "success")) == {"b", "c"}

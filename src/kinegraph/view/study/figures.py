@@ -114,7 +114,7 @@ def scatter(study: Study, names: Sequence[str] = ()) -> Figure:
     colours, known = _colours(study, rows)
     page, panels = _grid(len(outcomes))
     for panel, name in zip(panels, outcomes, strict=True):
-        best = varied[int(np.argmax(_influences(study, name)))]
+        best = varied[int(np.argmax(influences(study, name)))]
         panel.scatter(study.values(best)[rows], study.values(name)[rows], s=4, c=colours, linewidths=0, alpha=0.6)
         panel.set_xlabel(written(best))
         panel.set_ylabel(written(name))
@@ -122,7 +122,7 @@ def scatter(study: Study, names: Sequence[str] = ()) -> Figure:
     return page
 
 
-def _influences(study: Study, outcome: str) -> NDArray[np.float64]:
+def influences(study: Study, outcome: str) -> NDArray[np.float64]:
     """How much an outcome depends on every name that is varied, monotone or not."""
     samples, values = study.plan.samples, study.values(outcome)
     totals = total_indices(samples, values)
@@ -132,10 +132,10 @@ def _influences(study: Study, outcome: str) -> NDArray[np.float64]:
     return np.array([explained_variance(column[:, None], values) for column in inputs.T])
 
 
-def _two_that_matter(study: Study, outcome: str) -> list[str]:
+def two_that_matter(study: Study, outcome: str) -> list[str]:
     """The two names on which an outcome depends most, together: one alone may explain nothing."""
-    names, influences = study.plan.samples.names, _influences(study, outcome)
-    order = np.argsort(-influences, kind="stable")
+    names = study.plan.samples.names
+    order = np.argsort(-influences(study, outcome), kind="stable")
     if total_indices(study.plan.samples, study.values(outcome)) is not None:
         return [names[k] for k in order[:2]]
     inputs, values = _finite(study, study.values(outcome))
@@ -214,7 +214,7 @@ def success_map(study: Study, names: Sequence[str] = ()) -> Figure:
     """The part of cases that succeed over two varied names; white where there are no cases."""
     if "success" not in study.columns:
         raise StudyError("the study says nothing of success: give success='...' when it is made")
-    chosen = list(names) or _two_that_matter(study, "success")
+    chosen = list(names) or two_that_matter(study, "success")
     if len(chosen) != 2:
         raise StudyError(f"success is drawn over two names, not {len(chosen)}: {', '.join(chosen)}")
     x, y = (study.values(name) for name in chosen)
