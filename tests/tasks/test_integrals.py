@@ -243,3 +243,8 @@ def test_checks_of_runs_hold_no_combinations_of_rounding(torque):
     names = [one.name for one in run.checks if one.name.startswith("first integral")]
     assert names == [f"first integral Lz + {-torque:.6g} t"]
     assert all(one.passed for one in run.checks)
+
+
+def test_integrals_print_themselves():
+    found = integrals(kg.parse("coordinates x; B | Sx(x) | m(2); force f | on(x), value(-3);"))
+    assert str(found) == "first integrals:\n  energy + 3 x (proved)\n  p:x + 3 t (proved)"

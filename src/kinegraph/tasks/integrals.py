@@ -81,6 +81,10 @@ class Integrals(RichDisplay):
         """What the integrals are called."""
         return tuple(one.name for one in self.integrals)
 
+    def __str__(self) -> str:
+        lines = [f"  {one.combination} (proved)" for one in self.integrals]
+        return "\n".join(["first integrals:", *lines] if lines else ["no first integral was found"])
+
 
 def integrals(
     mechanism: MechanismSource,
