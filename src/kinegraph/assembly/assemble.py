@@ -32,7 +32,14 @@ from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.joint_types import Rotation as Turns
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Loop, row_group, row_names
-from kinegraph.model.evaluate import float_values, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.evaluate import (
+    float_values,
+    initial_positions,
+    initial_velocities,
+    number,
+    parameter_values,
+    unit_quaternion,
+)
 from kinegraph.model.expression import TIME, Expression, Scalar, expression, names
 from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation, amounts
 from kinegraph.model.names import did_you_mean
@@ -148,6 +155,9 @@ class Assembler:
         q = zip(layout.positions, initial_positions(self.mechanism, self._values), strict=True)
         v = zip(layout.velocities, initial_velocities(self.mechanism, self._values), strict=True)
         positions, velocities = (np.array([given.get(*pair) for pair in group], dtype=float) for group in (q, v))
+        for start in layout.quaternions:
+            part = slice(start, start + 4)
+            positions[part] = unit_quaternion(layout.positions[part], positions[part].tolist())
         return positions, velocities
 
     def assemble(self, at: Mapping[str, Scalar] | None = None, t: float = 0.0) -> Assembly:

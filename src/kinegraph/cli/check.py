@@ -17,6 +17,7 @@ from kinegraph.cli.common import (
     print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.errors import KinegraphError
 from kinegraph.io.robot.right_angles import tolerance_for
 from kinegraph.model.constraints.classify import constraint_kind
 from kinegraph.model.constraints.records import is_constrained
@@ -64,6 +65,7 @@ def summary(mechanism: Mechanism) -> dict[str, object]:
         "dof": _mobility(mechanism).dof,
         "redundant_rows": list(_mobility(mechanism).redundant),
         "loops": _loops(mechanism),
+        "assembled": _assembled(mechanism),
         "constraints": [
             {"name": one.name, "kind": constraint_kind(mechanism, one).value} for one in mechanism.constraints
         ],
@@ -106,6 +108,18 @@ def _mobility(mechanism: Mechanism) -> Mobility:
     from kinegraph.derive.quantities.mobility import mobility  # numpy only when it is needed
 
     return mobility(mechanism)
+
+
+def _assembled(mechanism: Mechanism) -> str | None:
+    """Which declared initial values loops move, in words; None if all hold, or nothing can be assembled."""
+    from kinegraph.assembly.assemble import Assembler
+
+    if not is_constrained(mechanism):
+        return None
+    try:
+        return Assembler(mechanism).assemble().note
+    except KinegraphError:  # parameters without values, or loops that cannot be closed: mobility says so
+        return None
 
 
 def _degrees_of_freedom(mechanism: Mechanism) -> str:
@@ -174,6 +188,8 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
         yield f"loops         {', '.join(f'{one.name} ({one.type.value})' for one in mechanism.loops)}"
     if is_constrained(mechanism):
         yield _mobility_line(mechanism)
+        if note := _assembled(mechanism):
+            yield f"start         {note}"
     kinds = (f"{one.name} ({constraint_kind(mechanism, one).value})" for one in mechanism.constraints)
     if mechanism.constraints:
         yield f"constraints   {', '.join(kinds)}"

@@ -81,8 +81,8 @@ def statics(
     """
     mechanism = with_values(mechanism_of(mechanism), inputs or {})
     _require_positions(mechanism, at or {})
-    resting = dict.fromkeys(mechanism.layout.velocities, 0.0)
-    point = operating_point(mechanism, {**resting, **(at or {})}, parameters)
+    point = operating_point(mechanism, at, parameters)
+    point = replace(point, v=np.zeros_like(point.v))
     refuse_singular(mechanism, point, parameters, "forces at rest")
     names = unknown_names(mechanism, unknown or _usual(mechanism, point, parameters))
     require_values(mechanism, names)
