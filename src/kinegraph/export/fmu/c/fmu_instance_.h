@@ -379,7 +379,7 @@ static int settle_start(double *known, int *contradict)
     rank_starts(states, displacements, velocities);
     for (step = 0; step < MOST_CLOSING_STEPS; step++) {
         double size = 0.0;
-        MODEL(rows)(known, missed, &rows[0][0], rates);
+        MODEL(rows)(known, missed, (double *)rows, rates);
         *contradict |= follow(rows, missed, BY_POSITION, displacements, d) == SET_START;
         for (i = 0; i < FMU_VELOCITIES; i++) {
             size = fabs(d[i]) <= size ? size : fabs(d[i]);
@@ -398,7 +398,7 @@ static int settle_start(double *known, int *contradict)
     for (i = 0; i < FMU_START_ROWS; i++) {
         every[i] = 1;
     }
-    MODEL(rows)(known, missed, &rows[0][0], rates);
+    MODEL(rows)(known, missed, (double *)rows, rates);
     *contradict |= follow(rows, rates, every, velocities, d) == SET_START;
     for (i = 0; i < FMU_VELOCITIES; i++) {
         states[POSITIONS + i] += d[i];
