@@ -47,6 +47,8 @@ from kinegraph.seeds import generator
 
 #: How much less a value that was set moves than one that was not, where both cannot stay; and one that is declared.
 _RELUCTANCE, _DECLARED_RELUCTANCE = 1e-3, 0.1
+#: Rates that rows miss by rounding alone, beside 1 or the largest velocity.
+_ROUNDED_RATE = 1e-13
 #: On the way from a position that fits to one where values hold.
 _STAGES = 10
 #: The cosines of three axes that are parallel add up to 3; to 0 or -1 where frames fit otherwise.
@@ -332,6 +334,8 @@ class Assembler:
         columns = {name: (column,) for column, name in enumerate(names)}
         named = tuple(name for name in dict.fromkeys((*held, *declared)) if name in columns)
         free = holding(conditions.jacobian(q), columns, named)
+        if np.max(np.abs(conditions.rate(q, v)), initial=0.0) <= _ROUNDED_RATE * (1 + np.max(np.abs(v), initial=0.0)):
+            return v, free  # a run that goes on from a saved state begins with its bits
         fixed = np.array([name in free for name in names], dtype=bool)
         found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0))
         if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > 1e-9 * (1 + np.max(np.abs(v), initial=0.0)):
