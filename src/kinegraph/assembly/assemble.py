@@ -279,7 +279,7 @@ class Assembler:
         named = tuple(dict.fromkeys((*held, *declared)))
         as_given = searched(conditions, q, np.where(self._held(named), 0.0, 1.0))
         if _fits(as_given):
-            return as_given, named, named
+            return as_given, holding(conditions.jacobian(as_given.q)[conditions.by_position], known, named), named
         weights = np.where(self._held(declared), _DECLARED_RELUCTANCE, 1.0)
         rough = assembled_positions(conditions, q, np.where(self._held(held), _RELUCTANCE, weights))
         if named and not _fits(rough):  # stiff values may keep the search from arriving anywhere

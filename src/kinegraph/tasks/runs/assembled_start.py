@@ -53,19 +53,19 @@ class AssembledStart:
         jacobian = self._rows(place.q, place.v, first[0])[JACOBIAN]
         names = (*mechanism.layout.positions, *mechanism.layout.velocities)
         given = [names.index(name) for name in place.independent]
-        for index in first[1]:
-            if names[index] not in place.independent:
-                free = ", ".join(place.independent) or "nothing"
-                raise TaskError(
-                    f"{mechanism.name}: {names[index]}(0) cannot vary by itself: loops let it follow from {free}\n"
-                    "  name as many initial values as there are degrees of freedom"
-                )
         self._positions = _Split(jacobian[holonomic_rows(mechanism)], [k for k in given if k < size])
         self._velocities = _Split(jacobian, [k - size for k in given if k >= size])
         self._offset = np.zeros(2 * size)
         independent = [*self._positions.independent, *(size + k for k in self._velocities.independent)]
         self._offset[independent] = np.concatenate([place.q, place.v])[independent] - raw[independent]
         self._independent = tuple(names[k] for k in independent)
+        for index in first[1]:
+            if index not in independent:
+                free = ", ".join(name for name in place.independent if name in held) or "the other coordinates"
+                raise TaskError(
+                    f"{mechanism.name}: {names[index]}(0) cannot vary by itself: loops let it follow from {free}\n"
+                    "  name as many initial values as there are degrees of freedom"
+                )
 
     def raw(self, parameters: Floats) -> Floats:
         """q and v as they are written, independent ones where they start."""
