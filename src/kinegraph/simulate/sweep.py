@@ -29,7 +29,7 @@ from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.inputs import Input, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import takes_loops
 from kinegraph.simulate.run import Events, read_events
-from kinegraph.simulate.start import normalise, starting_state
+from kinegraph.simulate.start import normalise, start_of
 from kinegraph.simulate.sweep_task import SweepTask
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.method import Solver
@@ -195,7 +195,7 @@ def _states(
         here = {name: float(column[row]) for name, column in varied.items()}
         numbers = {**values, **{name: here.pop(name) for name in equations.runtime}}
         given = {**initial, **here} if loops else initial
-        begun = starting_state(mechanism, given, parameter_values(mechanism, numbers), t)
+        begun = start_of(mechanism, given, parameter_values(mechanism, numbers), t)
         note = begun.note if not found else note
         found.append(np.concatenate([begun.q, begun.v]))
     table = np.array(found) if changing else np.tile(found[0], (rows, 1))
