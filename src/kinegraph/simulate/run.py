@@ -36,7 +36,7 @@ from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.pace import paced_by_events
-from kinegraph.simulate.start import Start, starting_state
+from kinegraph.simulate.start import Start, start_of
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.feedback import FeedbackSolver, Samples, View
@@ -162,7 +162,7 @@ def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[s
     if isinstance(equations, LoopedForm) and is_constrained(equations.mechanism):
         assert isinstance(equations, _linkage_form())
         return equations.assembled(given, numbers)
-    return starting_state(equations.mechanism, given, numbers, t)
+    return start_of(equations.mechanism, given, numbers, t)
 
 
 def _refuse_singular_start(equations: Equations, state: Floats, t: float, numbers: Mapping[str, Value]) -> None:
