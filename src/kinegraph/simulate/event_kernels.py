@@ -101,7 +101,10 @@ def enclosures(conditions: Graph, rates: Mapping[Symbol, Symbol | None], radii: 
     both."""
     builder = GraphBuilder()
     (values,) = moved(conditions.outputs, transfer(conditions, builder))
-    node = lambda one: builder.symbol(one.kind, one.name)  # noqa: E731
+
+    def node(one: Symbol) -> int:
+        return builder.symbol(one.kind, one.name)
+
     along = ForwardDerivative(
         builder, {node(one): builder.one if rate is None else node(rate) for one, rate in rates.items()}
     )
