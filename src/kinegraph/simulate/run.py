@@ -143,7 +143,7 @@ def _endings(equations: Equations) -> Endings | None:
     """What ends the equations of a platform with cranks; what that takes is imported where there are loops."""
     if not equations.mechanism.loops:
         return None
-    from kinegraph.simulate.platforms import crank_endings
+    from kinegraph.simulate.constraints.stretched_cranks import crank_endings
 
     return crank_endings(equations)
 
@@ -151,9 +151,9 @@ def _endings(equations: Equations) -> Endings | None:
 def _beyond_closed_form(
     task: Task, run: Run, decision: Decision, native: Native, controlled: bool
 ) -> tuple[Task, Run, Decision]:
-    from kinegraph.simulate import platforms
+    from kinegraph.simulate.constraints.stretched_cranks import ended, further
 
-    return (task, platforms.ended(run), decision) if controlled else platforms.further(task, run, native)
+    return (task, ended(run), decision) if controlled else further(task, run, native)
 
 
 def _linkage_form() -> type[LinkageForm]:
