@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.marks import Floats, call, part
-from kinegraph.solve.loops.step import TAYLOR, Work
+from kinegraph.solve.loops.events.in_run import watch_part
+from kinegraph.solve.loops.events.watch import MOST_DIPS, Watch
+from kinegraph.solve.loops.marks import Floats, Integers, call, part
+from kinegraph.solve.loops.record import RUNNING
+from kinegraph.solve.loops.step import TAYLOR, System, Work
 
 NO_DIP = 2.0  # a place beyond the step
-MOST_DIPS = 4  # places of a step that are looked at beside the usual ones
 # How a gap is watched: whatever is below zero; dips that dense output does not explain; not at all, for it is closed.
 CLOSED_GAP, ALWAYS, LOOSELY = range(3)
 
@@ -75,6 +76,8 @@ def enclose_entry(box: Floats, work: Work, d: int, h: float, middle: float, half
 def find_rounding(watch: Watch, work: Work, t: float) -> None:
     """What rounding may add to gaps: their slopes by all entries of the state work.y, times its size (at least one)."""
     size, count, gaps = len(work.y), len(work.x), len(watch.enclosed)
+    if watch.enclosure == 0:
+        return
     watch.box[:] = 0.0
     watch.rounding[:] = 0.0
     for place in range(count):
@@ -100,6 +103,19 @@ def slack(watch: Watch, k: int) -> float:
 def gap(watch: Watch, row: int, k: int) -> float:
     """The middle of a gap's enclosure above where it is a dip: its value there, if the part is a point."""
     return float(watch.bounds[row, k] - watch.zero[watch.enclosed[k]] + slack(watch, k))
+
+
+@part
+def watch_gaps(system: System, watch: Watch, counters: Integers, work: Work, t: float, h: float) -> tuple[int, float]:
+    """As `watch_step`, with a look at every place where a gap dips."""
+    low = 0.0
+    for _ in range(MOST_DIPS if watch.enclosure != 0 else 0):
+        dip = min(first_dip(watch, work, t, h, low, 1.0), 1.0)
+        code, u = watch_part(system, watch, counters, work, t, h, low, dip)
+        if code != RUNNING or dip >= 1.0:
+            return code, u
+        low = dip
+    return watch_part(system, watch, counters, work, t, h, low, 1.0)
 
 
 @part
