@@ -30,7 +30,7 @@ from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.equations import Equations, VelocityForm
-from kinegraph.simulate.event_kernels import read
+from kinegraph.simulate.event_kernels import Endings, read
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
@@ -139,15 +139,36 @@ def simulate(
     task = kind(
         equations, solver, chosen, state, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
+        endings=_endings(equations),
     )  # fmt: skip
     _refuse_singular_start(equations, state, span[0], numbers)
     run, decision = task.run(native)
+    if task.endings is not None and run.ending.detail in task.endings.names:
+        task, run, decision = _beyond_closed_form(task, run, decision, native, bool(controllers))
+        equations = task.equations
     run = _named_ending(equations, run)
     reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
     heard = samples.signals(span[1]) if controllers else signal
     run = replace(run, ending=explained(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
     return replace(solution_of(finished, chosen.relative), assembled=note)
+
+
+def _endings(equations: Equations) -> Endings | None:
+    """What ends the equations of a platform with cranks; what that takes is imported where there are loops."""
+    if not equations.mechanism.loops:
+        return None
+    from kinegraph.simulate.constraints.stretched_cranks import crank_endings
+
+    return crank_endings(equations)
+
+
+def _beyond_closed_form(
+    task: Task, run: Run, decision: Decision, native: Native, controlled: bool
+) -> tuple[Task, Run, Decision]:
+    from kinegraph.simulate.constraints.stretched_cranks import ended, further
+
+    return (task, ended(run), decision) if controlled else further(task, run, native)
 
 
 def _linkage_form() -> type[LinkageForm]:
