@@ -18,7 +18,6 @@ from kinegraph.io.urdf.tree import read_tree
 from kinegraph.io.urdf.vocabulary import URDF
 from kinegraph.model.expression import expression
 
-
 #: Elements that say where something stands.
 _PLACED = ("origin", "link1", "link2")
 
