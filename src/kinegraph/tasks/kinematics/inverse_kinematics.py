@@ -222,7 +222,8 @@ def _require_open_tree(mechanism: Mechanism) -> None:
     if is_constrained(mechanism):
         raise TaskError(
             f"{mechanism.name} has loops or constraints: inverse kinematics is for trees\n"
-            "  kg.follow leads a point of it along a path, kg.assemble closes it with coordinates held"
+            "  kg.follow leads a point of it along a path, kg.assemble closes it with coordinates held; "
+            "kg.load(file, equalities=False) reads a robot file as a tree"
         )
 
 
