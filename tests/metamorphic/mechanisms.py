@@ -7,6 +7,7 @@ from dataclasses import replace
 from random import Random
 
 import numpy as np
+from scipy.spatial.transform import Rotation as Turn
 
 import kinegraph as kg
 from kinegraph.model.changes.rewrite import rewritten
@@ -46,10 +47,10 @@ def _marked(name: Name | Defined) -> Expression:
 
 def _called(one: AnyCoordinate) -> AnyCoordinate:
     if isinstance(one, Coordinate):
-        return replace(one, name=f"f{one.name}")
+        return replace(one, name=f"f{one.name}", armature=ZERO)
     e0, e1, e2, e3 = (f"f{name}" for name in one.names)
     wx, wy, wz = (f"f{name}" for name in one.velocities)
-    return replace(one, names=(e0, e1, e2, e3), velocities=(wx, wy, wz))
+    return replace(one, names=(e0, e1, e2, e3), velocities=(wx, wy, wz), armature=ZERO)
 
 
 def drifting(seed: int) -> Mechanism:
@@ -129,6 +130,57 @@ def loops(seed: int) -> Mechanism:
     return kg.parse("\n".join([head, *lines, f"loop pin | {kind} | {where} | {last}: {own};", *extra]))
 
 
+#: Joints that close loops, beside the usual ones of linkages.
+_CLOSINGS = ("revolute", "spherical", "universal", "cylindrical", "prismatic", "planar", "point_on_line", "fixed",
+             "point_on_plane")  # fmt: skip
+
+
+def closures(seed: int) -> Mechanism:
+    """A tree with right angles and equal axes now and then, and one or two loops of any joint that closes them."""
+    random = Random(f"closures {seed}")
+    count = random.randint(3, 5)
+    lines, starts = [], []
+    for k in range(count):
+        base = f"~B{random.randrange(k)}" if k and random.random() < 0.8 else ""
+        lengths = random.choices(["0.5", "0.1", "-0.2", "1/3"], k=random.randint(1, 2))
+        place = ", ".join(f"S{random.choice('xyz')}({length})" for length in lengths)
+        place += random.choice(["", "", ", Rx(pi/2)", ", Ry(0.3)", ", Rz(-pi/2)"])
+        joint = random.choice(["Rx", "Ry", "Rz", "Rz", "Sx", "Sy", "Sz"])
+        lines.append(f"B{k}{base} | {place}, {joint}(q{k}) | Sx(0.2), Sy(0.05), m({random.randint(1, 4)}/2), "
+                     "Jx(0.1), Jy(0.12), Jz(0.15);")  # fmt: skip
+        starts.append(f"q{k} = {random.choice(['pi/2', '0.5', '0', '0.7', '-0.3', '0.2'])}")
+    head = f"model closed-{seed}; coordinates {', '.join(starts)}; gravity 0, -9.81, 1;"
+    bare = kg.parse("\n".join([head, *lines]))
+    names = [f"B{k}" for k in range(count)]
+    found = evaluated(bare, [f"pose:{name}" for name in names], initial_state(bare))
+    loops = []
+    for k in range(random.randint(1, 2)):
+        first, second = random.sample([None, *names], 2)
+        place = np.eye(4)
+        place[:3, 3] = [random.choice([0, 0.1, -0.2, 0.4]) for _ in range(3)]
+        place[:3, :3] = Turn.from_rotvec(random.choice([[0, 0, 0], [np.pi / 2, 0, 0], [0, 0, 0.4]])).as_matrix()
+        frames = []
+        for one in (first, second):
+            own = np.linalg.inv(found[f"pose:{one}"]) @ place if one else place
+            frames.append(f"{one + ': ' if one else ''}{_written(own)}")
+        loops.append(f"loop L{k} | {random.choice(_CLOSINGS)} | {frames[0]} | {frames[1]};")
+    return kg.parse("\n".join([head, *lines, *loops]))
+
+
+def _written(pose: Floats) -> str:
+    """A pose as transforms; what is nothing but rounding is left out."""
+    amounts = zip(("Sx", "Sy", "Sz", "Rx", "Ry", "Rz"), (*pose[:3, 3], *_angles(pose[:3, :3])), strict=True)
+    return ", ".join(f"{word}({_digits(x)})" for word, x in amounts if abs(x) > 1e-12)
+
+
+def _angles(turn: Floats) -> Floats:
+    """Turns about x, y, z one after the other; any of them where y is a right angle."""
+    y = np.arcsin(np.clip(turn[0, 2], -1, 1))
+    if abs(turn[0, 2]) > 1 - 1e-12:
+        return np.array([np.arctan2(turn[1, 0], turn[1, 1]), y, 0])
+    return np.array([np.arctan2(-turn[1, 2], turn[2, 2]), y, np.arctan2(-turn[0, 1], turn[0, 0])])
+
+
 def _digits(value: float) -> str:
     return f"{value:.15f}"
 
@@ -170,6 +222,7 @@ KINDS: dict[str, Callable[[int], Mechanism]] = {
     "springs": springs,
     "prescribed": prescribed,
     "loops": loops,
+    "closures": closures,
     "contacts": contacts,
     "platforms": platforms,
 }

@@ -76,8 +76,10 @@ def expected(question: str, kind: str, seed: int, spanned: bool) -> Facts:
 #: Every question, kind and way at least once.
 QUICK = [
     *(("instant", "tree", way, 0) for way in ("turned", "mirrored", "units", "split", "cut")),
-    *(("instant", "quaternions", way, 0) for way in ("mirrored", "reordered", "base")),
+    *(("instant", "quaternions", way, 0) for way in ("mirrored", "reordered")),
+    ("instant", "quaternions", "base", 2),
     *(("instant", "prescribed", way, 0) for way in ("turned", "times", "renamed", "base")),
+    *(("instant", "closures", way, 2) for way in ("turned", "reordered")),
     *(("instant", "loops", way, 0) for way in ("turned", "lengths", "base", "cut")),
     ("instant", "platforms", "renamed", 0),
     *(("run", "contacts", way, 0) for way in ("turned", "lengths")),
@@ -91,7 +93,15 @@ QUICK = [
 
 #: The kinds of mechanisms a question is asked of, and how many seeds of each.
 ALL = {
-    "instant": {"tree": 40, "quaternions": 20, "prescribed": 40, "springs": 20, "loops": 30, "platforms": 3},
+    "instant": {
+        "tree": 40,
+        "quaternions": 20,
+        "prescribed": 40,
+        "springs": 20,
+        "loops": 30,
+        "closures": 60,
+        "platforms": 3,
+    },
     "run": {"tree": 5, "quaternions": 5, "prescribed": 10, "springs": 10, "loops": 10, "contacts": 20},
     "modes": {"springs": 40, "loops": 10},
     "free modes": {"loops": 10},

@@ -189,7 +189,12 @@ def _symbols(connection: Connection, graph: int) -> tuple[Symbol, ...]:
 def _files(language: str, part: _StoredPart) -> dict[str, str]:
     graph = part.graph
     if language in TEXTS:
-        text = {"latex": latex, "text": formula, "graph": graph_text.dump}[language](graph)
-        return {f"{part.row.name}.{TEXTS[language]}": text}
+        return {f"{part.row.name}.{TEXTS[language]}": _text(language, graph)}
     options = ExportOptions(name=part.row.name, parameters=dict(part.values))
     return files_of(prepare_as_it_is(graph, part.origin, options), Language(language))
+
+
+def _text(language: str, graph: Graph) -> str:
+    if language == "latex":
+        return latex(graph)
+    return formula(graph) if language == "text" else graph_text.dump(graph)
