@@ -167,6 +167,28 @@ def closures(seed: int) -> Mechanism:
     return kg.parse("\n".join([head, *lines, *loops]))
 
 
+def bridges(seed: int) -> Mechanism:
+    """Parallel joints on one arm that a loop ties to each other: most rows of the loop say nothing new."""
+    random = Random(f"bridges {seed}")
+    arm, along, across = random.sample("xyz", 3)
+    joint = random.choice([f"S{along}", f"R{along}", f"R{arm}"])
+    # Sliders side by side, or bars that turn about parallel axes.
+    closing = random.choice(["fixed", "planar", "cylindrical", "prismatic"]) if joint[0] == "S" else "planar"
+    closing += "" if closing == "fixed" else f"({joint[1]})"
+    first, second = random.choice([1, -1, 2, 3]), random.choice([-2, -3, 4, 5])
+    moments = "Jx(0.1), Jy(0.12), Jz(0.14)"
+    start, same = random.choice(["pi/2", "-pi/2", "pi", "0", "0.4"]), random.choice(["0.5", "0.2", "0"])
+    return kg.parse(f"""
+        model bridge-{seed}; coordinates s = {start}, u = {same}, w = {same}, p = 0.2; gravity 1, -9.81, 2;
+        Arm       | R{arm}(s)                          | S{along}(0.5), m(2), {moments};
+        Left~Arm  | S{across}({first}/10), {joint}(u)  | S{across}(0.1), m(1), {moments};
+        Right~Arm | S{across}({second}/10), {joint}(w) | S{along}(0.1), m(1.5), {moments};
+        Tool~{random.choice(["Arm", "Left", "Right"])} | S{along}(1), R{random.choice("xyz")}(p)
+                  | S{arm}(0.1), m(1), {moments};
+        loop bridge | {closing} | Left: S{across}({second - first}/10) | Right;
+    """)
+
+
 def _written(pose: Floats) -> str:
     """A pose as transforms; what is nothing but rounding is left out."""
     amounts = zip(("Sx", "Sy", "Sz", "Rx", "Ry", "Rz"), (*pose[:3, 3], *_angles(pose[:3, :3])), strict=True)
@@ -223,6 +245,7 @@ KINDS: dict[str, Callable[[int], Mechanism]] = {
     "prescribed": prescribed,
     "loops": loops,
     "closures": closures,
+    "bridges": bridges,
     "contacts": contacts,
     "platforms": platforms,
 }

@@ -76,10 +76,10 @@ def expected(question: str, kind: str, seed: int, spanned: bool) -> Facts:
 #: Every question, kind and way at least once.
 QUICK = [
     *(("instant", "tree", way, 0) for way in ("turned", "mirrored", "units", "split", "cut")),
-    *(("instant", "quaternions", way, 0) for way in ("mirrored", "reordered")),
-    ("instant", "quaternions", "base", 2),
+    *(("instant", "quaternions", way, 2) for way in ("mirrored", "base")),
     *(("instant", "prescribed", way, 0) for way in ("turned", "times", "renamed", "base")),
-    *(("instant", "closures", way, 2) for way in ("turned", "reordered")),
+    ("instant", "closures", "turned", 2),
+    ("instant", "bridges", "reordered", 0),
     *(("instant", "loops", way, 0) for way in ("turned", "lengths", "base", "cut")),
     ("instant", "platforms", "renamed", 0),
     *(("run", "contacts", way, 0) for way in ("turned", "lengths")),
@@ -100,6 +100,7 @@ ALL = {
         "springs": 20,
         "loops": 30,
         "closures": 60,
+        "bridges": 40,
         "platforms": 3,
     },
     "run": {"tree": 5, "quaternions": 5, "prescribed": 10, "springs": 10, "loops": 10, "contacts": 20},
