@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -189,6 +190,34 @@ def bridges(seed: int) -> Mechanism:
     """)
 
 
+def constrained(seed: int) -> Mechanism:
+    """A tree with gears, rods, equations that time leads, and rolling: constraints that are no joints."""
+    random = Random(f"constrained {seed}")
+    bare = _started(random_tree(seed, 4, (Joint.REVOLUTE, Joint.PRISMATIC, Joint.UNIVERSAL), parameters=False), seed)
+    state = initial_state(bare)
+    names = list(bare.layout.positions)
+    random.shuffle(names)
+    a, b, c, *_ = [*names, *names]
+    bodies = [body.name for body in bare.bodies]
+    first = random.choice(bodies)
+    far = np.array([1.5, -1.0, 0.5])
+    place = evaluated(bare, [f"pose:{first}"], state)[f"pose:{first}"] @ [0.2, 0.1, 0, 1]
+    ratio = random.choice([2, -3, Fraction(1, 2)])
+    offset = state[a] - float(ratio) * state[b]
+    ties = {
+        "gear": f"loop teeth | gear({ratio}, {_digits(offset)}) | {a} | {b};",
+        "rod": f"loop rod | distance({_digits(float(np.linalg.norm(place[:3] - far)))}) "
+        f"| {first}: Sx(0.2), Sy(0.1) | Sx(1.5), Sy(-1), Sz(0.5);",
+        "led": f"constraint led | {c} + 0.1*{a}^2 = {_digits(state[c] + 0.1 * state[a] ** 2)} + 0.3*sin(t);",
+        "rolling": f"constraint rolling | {a}' + 0.4*cos({b})*{c}' - 0.2*{b}' = 0.1*t;",
+        "point": f"constraint line | {first}.x - 0.5*{first}.y = LINE;",
+    }
+    where = evaluated(bare, [f"pose:{first}"], state)[f"pose:{first}"][:3, 3]
+    ties["point"] = ties["point"].replace("LINE", _digits(where[0] - 0.5 * where[1]))
+    chosen = random.sample(sorted(ties), 2 if len(names) > 3 else 1)
+    return kg.parse(kg.write(bare) + "\n".join(ties[name] for name in chosen))
+
+
 def _written(pose: Floats) -> str:
     """A pose as transforms; what is nothing but rounding is left out."""
     amounts = zip(("Sx", "Sy", "Sz", "Rx", "Ry", "Rz"), (*pose[:3, 3], *_angles(pose[:3, :3])), strict=True)
@@ -246,6 +275,7 @@ KINDS: dict[str, Callable[[int], Mechanism]] = {
     "loops": loops,
     "closures": closures,
     "bridges": bridges,
+    "constrained": constrained,
     "contacts": contacts,
     "platforms": platforms,
 }
