@@ -5,7 +5,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
+from kinegraph.tasks.linear.periodic import period_of
 from kinegraph.tasks.linear.time_rates import time_rates
+from kinegraph.tasks.operating_point import operating_point
 from tests.cli.run import data, runner
 
 MATHIEU = "coordinates x; Mass | Sx(x) | m(1); spring s | on(x), stiffness({});"
@@ -93,6 +95,12 @@ def test_two_rates_have_a_common_period():
     assert kg.modes(kg.parse(MATHIEU.format("3 + 0.1*cos(t) + 0.1*cos(1.5*t)"))).floquet.period == pytest.approx(
         4 * np.pi
     )
+
+
+def test_forces_that_jump_keep_their_period():
+    """Between its jumps the linear system is constant: looked at in few places any shift would seem a period."""
+    model = kg.parse(MATHIEU.format("2 + sign(cos(2*t))"))
+    assert period_of(model, operating_point(model), None) == pytest.approx(np.pi)
 
 
 def test_a_passage_is_no_steady_motion():

@@ -1,4 +1,4 @@
-"""Singular coordinates of trees: positions where some coordinates move nothing, as angles do in gimbal lock.
+"""Singular coordinates: positions where some coordinates move nothing, as angles do in gimbal lock.
 
 With all other coordinates free, coordinate i feels the inertia 1/(H^-1)_ii: the pivot that is left of it when H is
 eliminated and i comes last. Units differ from coordinate to coordinate, so each pivot is compared with the same one at
@@ -40,7 +40,7 @@ Compliance: TypeAlias = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class PivotMeasure:
-    """The usual pivots of a tree, and those at any position."""
+    """The usual pivots of a mechanism, and those at any position."""
 
     mechanism: Mechanism
     compliance: Compliance

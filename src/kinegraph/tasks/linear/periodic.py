@@ -34,7 +34,9 @@ _PARTS = (0.1309, 0.2871, 0.4733, 0.6180, 0.7639, 0.9021)
 _SAME = 1e-8
 #: Rates have a common period if their ratios are fractions of numbers up to the first, within the second.
 _LARGEST_RATIO, _COMMON = 200, 1e-9
-_SHORTER = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
+#: Parts of a period that may be periods themselves, and where that is looked at: jumps take up little time.
+_SHORTER = (12, 8, 6, 5, 4, 3, 2)
+_MANY_PARTS = tuple((0.0713 + 0.6180339887 * k) % 1.0 for k in range(32))
 _LOOPS_OPEN = 1e-8
 _TOLERANCE = 1e-12
 #: Multipliers whose absolute value exceeds one by less are rounding: double ones split by the root of X(T)'s error.
@@ -106,9 +108,10 @@ def period_of(
     earlier = [part * period for part in _PARTS]
     if not course.repeats(earlier, [seconds + period for seconds in earlier]):
         raise _no_period(mechanism, "")
+    within = [part * period for part in _MANY_PARTS]
     for number in _SHORTER:
-        while course.repeats(earlier, [seconds + period / number for seconds in earlier]):
-            period /= number
+        if course.repeats(within, [seconds + period / number for seconds in within]):
+            return period / number
     return period
 
 
