@@ -113,6 +113,8 @@ def test_a_passage_is_no_steady_motion():
         kg.modes(rod, [0])
     with pytest.raises(TaskError, match="this is a list"):
         kg.branches(rod, "tau:q", 0, 1, [0])
+    with pytest.raises(TaskError, match="this is a list"):
+        kg.assemble(rod, [0])
 
 
 def test_branches_of_what_depends_on_time_are_refused():

@@ -30,7 +30,7 @@ _SAMPLES, _FEW_SAMPLES, _MANY = 7, 2, 100
 #: Where nothing is finite, positions so far aside say which coordinates are singular.
 _ASIDE = 1e-6
 #: Lengths below this have no size of their own.
-_NO_LENGTH = 1e-9
+_NO_LENGTH = 1e-12
 
 REMEDY = "try a state beside it, or use other coordinates: a quaternion, or rotations in another order"
 
