@@ -37,6 +37,23 @@ def test_a_parametric_oscillator_grows_although_every_moment_is_stable(mathieu):
     np.testing.assert_allclose(np.exp(np.array(exponents) * np.pi), [mode.multiplier for mode in found.modes])
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        "coordinates x, y; A | Sx(x) | m(0.4); B | Sx(y) | m(0.6); constraint c | x = y;",
+        "coordinates x, y; A | Sx(x) | m(1); B | Sy(y) | m(1); spring stiff | on(y), stiffness(1e10);",
+    ],
+    ids=["tied", "beside a stiff spring"],
+)
+def test_the_same_oscillator_described_otherwise(mathieu, model):
+    other = kg.parse(model + "spring s | on(x), stiffness(1 + 0.5*cos(2*t));")
+    if "stiff |" in model:
+        assert period_of(other, operating_point(other), None) == pytest.approx(np.pi)
+    else:
+        wanted = kg.modes(mathieu).floquet.multipliers
+        np.testing.assert_allclose(kg.modes(other).floquet.multipliers, wanted, rtol=1e-9)
+
+
 def test_equilibria_are_judged_by_multipliers(mathieu):
     (one,) = kg.equilibria(mathieu, starts=10)
     assert one.stable is False and one.unstable == 1
