@@ -95,8 +95,14 @@ def singular_coordinates(
     parameters: Mapping[str, Scalar] | None = None,
     part: float = SINGULAR,
 ) -> tuple[str, ...]:
-    """The coordinates of a tree that move nothing at a position; mechanisms with loops are judged by their rows."""
-    if is_constrained(mechanism) or not mechanism.layout.velocities or not np.isfinite(q).all():
+    """The coordinates that move nothing at a position; whether loops are singular there, their rows tell.
+
+    Usual positions need not fit loops: the rows of these have a slope anywhere.
+    """
+    size = len(mechanism.layout.velocities)
+    if mechanism.contacts:  # which of them are closed, accelerations depend on
+        return ()
+    if not size or not np.isfinite(q).all() or (is_constrained(mechanism) and size > _MANY):
         return ()
     inputs = np.zeros(len(mechanism.layout.inputs)) if u is None else u
     kernel = compile(mechanism, "qdd", parameters=dict(parameters or {}))
