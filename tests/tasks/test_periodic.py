@@ -1,5 +1,7 @@
 """Linear systems that change with time or along a spin: Floquet multipliers, or a refusal in words."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,27 @@ def test_the_same_oscillator_described_otherwise(mathieu, model):
     else:
         wanted = kg.modes(mathieu).floquet.multipliers
         np.testing.assert_allclose(kg.modes(other).floquet.multipliers, wanted, rtol=1e-9)
+
+
+#: Random shaken pendulums; `make soak` takes more.
+SEEDS = range(12) if os.environ.get("KINEGRAPH_SOAK") else range(1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_monodromy_of_shaken_double_pendulums_is_that_of_their_motion(seed):
+    """The derivatives of a run by its start, over one period, at a random equilibrium of the four."""
+    random = np.random.default_rng(seed)
+    w, amplitude, length, mass = random.uniform([5, 0.02, 0.3, 0.5], [30, 0.1, 1, 2])
+    model = kg.parse(f"""
+        coordinates q1, q2; gravity 0, 0, -9.81; A | Sz({amplitude}*cos({w}*t)), Ry(q1) | Sz(-{length}), m({mass});
+        B~A | Sz(-{length}), Ry(q2) | Sz(-0.4), m(1); damper d | on(q2), damping(0.1);
+    """)
+    state = dict(zip(("q1", "q2"), (random.integers(0, 2, 2) * np.pi).tolist(), strict=True))
+    found = kg.modes(model, state).floquet
+    by = ["q1(0)", "q2(0)", "q1'(0)", "q2'(0)"]
+    run = kg.sensitivities(model, found.period, by, initial=state, grid=1, rtol=1e-12, native=False, progress=False)
+    wanted = run.final[[run.results.index(name) for name in found.states]]
+    np.testing.assert_allclose(found.monodromy, wanted, atol=1e-9 * np.max(np.abs(wanted)))
 
 
 def test_equilibria_are_judged_by_multipliers(mathieu):
