@@ -58,7 +58,7 @@ Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
 INTERVALS = 1000
 
 #: Accelerations at the start from which on coordinates may be singular there; nodes up to which they are looked at.
-_HUGE, _MOST_INTERPRETED = 1e10, 20_000
+_HUGE, _MOST_INTERPRETED = 1e10, 5_000
 #: Endings that singular coordinates explain.
 _PERHAPS_SINGULAR = (
     Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.STALLED, Status.NO_CONVERGENCE,
