@@ -14,10 +14,22 @@ import numpy as np
 
 from kinegraph.assembly.legs import ReachingLegs
 from kinegraph.assembly.places import is_among
-from kinegraph.derive.constraints.analysis import RowsOf, analysed, numeric_conditions, row_names_of
+from kinegraph.derive.constraints.analysis import (
+    Analysis,
+    RowsOf,
+    analysed,
+    numeric_conditions,
+    row_names_of,
+)
 from kinegraph.derive.constraints.conditions import Conditions, Floats
-from kinegraph.derive.constraints.positions import Assembled, assembled_positions, consistent_velocities
-from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT, RowRank, nearly_dependent, row_rank
+from kinegraph.derive.constraints.positions import (
+    CLOSED,
+    ROUNDED,
+    Assembled,
+    assembled_positions,
+    consistent_velocities,
+)
+from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT, RowRank, chosen_rows, nearly_dependent, row_rank
 from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
@@ -33,8 +45,6 @@ from kinegraph.seeds import generator
 _RELUCTANCE = 1e-3
 #: The cosines of three axes that are parallel add up to 3; to 0 or -1 where frames fit otherwise.
 _PARALLEL = 2.0
-#: Residuals below this (metres, radians) count as closed.
-CLOSED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -131,21 +141,37 @@ class Assembler:
         before = dict(zip((*layout.positions, *layout.velocities), (*q, *v), strict=True))
         after = dict(zip((*layout.positions, *layout.velocities), (*place.q, *rates), strict=True))
         changed = {name: after[name] - before[name] for name in held if abs(after[name] - before[name]) > 1e-12}
-        return Assembly(place.q, rates, place.miss, changed, row_rank(conditions.jacobian(place.q)))
+        rank = row_rank(conditions.jacobian(place.q), self.rows)
+        return Assembly(place.q, rates, place.miss, changed, rank)
 
-    def independent_rows(self) -> tuple[int, ...]:
-        """The rows that do not follow from others wherever the mechanism is assembled, by index."""
-        redundant = analysed(self.mechanism, self._bound, self._derive).redundant
-        return tuple(k for k, name in enumerate(self.rows) if name not in redundant)
+    @property
+    def _analysis(self) -> Analysis:
+        return analysed(self.mechanism, self._bound, self._derive)
+
+    def independent_rows(self, jacobian: Floats) -> tuple[int, ...]:
+        """The rows that are computed with at a place, by index, from the entries of all rows there: those that do not
+        follow from others wherever the mechanism is assembled."""
+        return self._analysis.taken(jacobian, self.rows)
+
+    def carrying_rows(self, jacobian: Floats) -> tuple[int, ...]:
+        """As many independent rows as there are wherever the mechanism is assembled, from the entries of all rows in
+        any axes; all of them where that is not known."""
+        here = row_rank(jacobian, self.rows).independent
+        mobility = self._analysis.mobility
+        if mobility is None:
+            return tuple(range(len(self.rows)))
+        count = jacobian.shape[1] - mobility
+        return here if len(here) == count else tuple(sorted(chosen_rows(jacobian, count)))
 
     def singular_rows(self, q: Floats, t: float = 0.0, part: float = NEARLY_DEPENDENT) -> tuple[str, ...]:
         """Rows that follow from others at this place, but for a part, and not elsewhere: the place is singular.
 
         Accelerations and forces of constraints mean nothing there: loops allow more than one way on.
         """
-        places = self.independent_rows()
+        jacobian = self.conditions(t).jacobian(q)
+        places = self.independent_rows(jacobian)
         groups = [row_group(self.rows[k]) for k in places]
-        found = nearly_dependent(self.conditions(t).jacobian(q)[list(places)], groups, part)
+        found = nearly_dependent(jacobian[list(places)], groups, part)
         return tuple(self.rows[places[k]] for k in found)
 
     def singular_message(self, what: str, q: Floats, t: float = 0.0) -> str | None:
@@ -162,17 +188,16 @@ class Assembler:
     def loses_chart(self, q: Floats, t: float = 0.0) -> bool:
         """Whether the coordinates chosen as dependent do not follow from the others here, although the place is not
         singular: a crank in its dead centre."""
-        analysis = analysed(self.mechanism, self._bound, self._derive)
-        rows = list(self.independent_rows())
-        columns = list(analysis.dependent_of(self.mechanism.layout.velocities))
+        columns = list(self._analysis.dependent_of(self.mechanism.layout.velocities))
         if not columns:
             return False
-        jacobian = self.conditions(t).jacobian(q)[rows][:, columns]
-        return len(nearly_dependent(jacobian, [row_group(self.rows[k]) for k in rows])) > 0
+        jacobian = self.conditions(t).jacobian(q)
+        rows = list(self.independent_rows(jacobian))
+        return len(nearly_dependent(jacobian[rows][:, columns], [row_group(self.rows[k]) for k in rows])) > 0
 
     def independent(self) -> tuple[str, ...]:
         """The velocities from which the others follow."""
-        dependent = analysed(self.mechanism, self._bound, self._derive).dependent
+        dependent = self._analysis.dependent
         return tuple(name for name in self.mechanism.layout.velocities if name not in dependent)
 
     def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 200, seed: int = 0) -> list[Assembly]:
@@ -191,21 +216,21 @@ class Assembler:
         for start in range(starts):
             aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)
             place = assembled_positions(conditions, conditions.moved(q, aside), np.where(free, 1.0, 0.0))
-            if place.miss <= CLOSED and not place.turned_round and not is_among(place.q, places, turns):
+            if place.fits and not is_among(place.q, places, turns):
                 found.append(self.assembled(place.q, v, tuple(at)))
                 places.append(found[-1].q)
         return found
 
     def left_free(self, q: Floats, held: Sequence[str] = ()) -> int:
         """In how many ways the mechanism can move from here while these coordinates are held."""
-        return row_rank(self.conditions().jacobian(q)[:, ~self._held(held)]).mobility
+        return row_rank(self.conditions().jacobian(q)[:, ~self._held(held)], self.rows).mobility
 
     def _positions(self, conditions: Conditions, q: Floats, held: Sequence[str]) -> Assembled:
         fixed = self._held(held)
         found = assembled_positions(conditions, q, np.where(fixed, 0.0, 1.0))
-        if (found.miss > CLOSED or found.turned_round) and np.any(fixed):
+        if not found.fits and np.any(fixed):
             found = assembled_positions(conditions, q, np.where(fixed, _RELUCTANCE, 1.0))
-        if found.miss > CLOSED:
+        if not found.closed:
             raise AssemblyError(self._miss(found, held))
         if found.turned_round:
             raise AssemblyError(
@@ -221,17 +246,28 @@ class Assembler:
 
     def _velocities(self, conditions: Conditions, q: Floats, v: Floats, held: Sequence[str]) -> Floats:
         fixed = np.array([name in held for name in self.mechanism.layout.velocities], dtype=bool)
+        size = 1 + np.max(np.abs(v), initial=0.0)
         found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0))
-        if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > 1e-9 * (1 + np.max(np.abs(v), initial=0.0)):
+        if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > (ROUNDED if self._is_rounded else 1e-9) * size:
             found = consistent_velocities(conditions, q, v, np.where(fixed, _RELUCTANCE, 1.0))
         missed = np.abs(conditions.rate(q, found))
-        if np.max(missed, initial=0.0) > 1e-6 * (1 + np.max(np.abs(v), initial=0.0)):
+        if np.max(missed, initial=0.0) > (ROUNDED if self._is_rounded else 1e-6) * size:
             worst = self.rows[int(np.argmax(missed))]
             raise AssemblyError(
                 f"{self.mechanism.name}: no velocities meet all its constraints here: {worst} stays off by "
                 f"{np.max(missed):.3g}\n  they contradict each other: check those that act on the same velocities"
             )
         return found
+
+    @property
+    def closing_limit(self) -> float:
+        """Up to what residual (metres, radians) loops count as closed: more where rounded numbers contradict each
+        other."""
+        return ROUNDED if self._is_rounded else CLOSED
+
+    @property
+    def _is_rounded(self) -> bool:
+        return self._analysis.residual > CLOSED
 
     def _held(self, held: Sequence[str]) -> np.ndarray:
         """Which displacements are held: those of the named coordinates (all three of a quaternion)."""

@@ -21,7 +21,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
 from kinegraph.tasks.equations import FORCE, JACOBIAN, RATE, VALUE, force_kernel, parameter_slope, row_kernel, slope
-from kinegraph.tasks.kernels import called_rows
+from kinegraph.tasks.kernels import called, called_rows
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
 from kinegraph.tasks.varied import Varied
 
@@ -197,7 +197,10 @@ def balance(
     retained = [*held, *free]
     v[retained] = point.v[retained]
     values = {**(parameters or {}), **dict(point.given)}
-    carrying = Assembler(mechanism, values, point.runtime).independent_rows() if constrained else ()
+    carrying: tuple[int, ...] = ()
+    if rows is not None:
+        entries = called(rows, point.arguments())[JACOBIAN]
+        carrying = Assembler(mechanism, values, point.runtime).carrying_rows(entries)
     holonomic = tuple(holonomic_rows(mechanism))
     return Balance(forces, rows, replace(point, v=v), carrying, holonomic, cyclic, free, bool(rates))
 

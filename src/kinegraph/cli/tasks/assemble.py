@@ -24,6 +24,7 @@ def run(
     Example: kinegraph assemble four-bar --at crank=1 --all
     """
     from kinegraph.assembly.assemble import Assembler
+    from kinegraph.derive.constraints.positions import CLOSED
 
     mechanism = source.mechanism()
     assembler = Assembler(mechanism, parameter_settings(mechanism, settings))
@@ -42,6 +43,8 @@ def run(
     for one in found[:1]:
         for name, change in one.changed.items():
             typer.echo(f"{name} had to move by {change:.6g}: with the values given the loops cannot close")
+        if one.residual > CLOSED:
+            typer.echo(f"rounded numbers contradict each other: the loops stay open by {one.residual:.1e} at least")
         typer.echo(f"degrees of freedom here: {one.mobility}")
     if every and free:
         typer.echo(
