@@ -13,7 +13,7 @@ from kinegraph.derive.dynamics import armature, composite_body, newton_euler
 from kinegraph.derive.dynamics.closed_form import ClosedForm
 from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
-from kinegraph.derive.dynamics.massless import massless_remedy
+from kinegraph.derive.dynamics.massless import massless_remedy, require_inertia
 from kinegraph.derive.elements.element_names import ElementNames
 from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.elements.structure import component_count
@@ -280,9 +280,11 @@ class Derivation:
         """H ready to be solved with."""
         order = base_to_tip(self.motion(velocities=True))
         try:
-            return Factorised(self.inertia, order, self.mechanism.layout.velocities)
+            found = Factorised(self.inertia, order, self.mechanism.layout.velocities)
         except MasslessError as error:
             raise DerivationError(f"{error}{massless_remedy(self.mechanism, error.velocity)}") from None
+        self._lowered.require_once(lambda: require_inertia(self.mechanism, self.inertia, found))
+        return found
 
     @property
     def is_constrained(self) -> bool:
